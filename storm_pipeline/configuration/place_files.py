@@ -17,28 +17,19 @@ from storm_pipeline.settings import Settings, no_such_setting
 
 @dataclass(frozen=True)
 class Given:
-    """A setting's value, and the place that it comes from (``STORM_LM``, ``storm.toml``; empty: the caller).
-
-    Attributes:
-        claim: what the user has yet to consent to, before the value counts.
-    """
+    """A setting's value, and the place that it comes from (``STORM_LM``, ``storm.toml``; empty: the caller)."""
 
     value: Any
     origin: str = ""
-    claim: Claim | None = None
+    claim: Claim | None = None  # what the user has yet to consent to, before the value counts
 
 
 @dataclass(frozen=True)
 class FolderFile:
-    """A file of a folder.
+    """A file of a folder."""
 
-    Attributes:
-        settings: what it sets.
-        claim: what of it needs the user's consent; None if nothing does.
-    """
-
-    settings: Mapping[str, Given]
-    claim: Claim | None
+    settings: Mapping[str, Given]  # what it sets
+    claim: Claim | None  # what of it needs the user's consent; None if nothing does
 
     def claims(self, setting: str) -> bool:
         """Whether a setting of the file is part of its claim."""

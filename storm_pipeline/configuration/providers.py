@@ -8,19 +8,12 @@ from storm_pipeline.configuration.variables import OWN, variable
 
 @dataclass(frozen=True)
 class Provider:
-    """A provider of hosted models.
+    """A provider of hosted models."""
 
-    Attributes:
-        name: as LiteLLM names it, the part of a model's name before the first slash.
-        variables: environment variables that may hold its key; one is enough.
-        model: one of its models that writes good articles.
-        families: beginnings of its models' names, for names without a provider.
-    """
-
-    name: str
-    variables: tuple[str, ...]
-    model: str
-    families: tuple[str, ...] = ()
+    name: str  # as LiteLLM names it, the part of a model's name before the first slash
+    variables: tuple[str, ...]  # environment variables that may hold its key; one is enough
+    model: str  # one of its models that writes good articles
+    families: tuple[str, ...] = ()  # beginnings of its models' names, for names without a provider
 
     @property
     def key_variable(self) -> str | None:

@@ -65,17 +65,11 @@ def decides_in_a_command(setting: str, value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a file or a run decides beyond what is written.
+    """What a file or a run decides beyond what is written."""
 
-    Attributes:
-        place: the file, or the folder of a run or batch.
-        values: setting or variable → JSON value; at least one.
-        identity: what the consent is for, beside the values; by default the place.
-    """
-
-    place: Path
-    values: Mapping[str, Any]
-    identity: str = ""
+    place: Path  # the file, or the folder of a run or batch
+    values: Mapping[str, Any]  # setting or variable → JSON value; at least one
+    identity: str = ""  # what the consent is for, beside the values; by default the place
 
     @property
     def digest(self) -> str:
@@ -92,21 +86,13 @@ class Claim:
 
 @dataclass(frozen=True)
 class Consent:
-    """A consent on record.
+    """A consent on record."""
 
-    Attributes:
-        digest: that of the claim.
-        place: where the claim was found.
-        counts: False if the user wants the claim to be left out, without being asked.
-        own: whether the user made the run himself, so that nobody was asked.
-        since: seconds since 1970.
-    """
-
-    digest: str
-    place: str
-    counts: bool = True
-    own: bool = False
-    since: float = 0.0
+    digest: str  # that of the claim
+    place: str  # where the claim was found
+    counts: bool = True  # False if the user wants the claim to be left out, without being asked
+    own: bool = False  # whether the user made the run himself, so that nobody was asked
+    since: float = 0.0  # seconds since 1970
 
 
 def untrusted(claims: Iterable[Claim]) -> UntrustedError:

@@ -6,8 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 
-_Piece = tuple[int, int, float]
-"""Start, end and size of a sentence or a part of one."""
+_Piece = tuple[int, int, float]  # Start, end and size of a sentence or a part of one
 
 _SCRIPTS_WITHOUT_SPACES = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _MAX_UNIT = 30

@@ -8,56 +8,35 @@ from storm_pipeline.documents.record import UNKNOWN, Record
 
 @dataclass(frozen=True)
 class FileText:
-    """The text of a file.
+    """The text of a file."""
 
-    Attributes:
-        title: the title in its metadata; may be empty.
-        pages: page number from 1 (None if unpaginated) and text, in order.
-        published: ISO date in its metadata, if any.
-        problems: what could not be read: predicates of sentences whose subject is the file's name.
-        record: what the file says of itself as a work.
-        labels: page number → the number printed on it, where that is another.
-    """
-
-    title: str = ""
-    pages: tuple[tuple[int | None, str], ...] = ()
-    published: str | None = None
-    problems: tuple[str, ...] = ()
-    record: Record = UNKNOWN
+    title: str = ""  # the title in its metadata; may be empty
+    pages: tuple[tuple[int | None, str], ...] = ()  # page number from 1 (None if unpaginated) and text, in order
+    published: str | None = None  # ISO date in its metadata, if any
+    problems: tuple[str, ...] = ()  # what could not be read: predicates of sentences whose subject is the file's name
+    record: Record = UNKNOWN  # what the file says of itself as a work
+    # page number → the number printed on it, where that is another
     labels: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Document:
-    """A searchable document.
+    """A searchable document."""
 
-    Attributes:
-        url: its URL; ``file://…`` for a local file.
-        title: may be empty.
-        pages: page number from 1 (None if unpaginated) and text, in order; no text is blank.
-        published: ISO date if known.
-        record: what is known of it as a work.
-        labels: page number → the number printed on it, where that is another.
-    """
-
-    url: str
-    title: str
+    url: str  # its URL; ``file://…`` for a local file
+    title: str  # may be empty
+    # page number from 1 (None if unpaginated) and text, in order; no text is blank
     pages: tuple[tuple[int | None, str], ...]
-    published: str | None = None
-    record: Record = UNKNOWN
+    published: str | None = None  # ISO date if known
+    record: Record = UNKNOWN  # what is known of it as a work
+    # page number → the number printed on it, where that is another
     labels: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Why a file, or a line of one, was skipped.
+    """Why a file, or a line of one, was skipped."""
 
-    Attributes:
-        reason: a sentence that names it.
-        file: its path; empty where it is not about one file.
-        is_scan: whether the file holds pictures of pages, and no text.
-    """
-
-    reason: str
-    file: str = ""
-    is_scan: bool = False
+    reason: str  # a sentence that names it
+    file: str = ""  # its path; empty where it is not about one file
+    is_scan: bool = False  # whether the file holds pictures of pages, and no text

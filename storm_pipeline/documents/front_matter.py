@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from storm_pipeline.documents.paragraphs import Block
 from storm_pipeline.text.person_names import person_names
 
-_MOST_BLOCKS = 15
-"""Blocks above the text; where there are more, they are the text."""
+_MOST_BLOCKS = 15  # blocks above the text; where there are more, they are the text
 _OPENING = re.compile(
     r"(?:\W*(?:\d+|[IVX]+)\.?\s+)?"
     r"(?:abstract|summary|introduction|zusammenfassung|einleitung|résumé|resumen)\b\W*",

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 
 from storm_pipeline.documents.pdf_layout import Line, rows
 
-_BAND = 0.14
-"""Share of a page's height at its top and at its foot where furniture stands."""
-_MOST_WORDS = 25
-"""Words that a row of furniture has at most."""
-_ROWS = 2
-"""Rows at the top and at the foot that can be furniture."""
+_BAND = 0.14  # share of a page's height at its top and at its foot where furniture stands
+_MOST_WORDS = 25  # words that a row of furniture has at most
+_ROWS = 2  # rows at the top and at the foot that can be furniture
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.I)
 _ALONE = re.compile(
     r"\W*(?:page\s+|p\.\s*|seite\s+|s\.\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|sur|/)\s*\d+)?\W*", re.I
@@ -32,15 +29,10 @@ class LaidOut:
 
 @dataclass(frozen=True)
 class Furnished:
-    """A page's lines without its furniture.
+    """A page's lines without its furniture."""
 
-    Attributes:
-        lines: what is left, in reading order.
-        furniture: what was taken out, without footnotes.
-    """
-
-    lines: tuple[Line, ...]
-    furniture: tuple[str, ...]
+    lines: tuple[Line, ...]  # what is left, in reading order
+    furniture: tuple[str, ...]  # what was taken out, without footnotes
 
 
 def without_furniture(pages: Sequence[LaidOut], body: float) -> tuple[list[Furnished], int]:

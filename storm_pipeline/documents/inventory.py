@@ -11,19 +11,12 @@ from storm_pipeline.documents.reader import read_documents
 
 @dataclass(frozen=True)
 class Inventory:
-    """What a folder holds.
+    """What a folder holds."""
 
-    Attributes:
-        documents: those that can be read.
-        scans: files without text, of which text recognition makes copies that can be read.
-        broken: number of files that cannot be read for another reason.
-        problems: why, one sentence each.
-    """
-
-    documents: tuple[Document, ...]
-    scans: tuple[Path, ...]
-    broken: int
-    problems: tuple[str, ...]
+    documents: tuple[Document, ...]  # those that can be read
+    scans: tuple[Path, ...]  # files without text, of which text recognition makes copies that can be read
+    broken: int  # number of files that cannot be read for another reason
+    problems: tuple[str, ...]  # why, one sentence each
 
     @property
     def summary(self) -> str:

@@ -7,15 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
-_SMALL = 0.82
-"""Size of a mark, as a share of its line's, below which it is raised or lowered type."""
+_SMALL = 0.82  # size of a mark, as a share of its line's, below which it is raised or lowered type
 _NOTE_MARK = re.compile(r"[\[(]?[\d*†‡§¶,–\s-]+[\])]?")
 _AFTER_PROSE = re.compile(r"(?:[.,;:!?”’\"'»)\]]|[^\W\d_]{4,})\s*$")
 _NO_UNICODE = re.compile(r"\(cid:\d+\)")
-_MIN_ROWS = 6
-"""Rows that a page needs on both sides of a gutter."""
-_FILLED = 0.6
-"""Share of a column's width that its median row fills, where the columns hold prose and are no table."""
+_MIN_ROWS = 6  # rows that a page needs on both sides of a gutter
+_FILLED = 0.6  # share of a column's width that its median row fills, where the columns hold prose and are no table
 
 
 @dataclass(frozen=True)

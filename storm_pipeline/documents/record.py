@@ -28,29 +28,17 @@ _OTHERS = re.compile(r"\s*(?:\bet al\.?|\bu\. ?a\.?|\b(?:and|und|et) others)\s*$
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of a work; what is not known is empty.
+    """What is known of a work; what is not known is empty."""
 
-    Attributes:
-        title: of the work itself, not of the book or journal that it stands in.
-        authors: joined by ``; ``, each ``Given Family`` or ``Family, Given``.
-        published: ISO date, or its year, or year and month.
-        container: the journal, the book, or the proceedings that it stands in.
-        publisher: who published it.
-        doi: in lower case, without ``https://doi.org/``.
-        url: where it is on the web.
-        language: language code.
-        work: its kind, and what else a bibliography says.
-    """
-
-    title: str = ""
-    authors: str = ""
-    published: str = ""
-    container: str = ""
-    publisher: str = ""
-    doi: str = ""
-    url: str = ""
-    language: str = ""
-    work: Work = NO_WORK
+    title: str = ""  # of the work itself, not of the book or journal that it stands in
+    authors: str = ""  # joined by ``; ``, each ``Given Family`` or ``Family, Given``
+    published: str = ""  # ISO date, or its year, or year and month
+    container: str = ""  # the journal, the book, or the proceedings that it stands in
+    publisher: str = ""  # who published it
+    doi: str = ""  # in lower case, without ``https://doi.org/``
+    url: str = ""  # where it is on the web
+    language: str = ""  # language code
+    work: Work = NO_WORK  # its kind, and what else a bibliography says
 
     def completed(self, other: "Record") -> "Record":
         """This record with what it lacks taken from another one of the same work."""

@@ -20,12 +20,9 @@ from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import Role, Settings, is_embedded
 from storm_pipeline.types import Outline
 
-_SCENARIOS = (USUAL, SHORT, LONG, POOR)
-"""The first one gives the likely values."""
-_Key = tuple[str, Role, str]
-"""Stage, role and program of a row."""
-_SharedCall = tuple[Call, float]
-"""A call, and the tokens of its longest prefix in common with an earlier prompt."""
+_SCENARIOS = (USUAL, SHORT, LONG, POOR)  # the first one gives the likely values
+_Key = tuple[str, Role, str]  # Stage, role and program of a row
+_SharedCall = tuple[Call, float]  # a call, and the tokens of its longest prefix in common with an earlier prompt
 
 
 @dataclass(frozen=True)

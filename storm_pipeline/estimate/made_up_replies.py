@@ -20,26 +20,18 @@ _REQUESTED = re.compile(r"^(Words|Number): (\d+)$", re.M)
 _TOPIC = re.compile(r"^Topic: (.+)$", re.M)
 _REMARK = re.compile(r"^(?:Remarks: )?(\d+)\. (.+?)((?:\[\d+\])*) — ", re.M)
 _STOP = re.compile(r"(?<=\.) ")
-_REMARKED = 2
-"""Sentences of a text that get remarks, if a check has any."""
+_REMARKED = 2  # sentences of a text that get remarks, if a check has any
 
-_MAX_ITEMS = 100
-"""Items of a list without a bound."""
+_MAX_ITEMS = 100  # items of a list without a bound
 
 
 @dataclass(frozen=True)
 class TypicalReply:
-    """The usual reply of a program.
+    """The usual reply of a program."""
 
-    Attributes:
-        words: words of a text, or of each text of a list.
-        items: items of a list.
-        paraphrases: whether a text paraphrases what the prompt shows.
-    """
-
-    words: int = 60
-    items: int = 3
-    paraphrases: bool = True
+    words: int = 60  # words of a text, or of each text of a list
+    items: int = 3  # items of a list
+    paraphrases: bool = True  # whether a text paraphrases what the prompt shows
 
 
 DEFAULT_REPLY = TypicalReply()

@@ -9,10 +9,8 @@ from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.tables_of_contents import TableOfContents
 from storm_pipeline.types import Snippet
 
-_QUERY_WORDS = 2
-"""Words of the query in each sentence of a page."""
-_GENERAL_PAGES = 10
-"""Pages about the topic that any query may find."""
+_QUERY_WORDS = 2  # words of the query in each sentence of a page
+_GENERAL_PAGES = 10  # pages about the topic that any query may find
 
 
 class MadeUpContents:

@@ -38,50 +38,29 @@ class Range:
 
 @dataclass(frozen=True)
 class EstimateRow:
-    """One program of one stage.
+    """One program of one stage."""
 
-    Attributes:
-        stage: as in events and usage, e.g. ``conversations``.
-        role: role of the model.
-        program: field of :class:`storm_pipeline.models.programs.Programs`, e.g. ``question``.
-        model: name of the model as in the settings.
-        calls: number of calls.
-        tokens_in: prompt tokens of all calls, cached ones included.
-        tokens_cached: prompt tokens that a prefix cache may serve.
-        tokens_out: completion tokens of all calls, thinking included.
-        dollars: US dollars; None if the model's price is unknown.
-    """
-
-    stage: str
-    role: Role
-    program: str
-    model: str
-    calls: Range
-    tokens_in: Range
-    tokens_cached: Range
-    tokens_out: Range
-    dollars: Range | None
+    stage: str  # as in events and usage, e.g. ``conversations``
+    role: Role  # role of the model
+    program: str  # field of :class:`storm_pipeline.models.programs.Programs`, e.g. ``question``
+    model: str  # name of the model as in the settings
+    calls: Range  # number of calls
+    tokens_in: Range  # prompt tokens of all calls, cached ones included
+    tokens_cached: Range  # prompt tokens that a prefix cache may serve
+    tokens_out: Range  # completion tokens of all calls, thinking included
+    dollars: Range | None  # US dollars; None if the model's price is unknown
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated usage of a run.
+    """Estimated usage of a run."""
 
-    Attributes:
-        topic: topic of the article.
-        recipe: the method that writes it.
-        rows: one per program and stage; stages in the order of their first programs.
-        searches: queries sent to the search engine.
-        prices: name and price (None: unknown) of every model used.
-        notes: what the numbers leave out or assume, a sentence each.
-    """
-
-    topic: str
-    recipe: str
-    rows: tuple[EstimateRow, ...]
-    searches: Range
-    prices: tuple[tuple[str, Price | None], ...]
-    notes: tuple[str, ...]
+    topic: str  # topic of the article
+    recipe: str  # the method that writes it
+    rows: tuple[EstimateRow, ...]  # one per program and stage; stages in the order of their first programs
+    searches: Range  # queries sent to the search engine
+    prices: tuple[tuple[str, Price | None], ...]  # name and price (None: unknown) of every model used
+    notes: tuple[str, ...]  # what the numbers leave out or assume, a sentence each
 
     @property
     def calls(self) -> Range:

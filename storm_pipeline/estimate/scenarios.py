@@ -12,37 +12,23 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Scenario:
-    """Properties of a run that its settings do not determine.
+    """Properties of a run that its settings do not determine."""
 
-    Attributes:
-        settings: upper bounds on settings in such a run.
-        reply: length of a reply relative to a usual one, > 0.
-        items: length of a list: the minimum allowed, the usual one, or twice that.
-        copied: share of sentences copied verbatim from a source, in [0, 1].
-        remarks: share of texts that a check returns with remarks, in [0, 1].
-        alike: share of pages that repeat what others say of the topic, in [0, 1].
-        headings: headings shown of a related article.
-        found: share of the requested pages that a search finds, in (0, 1].
-        new: share of these that answer the query; the rest are general pages that any query may find, in [0, 1].
-        named: share of pages whose title names the topic; others are hardly used, in [0, 1].
-        snippets: snippets per page, >= 1.
-        sentences: sentences per snippet, >= 1.
-        words: words per sentence, >= 6.
-    """
-
-    settings: Mapping[str, int] = field(default_factory=dict)
-    reply: float = 1.0
+    settings: Mapping[str, int] = field(default_factory=dict)  # upper bounds on settings in such a run
+    reply: float = 1.0  # length of a reply relative to a usual one, > 0
+    # length of a list: the minimum allowed, the usual one, or twice that
     items: Literal["fewest", "usual", "twice"] = "usual"
-    copied: float = 0.1
-    remarks: float = 0.5
-    alike: float = 0.3
-    headings: int = 10
-    found: float = 1.0
+    copied: float = 0.1  # share of sentences copied verbatim from a source, in [0, 1]
+    remarks: float = 0.5  # share of texts that a check returns with remarks, in [0, 1]
+    alike: float = 0.3  # share of pages that repeat what others say of the topic, in [0, 1]
+    headings: int = 10  # headings shown of a related article
+    found: float = 1.0  # share of the requested pages that a search finds, in (0, 1]
+    # share of these that answer the query; the rest are general pages that any query may find, in [0, 1]
     new: float = 0.5
-    named: float = 0.8
-    snippets: int = 2
-    sentences: int = 3
-    words: int = 22
+    named: float = 0.8  # share of pages whose title names the topic; others are hardly used, in [0, 1]
+    snippets: int = 2  # snippets per page, >= 1
+    sentences: int = 3  # sentences per snippet, >= 1
+    words: int = 22  # words per sentence, >= 6
 
 
 SHORT = Scenario(

@@ -27,8 +27,7 @@ from storm_pipeline.search.edge import checked
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 from storm_pipeline.writers import writer_for
 
-_DIMENSION = 512
-"""Dimension of hashed embeddings: high enough that texts without common words are dissimilar."""
+_DIMENSION = 512  # dimension of hashed embeddings: high enough that texts without common words are dissimilar
 Recipe = Callable[[RunContext, str], object]
 
 

@@ -6,25 +6,18 @@ from itertools import pairwise
 
 CHARACTERS_PER_TOKEN = 4.3
 """In this package's English prompts: 4.1 to 4.9 by program with GPT-4's tokenizer, 3.9 to 4.5 with Claude's first."""
-_MESSAGE_OVERHEAD = 4
-"""Tokens that a chat template adds to each message."""
+_MESSAGE_OVERHEAD = 4  # tokens that a chat template adds to each message
 _MIN_CACHED, _CACHE_STEP = 1024, 128
 """Hosted caches serve prefixes of at least 1024 tokens, in steps of 128 (OpenAI; other providers need more)."""
 
 
 @dataclass(frozen=True)
 class TokenRates:
-    """Token counts of a model relative to our estimate, for one end of a range.
+    """Token counts of a model relative to our estimate, for one end of a range."""
 
-    Attributes:
-        english: its tokens per estimated token of English text, > 0.
-        foreign: the same for text in other languages.
-        reasoning: reasoning tokens per call if it reasons by default; assumed, since providers publish none.
-    """
-
-    english: float
-    foreign: float
-    reasoning: int
+    english: float  # its tokens per estimated token of English text, > 0
+    foreign: float  # the same for text in other languages
+    reasoning: int  # reasoning tokens per call if it reasons by default; assumed, since providers publish none
 
 
 LOW, LIKELY, HIGH = TokenRates(0.85, 0.85, 0), TokenRates(1.0, 1.0, 400), TokenRates(1.25, 2.5, 2000)

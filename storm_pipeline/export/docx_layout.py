@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
 BIBLIOGRAPHY = "Bibliography"
 """Style of the entries of a bibliography."""
-_FEWEST_HEADINGS = 3
-"""Headings of an article that has a table of contents."""
+_FEWEST_HEADINGS = 3  # headings of an article that has a table of contents
 _DEEPEST = 2
 
 

@@ -13,8 +13,7 @@ from storm_pipeline.export.notes import Cite
 from storm_pipeline.export.tex_text import tex_text
 from storm_pipeline.references.citations import locator
 
-_URL = re.compile(r"[\w.:/?=&+~()@,;!*'-]+", re.A)
-"""An address that LaTeX takes as it is."""
+_URL = re.compile(r"[\w.:/?=&+~()@,;!*'-]+", re.A)  # an address that LaTeX takes as it is
 _HEADINGS = ("section", "subsection", "subsubsection", "paragraph", "subparagraph", "subparagraph")
 _PREAMBLE = r"""\documentclass{article}
 \usepackage{iftex}

@@ -55,29 +55,18 @@ Block = HeadingBlock | ParagraphBlock
 
 @dataclass(frozen=True)
 class Manuscript:
-    """The content that all formats write. All texts are cleaned, see :func:`storm_pipeline.export.characters.clean`.
+    """The content that all formats write. All texts are cleaned, see :func:`storm_pipeline.export.characters.clean`."""
 
-    Attributes:
-        title: never empty.
-        blocks: headings and paragraphs in reading order, the lead first.
-        references: the cited sources by number.
-        entries: the reference list entry of each reference, without its number.
-        notes: the note of each citation, in reading order; empty where citations are numbers of references.
-        note_place: where the notes stand; empty where there are none.
-        models: names of the models that wrote it; may be empty.
-        written: ISO date, or empty.
-        language: BCP 47 code of its language, ``und`` if unknown.
-    """
-
-    title: str
-    blocks: tuple[Block, ...]
-    references: tuple[Reference, ...]
-    entries: tuple[tuple[Run, ...], ...]
-    models: tuple[str, ...]
-    written: str
-    language: str
+    title: str  # never empty
+    blocks: tuple[Block, ...]  # headings and paragraphs in reading order, the lead first
+    references: tuple[Reference, ...]  # the cited sources by number
+    entries: tuple[tuple[Run, ...], ...]  # the reference list entry of each reference, without its number
+    models: tuple[str, ...]  # names of the models that wrote it; may be empty
+    written: str  # ISO date, or empty
+    language: str  # BCP 47 code of its language, ``und`` if unknown
+    # the note of each citation, in reading order; empty where citations are numbers of references
     notes: tuple[tuple[Run, ...], ...] = ()
-    note_place: NotePlace | None = None
+    note_place: NotePlace | None = None  # where the notes stand; empty where there are none
 
     def sentences(self) -> Iterator[Cited]:
         """All sentences in reading order."""

@@ -11,8 +11,7 @@ from storm_pipeline.text.person_names import Name
 
 _SUBTITLE = re.compile(r"[:.?!]\s")
 _ARTICLE = re.compile(r"^(?:the|an?|der|die|das|ein|eine|le|la|les|el|los|las)\s+", re.I)
-_SHORT_TITLE = 5
-"""Words that a title has in its short form."""
+_SHORT_TITLE = 5  # words that a title has in its short form
 _IN_QUOTES = frozenset({"journal", "paper", "proceedings", "chapter", "page", "thesis"})
 """Kinds whose titles stand in quotation marks; those of the others are italic."""
 

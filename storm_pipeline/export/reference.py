@@ -29,45 +29,28 @@ class Reference:
     """One source of an article's reference list.
 
     All texts are on one line and hold only characters that XML allows; what is not known is empty.
-
-    Attributes:
-        source_id: id of the :class:`storm_pipeline.types.Source`.
-        number: its place in the list, from 1.
-        key: tells it from the others; lower-case ASCII letters, digits and hyphens, beginning with a letter.
-        kind: ``journal`` (a paper in a journal), ``paper`` (such as a preprint), ``proceedings`` (a paper in them),
-            ``chapter``, ``book``, ``thesis``, ``report``, ``page`` (of the web) or ``document``.
-        title: never empty.
-        address: where it stands, as text; of a file of the user's, its name alone.
-        link: the address as a URI in ASCII; empty where it may not be a link.
-        authors: as far as known, in order.
-        site: name of the site, the journal, or the book that it stands in.
-        publisher: who published it.
-        doi: without ``https://doi.org/``.
-        published: ISO date, or only its year, or year and month.
-        accessed: ISO date.
-        language: language code.
-        pages: the pages on which the cited passages stand, in order, by their printed numbers if those are known.
-        sentences: the sentences of the article that cite it, in order.
-        work: volume, extent, editors and the like.
     """
 
-    source_id: str
-    number: int
-    key: str
+    source_id: str  # id of the :class:`storm_pipeline.types.Source`
+    number: int  # its place in the list, from 1
+    key: str  # tells it from the others; lower-case ASCII letters, digits and hyphens, beginning with a letter
+    # ``journal`` (a paper in a journal), ``paper`` (such as a preprint), ``proceedings`` (a paper in them),
+    # ``chapter``, ``book``, ``thesis``, ``report``, ``page`` (of the web) or ``document``
     kind: str
-    title: str
-    address: str
-    link: str
-    authors: tuple[Name, ...]
-    site: str
-    publisher: str
-    doi: str
-    published: str
-    accessed: str
-    language: str
+    title: str  # never empty
+    address: str  # where it stands, as text; of a file of the user's, its name alone
+    link: str  # the address as a URI in ASCII; empty where it may not be a link
+    authors: tuple[Name, ...]  # as far as known, in order
+    site: str  # name of the site, the journal, or the book that it stands in
+    publisher: str  # who published it
+    doi: str  # without ``https://doi.org/``
+    published: str  # ISO date, or only its year, or year and month
+    accessed: str  # ISO date
+    language: str  # language code
+    # the pages on which the cited passages stand, in order, by their printed numbers if those are known
     pages: tuple[str, ...]
-    sentences: tuple[str, ...]
-    work: Work = NO_WORK
+    sentences: tuple[str, ...]  # the sentences of the article that cite it, in order
+    work: Work = NO_WORK  # volume, extent, editors and the like
 
     @property
     def locator(self) -> str:

@@ -37,8 +37,7 @@ ALIASES = {
 }
 """Names by which styles are known → those of the repository."""
 _LONE_EDITION = re.compile(r", edition(?=[,.])")
-_SHOWN = 80
-"""Characters of an unknown style's name that a message shows."""
+_SHOWN = 80  # characters of an unknown style's name that a message shows
 _NUMBERS = "//*[local-name()='bibliography']//*[local-name()='text'][@variable='citation-number']"
 
 

@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from storm_pipeline.languages.function_words import LATIN, stop_words
 from storm_pipeline.text.words import words
 
-_SAMPLE = 4000
-"""Maximum characters examined."""
-_MIN_LETTERS = 2
-"""Minimum letters of a script that identifies a language."""
+_SAMPLE = 4000  # maximum characters examined
+_MIN_LETTERS = 2  # minimum letters of a script that identifies a language
 _MIN_HITS, _MIN_SHARE, _MIN_RATIO = 2, 0.12, 1.15
 """Minimum function words, their minimum share of the words, and the minimum ratio to the next language's score."""
 _BY_SCRIPT = {
@@ -40,8 +38,7 @@ _BY_LETTERS = {
 }
 _RUSSIAN_ONLY = re.compile("[ыэё]")
 _KANA_SHARE = 0.05
-_HAN_WEIGHT = 3
-"""Weight of a Han character or kana against a letter of an alphabet."""
+_HAN_WEIGHT = 3  # weight of a Han character or kana against a letter of an alphabet
 
 
 def detect(text: str) -> str:

@@ -13,8 +13,7 @@ from storm_pipeline.languages.abbreviations import is_abbreviation, ordinals_hav
 from storm_pipeline.text import sentences
 from storm_pipeline.text.words import MARKER, has_word
 
-_MARK = "\ue000"
-"""Placeholder for a character of a citation marker."""
+_MARK = "\ue000"  # placeholder for a character of a citation marker
 _FULL_WIDTH = "。！？｡"
 _SPACED = ".!?…؟۔।॥։።"
 _CLOSING = "\"'”’»›)\\]}」』】》〉）］"
@@ -30,8 +29,7 @@ _BOUNDARY = re.compile(
     rf"(?P<gap>[\s{_MARK}]*+)(?=\S)"
 )
 _NEXT = re.compile(r"[^\w\s]{0,4}([^\W_])")
-_LOOKBEHIND = 24
-"""Characters before a full stop that are searched for an abbreviation."""
+_LOOKBEHIND = 24  # characters before a full stop that are searched for an abbreviation
 _TOKEN = re.compile(r"[^\s(\[{«„“\"'’‘]*$")
 _LETTERS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _ORDINAL = re.compile(r"(?:\d{1,2}\.?[-–/])?\d{1,2}|[ivx]{1,5}")

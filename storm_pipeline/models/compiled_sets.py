@@ -22,60 +22,36 @@ from storm_pipeline.models.programs import Program, Programs
 FORMAT = 1
 """Version of the folder's format."""
 _SET = "set.json"
-_MOST = 20_000_000
-"""Bytes of a file of a set, at most."""
+_MOST = 20_000_000  # bytes of a file of a set, at most
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """How one program was compiled.
+    """How one program was compiled."""
 
-    Attributes:
-        sha256: checksum of its file.
-        model: the model that it was compiled for.
-        optimizer: name of the optimiser.
-        metric: name of the metric.
-        before: mean of the metric on the held-back topics with the program as it was, in [0, 1].
-        after: the same with the compiled program.
-        interval: 95 % interval of the mean of the paired differences.
-        topics: topics that it was trained on.
-        held_back: topics on which ``before`` and ``after`` were measured.
-        seed: of the optimiser.
-        calls: calls that compiling took.
-        dollars: what they cost; None if unknown.
-        command: how it was made.
-    """
-
-    sha256: str
-    model: str
-    optimizer: str
-    metric: str
-    before: float
-    after: float
-    interval: tuple[float, float]
-    topics: tuple[str, ...]
-    held_back: tuple[str, ...]
-    seed: int
-    calls: int
-    dollars: float | None = None
-    command: str = ""
+    sha256: str  # checksum of its file
+    model: str  # the model that it was compiled for
+    optimizer: str  # name of the optimiser
+    metric: str  # name of the metric
+    before: float  # mean of the metric on the held-back topics with the program as it was, in [0, 1]
+    after: float  # the same with the compiled program
+    interval: tuple[float, float]  # 95 % interval of the mean of the paired differences
+    topics: tuple[str, ...]  # topics that it was trained on
+    held_back: tuple[str, ...]  # topics on which ``before`` and ``after`` were measured
+    seed: int  # of the optimiser
+    calls: int  # calls that compiling took
+    dollars: float | None = None  # what they cost; None if unknown
+    command: str = ""  # how it was made
 
 
 @dataclass(frozen=True)
 class CompiledSet:
-    """A folder of compiled programs.
+    """A folder of compiled programs."""
 
-    Attributes:
-        folder: where it is.
-        versions: of this package and DSPy, when it was written.
-        programs: name of a program → how it was compiled.
-        format: of the folder.
-    """
-
-    folder: Path
-    versions: Mapping[str, str]
-    programs: Mapping[str, Compiled] = field(default_factory=dict)
-    format: int = FORMAT
+    folder: Path  # where it is
+    versions: Mapping[str, str]  # of this package and DSPy, when it was written
+    programs: Mapping[str, Compiled] = field(default_factory=dict)  # name of a program → how it was compiled
+    format: int = FORMAT  # of the folder
 
     def apply(self, programs: Programs) -> Programs:
         """The programs with those of the set in place of their own.

@@ -11,8 +11,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import is_object
 from storm_pipeline.settings import ROLES, Settings, is_embedded
 
-_NO_KEY = "none"
-"""Self-hosted servers need no key, but client libraries demand one."""
+_NO_KEY = "none"  # Self-hosted servers need no key, but client libraries demand one
 
 
 def endpoint_of(name: str, settings: Settings) -> tuple[str, str]:
@@ -23,16 +22,11 @@ def endpoint_of(name: str, settings: Settings) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class KeyUse:
-    """Which key is sent where.
+    """Which key is sent where."""
 
-    Attributes:
-        variable: the variable that holds it; empty if none is sent, or the provider's client finds its own.
-        address: where it goes; empty for the provider's own address.
-        key: its value; None leaves it to the provider's client, which knows its provider's own address alone.
-    """
-
-    variable: str
-    address: str
+    variable: str  # the variable that holds it; empty if none is sent, or the provider's client finds its own
+    address: str  # where it goes; empty for the provider's own address
+    # its value; None leaves it to the provider's client, which knows its provider's own address alone
     key: str | None = field(repr=False)
 
     def __str__(self) -> str:

@@ -11,25 +11,15 @@ from storm_pipeline.models.prompt_adapter import PromptAdapter
 
 @dataclass(frozen=True)
 class Model:
-    """A language model, its adapter, and its name and endpoint for people.
+    """A language model, its adapter, and its name and endpoint for people."""
 
-    Attributes:
-        lm: called with its own parameters.
-        adapter: formats signatures as messages and parses replies.
-        name: name in reports.
-        where: endpoint as named in errors; concurrent calls are limited per endpoint.
-        price: None if unknown.
-        bounded: whether a program's ``token_limit`` limits replies, beside the limits of model and settings.
-        greedy: whether the first sample of programs with ``greedy`` is decoded greedily.
-    """
-
-    lm: dspy.BaseLM
-    adapter: PromptAdapter
-    name: str
-    where: str
-    price: Price | None = None
-    bounded: bool = False
-    greedy: bool = False
+    lm: dspy.BaseLM  # called with its own parameters
+    adapter: PromptAdapter  # formats signatures as messages and parses replies
+    name: str  # name in reports
+    where: str  # endpoint as named in errors; concurrent calls are limited per endpoint
+    price: Price | None = None  # None if unknown
+    bounded: bool = False  # whether a program's ``token_limit`` limits replies, beside the limits of model and settings
+    greedy: bool = False  # whether the first sample of programs with ``greedy`` is decoded greedily
 
     @property
     def timeout(self) -> float | None:

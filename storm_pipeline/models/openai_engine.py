@@ -19,17 +19,11 @@ OPENAI = "https://api.openai.com/v1"
 
 @dataclass(frozen=True)
 class OpenAIEngine:
-    """An engine of ``dspy.LM``: one request, one reply, no retries. Thread-safe; keeps its connections.
+    """An engine of ``dspy.LM``: one request, one reply, no retries. Thread-safe; keeps its connections."""
 
-    Attributes:
-        api_base: address of the server.
-        api_key: sent to it.
-        timeout: seconds to wait for a connection, and for the next bytes of a reply; its end: see ``reply_bounds``.
-    """
-
-    api_base: str
-    api_key: str = field(repr=False)
-    timeout: float
+    api_base: str  # address of the server
+    api_key: str = field(repr=False)  # sent to it
+    timeout: float  # seconds to wait for a connection, and for the next bytes of a reply; its end: see ``reply_bounds``
 
     @cached_property
     def _client(self) -> openai.OpenAI:

@@ -25,17 +25,11 @@ _LOCAL_PROVIDERS = ("ollama/", "ollama_chat/", "lemonade/", "llamafile/", "lm_st
 
 @dataclass(frozen=True)
 class Price:
-    """Prices in US dollars per million tokens.
+    """Prices in US dollars per million tokens."""
 
-    Attributes:
-        fresh: of prompt tokens that are not cached.
-        cached: of prompt tokens from the server's prefix cache; equal to ``fresh`` if no discount is known.
-        output: of completion tokens, reasoning included.
-    """
-
-    fresh: float
-    cached: float
-    output: float
+    fresh: float  # of prompt tokens that are not cached
+    cached: float  # of prompt tokens from the server's prefix cache; equal to ``fresh`` if no discount is known
+    output: float  # of completion tokens, reasoning included
 
 
 FREE = Price(0.0, 0.0, 0.0)

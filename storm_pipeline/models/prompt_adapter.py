@@ -29,8 +29,7 @@ _MAX_REPLY_LENGTH = 50_000
 """Characters, more than a section of 5000 words has; longer replies are repetition, and parsing takes minutes."""
 _MOST_TO_REPAIR, _DEEPEST = 10_000, 50
 """Characters and nesting of JSON that is repaired; the time of a repair grows with their squares."""
-_EXCERPT_LENGTH = 1000
-"""Characters of a too long reply that an error keeps."""
+_EXCERPT_LENGTH = 1000  # characters of a too long reply that an error keeps
 
 
 class PromptAdapter(dspy.Adapter):

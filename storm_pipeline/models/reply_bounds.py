@@ -20,8 +20,7 @@ from dspy.utils.exceptions import LMError, LMTransportError
 
 LARGEST_REPLY = 32 * 2**20
 """Bytes of a reply."""
-_GRACE = 1.0
-"""Seconds after which reading ends when nobody waits any more."""
+_GRACE = 1.0  # seconds after which reading ends when nobody waits any more
 
 
 @dataclass

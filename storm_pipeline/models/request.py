@@ -19,31 +19,20 @@ _CONNECTION = frozenset(
 )
 """Model parameters that only configure the connection; all others may change the reply and are part of the key."""
 _DETAILS = ("prompt_tokens_details", "completion_tokens_details")
-_MOST_TOKENS = 10**9
-"""Of one call."""
-_LIKELY = 3 / 4
-"""Share of the most tokens that a text may have which it has with a tokenizer that knows its language."""
+_MOST_TOKENS = 10**9  # of one call
+_LIKELY = 3 / 4  # share of the most tokens that a text may have which it has with a tokenizer that knows its language
 
 
 @dataclass(frozen=True)
 class Request:
-    """One call of a language model.
+    """One call of a language model."""
 
-    Attributes:
-        role: role that the model plays.
-        model: model to call.
-        messages: as the adapter formatted them.
-        options: parameters of this call; they override the model's own.
-        token_limit: expected maximum tokens of the reply.
-        place: part of the run that makes the call, see :func:`storm_pipeline.run.journal.at_place`.
-    """
-
-    role: Role
-    model: Model
-    messages: list[dict[str, Any]]
-    options: Mapping[str, Any]
-    token_limit: int
-    place: str
+    role: Role  # role that the model plays
+    model: Model  # model to call
+    messages: list[dict[str, Any]]  # as the adapter formatted them
+    options: Mapping[str, Any]  # parameters of this call; they override the model's own
+    token_limit: int  # expected maximum tokens of the reply
+    place: str  # part of the run that makes the call, see :func:`storm_pipeline.run.journal.at_place`
 
     @cached_property
     def key(self) -> str:
@@ -60,17 +49,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model replied.
+    """What a model replied."""
 
-    Attributes:
-        outputs: one per requested reply: its text, or a dict with ``text`` and more.
-        usage: token counts as OpenAI names them; empty if the server reports none or a cache answered.
-        estimate: prompt tokens where the server does not report them, >= 0.
-    """
-
-    outputs: list[Any]
-    usage: Mapping[str, Any]
-    estimate: int
+    outputs: list[Any]  # one per requested reply: its text, or a dict with ``text`` and more
+    usage: Mapping[str, Any]  # token counts as OpenAI names them; empty if the server reports none or a cache answered
+    estimate: int  # prompt tokens where the server does not report them, >= 0
 
     @property
     def texts(self) -> list[str]:

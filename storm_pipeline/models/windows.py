@@ -8,8 +8,7 @@ ASSUMED = 16_384
 """Tokens assumed where nobody knows a window, to budget evidence and interviews; prompts are not shortened then."""
 _EVIDENCE = 3 / 8
 """Share of a window that passages may take; instructions, outline, findings, draft, remarks and reply have the rest."""
-_INTERVIEWS = 1 / 2
-"""Share of a window that interviews may take in the prompt that refines an outline."""
+_INTERVIEWS = 1 / 2  # share of a window that interviews may take in the prompt that refines an outline
 _TOKENS_A_WORD = 2
 
 

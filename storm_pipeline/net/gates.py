@@ -17,17 +17,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Rate:
-    """Rate limits of a service.
+    """Rate limits of a service."""
 
-    Attributes:
-        per_second: sustained requests per second, > 0.
-        burst: requests allowed at once after an idle period, >= 1.
-        concurrent: maximum number of concurrent requests, >= 1.
-    """
-
-    per_second: float = 10.0
-    burst: int = 1
-    concurrent: int = 32
+    per_second: float = 10.0  # sustained requests per second, > 0
+    burst: int = 1  # requests allowed at once after an idle period, >= 1
+    concurrent: int = 32  # maximum number of concurrent requests, >= 1
 
 
 @dataclass(frozen=True)

@@ -28,19 +28,12 @@ class QueryRefusedError(SearchError):
 
 @dataclass(frozen=True)
 class Refusal:
-    """An error response that is identified by its text among others of the same status.
+    """An error response that is identified by its text among others of the same status."""
 
-    Attributes:
-        status: HTTP status.
-        marker: substring of the response text, in lower case.
-        remedy: what to do about it.
-        transient: whether a retry may help.
-    """
-
-    status: int
-    marker: str
-    remedy: str
-    transient: bool = False
+    status: int  # HTTP status
+    marker: str  # substring of the response text, in lower case
+    remedy: str  # what to do about it
+    transient: bool = False  # whether a retry may help
 
 
 def unknown_format(service: str) -> SearchError:

@@ -23,24 +23,15 @@ RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 @dataclass(frozen=True)
 class Patience:
-    """Timeouts and retries of a search.
+    """Timeouts and retries of a search."""
 
-    Attributes:
-        connect: seconds to wait for a connection.
-        read: seconds to wait for the next bytes of an answer.
-        total: seconds for one search, attempts and pauses included; after it no attempt starts and reading a
-            response stops.
-        attempts: maximum number of attempts, >= 1.
-        first_pause: seconds before the second attempt; doubles with each further one, with jitter.
-        longest_pause: maximum seconds of a pause, whatever ``Retry-After`` asks for.
-    """
-
-    connect: float = 5.0
-    read: float = 20.0
+    connect: float = 5.0  # seconds to wait for a connection
+    read: float = 20.0  # seconds to wait for the next bytes of an answer
+    # seconds for one search, attempts and pauses included; after it no attempt starts and reading a response stops
     total: float = 60.0
-    attempts: int = 4
-    first_pause: float = 1.0
-    longest_pause: float = 30.0
+    attempts: int = 4  # maximum number of attempts, >= 1
+    first_pause: float = 1.0  # seconds before the second attempt; doubles with each further one, with jitter
+    longest_pause: float = 30.0  # maximum seconds of a pause, whatever ``Retry-After`` asks for
 
 
 class TransientError(SearchError):

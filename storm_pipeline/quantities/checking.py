@@ -16,12 +16,9 @@ from storm_pipeline.quantities.relative import relative_dates, with_year, years_
 from storm_pipeline.quantities.values import Mention, Quantity, day_of, spelt
 
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
-_MAX_YEAR = 2199
-"""Integers above are not years."""
-_MIN_YEAR = 1000
-"""Integers below, without an era, are not taken for years."""
-_STEM = 4
-"""Length of the prefix by which forms of one noun are matched."""
+_MAX_YEAR = 2199  # integers above are not years
+_MIN_YEAR = 1000  # integers below, without an era, are not taken for years
+_STEM = 4  # length of the prefix by which forms of one noun are matched
 
 _HYPHENS = ("-", "‑", "‐")
 _YEAR = re.compile(r"1\d{3}|20\d{2}")

@@ -9,10 +9,8 @@ _LETTER = "[A-Za-zÀ-ÖØ-öø-ɏА-яЁё]"
 _AFTER_A_WORD = re.compile(rf"\d(?<={_LETTER}\d)(?=\d?\s?{_LETTER}|\d{{3}}\b)")
 _BEFORE_A_WORD = re.compile(rf"\d(?={_LETTER}{{3,}})")
 """A digit glued to a word. Patterns that start with a character class are fast: few characters are tried."""
-_MIN_CHARS = 60
-"""Shorter texts may lack punctuation anyway."""
-_CHARACTERS_A_MARK = 400
-"""A text with fewer punctuation marks than one per so many characters has lost them."""
+_MIN_CHARS = 60  # shorter texts may lack punctuation anyway
+_CHARACTERS_A_MARK = 400  # a text with fewer punctuation marks than one per so many characters has lost them
 _PUNCTUATION = re.compile(r"[.,;:!?](?=\s|$)|[%。、，؛।]")
 _SPLIT = re.compile(rf"(?<!{_LETTER})({_LETTER}{{2,}})[-\u00ad] ({_LETTER}{{2,}})")
 """A word that was divided at the end of a line; tried once a word, so that long words take linear time."""

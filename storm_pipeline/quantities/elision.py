@@ -9,8 +9,7 @@ from storm_pipeline.quantities.values import Mention, number
 
 _CONNECTOR = re.compile(r"\s?(?:,|-|–|—|&|to|and|or|bis|und|oder|à|et|ou|a|y|o|e|и|до|i|至|到)\s?")
 _SHORT_YEAR = re.compile(r"[-–—/]")
-_MAX_GAP = 6
-"""Maximum characters between two numbers of a range or list."""
+_MAX_GAP = 6  # maximum characters between two numbers of a range or list
 _MIN_SCALE = 1000
 
 

@@ -5,8 +5,7 @@ import re
 import unicodedata
 from fractions import Fraction
 
-_MAX_CHARS = 40
-"""Longer digit strings are identifiers, not numbers."""
+_MAX_CHARS = 40  # longer digit strings are identifiers, not numbers
 _SPACES = "\u00a0\u2007\u2009\u202f"
 NUMBER = (
     rf"(?<![\d.,])\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?!\d)(?:[.,]\d+)?"

@@ -11,19 +11,15 @@ from storm_pipeline.quantities.values import Mention, Quantity, day_of
 _ISO = re.compile(r"(?<![\d./-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\d]|[-/.]\d)")
 _DAY_FIRST = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?![\d]|[-/.]\d)")
 _CJK = re.compile(r"(?:(?<!\d)(\d{4})\s?[年년]\s?)?(?<!\d)(\d{1,2})\s?[月월](?:\s?(\d{1,2})\s?[日号號일])?")
-_IN_DIGITS = re.compile(r"\d[-/.]\s?\d")
-"""A part of every date in digits."""
+_IN_DIGITS = re.compile(r"\d[-/.]\s?\d")  # a part of every date in digits
 _YEAR = r"(\d{4})(?!\d)"
 _OF = r"(?:(?:of|de|del|do|di|von|des)\s)?"
 _ENDING = r"(?:st|nd|rd|th|er|\.?º|\.)?"
 _ENGLISH = r"(?:st|nd|rd|th)?"
 _TO = r"\s?(?:[-–—]|to|and|bis|und|au|al|et|y|e)\s?"
-_MORE_NAMES = {"en": {"Sept": 9}, "de": {"Jän": 1, "Feber": 2, "Mrz": 3}}
-"""Month names that no locale has."""
-_MayMatch = Callable[[str], object]
-"""Whether a text may have such dates; much faster than the search for them."""
-_Read = Callable[[re.Match[str]], list[list[Quantity]]]
-"""Match → its dates, each with its readings."""
+_MORE_NAMES = {"en": {"Sept": 9}, "de": {"Jän": 1, "Feber": 2, "Mrz": 3}}  # month names that no locale has
+_MayMatch = Callable[[str], object]  # whether a text may have such dates; much faster than the search for them
+_Read = Callable[[re.Match[str]], list[list[Quantity]]]  # match → its dates, each with its readings
 _LOWER_CASE = frozenset("fr es it pt pl ru uk cs sk nl sv da nb fi ro bg hr sr tr".split())
 
 

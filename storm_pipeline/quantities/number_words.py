@@ -9,8 +9,7 @@ from typing import NamedTuple
 from storm_pipeline.quantities.vocabulary import Vocabulary
 
 _SEPARATOR = re.compile(r"[ \u00a0\u202f]{0,2}[-‑]?[ \u00a0\u202f\n]?")
-_MAX_WORDS = 32
-"""Maximum number of words in a number."""
+_MAX_WORDS = 32  # maximum number of words in a number
 
 
 class Token(NamedTuple):

@@ -29,8 +29,7 @@ _ERA_AND_DIGITS = re.compile(r"(?:AD|CE|A\.\s?D\.)\s?\d")
 _DECADE = re.compile(r"(?<![\d.,])(?:(\d{3})0|['’]?([1-9])0)(?:['’]?s|er)(?![^\W\d_])")
 _DIGITS_OF_DECADE = re.compile(r"0(?:['’]?s|er)")
 _CJK_CENTURY = ("世紀", "世纪", "세기")
-_MAX_GAP = 6
-"""Maximum characters between two decades of one century: "1860s and 70s"."""
+_MAX_GAP = 6  # maximum characters between two decades of one century: "1860s and 70s"
 _ROMAN = {"I": 1, "V": 5, "X": 10}
 _ENDING = r"(?:st|nd|rd|th|ère|ème|eme|er|re|e|è|º|ª|\.)?"
 _TO = r"\s?(?:[-–—]|and|or|to|und|bis|et|au|y|al|e|ao|i|и)\s?(?:the\s|le\s|el\s|il\s|o\s)?"

@@ -52,8 +52,7 @@ _IN_FRONT = re.compile("|".join(name for name in _WEEKDAYS if len(name) > 5))
 """A weekday with another word glued to it: ``Mittwochabend``, or a text that lost its spaces."""
 _WORD = re.compile(r"\d{1,3}|[^\W\d_]+")
 _BEFORE = re.compile(r"[^\W\d_]+(?=\W*$)")
-_MAX_BEFORE = 20
-"""Characters before a date that are searched for "last"."""
+_MAX_BEFORE = 20  # characters before a date that are searched for "last"
 _AGO = frozenset("ago earlier zuvor fa atrás назад temu".split())
 _SINCE = frozenset("vor hace há a".split())
 _FOLLOWING = frozenset("following folgende folgenden folgendes suivant suivante siguiente seguente seguinte".split())
@@ -62,12 +61,9 @@ _PRECEDING = frozenset(
 )
 _LATER = frozenset("later später danach darauf plus después dopo depois спустя później".split())
 _EARLIER = frozenset("earlier before früher zuvor davor avant antes prima раньше wcześniej".split())
-_YEARS = range(1000, 2200)
-"""Whole numbers that may be years."""
-_REACH = 300
-"""Maximum characters between a year and what counts from it."""
-_MAX_COUNT = 400
-"""Maximum number of days, weeks, months or years counted back."""
+_YEARS = range(1000, 2200)  # whole numbers that may be years
+_REACH = 300  # maximum characters between a year and what counts from it
+_MAX_COUNT = 400  # maximum number of days, weeks, months or years counted back
 
 
 @dataclass(frozen=True)

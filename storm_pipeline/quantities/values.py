@@ -16,10 +16,6 @@ class Quantity:
     ``low`` and ``high`` are equal except for decades and centuries. 25 % has the value 25. A date has its year in
     ``low`` and ``high``: the first and last year of a decade or a century, negative for BC, 0 if not given; and its
     month (1–12) and day (1–31), 0 if not given.
-
-    Args:
-        slack: tolerance below and above the value, for matching a source's value: (0, 0) for an exact quantity.
-        text: as spelt; ignored in comparisons.
     """
 
     kind: Kind
@@ -27,8 +23,9 @@ class Quantity:
     high: Fraction
     month: int = 0
     day: int = 0
+    # tolerance below and above the value, for matching a source's value: (0, 0) for an exact quantity
     slack: tuple[Fraction, Fraction] = (ZERO, ZERO)
-    text: str = field(default="", compare=False)
+    text: str = field(default="", compare=False)  # as spelt; ignored in comparisons
 
     @property
     def exact(self) -> bool:

@@ -10,35 +10,21 @@ from storm_pipeline.quantities import number_tables
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The number words of a language, case folded.
+    """The number words of a language, case folded."""
 
-    Args:
-        numerals: values below 1000 that add up ("twenty", "three"; "dreiundzwanzig"; "quinientos").
-        hundred: words that multiply the number before them by a hundred.
-        magnitudes: words that multiply by a thousand or more.
-        needs_count: multipliers that are not numbers on their own ("hundred people" is not, "mille" is 1000).
-        joiners: words between the parts of a number ("and", "y").
-        articles: words for one that are mostly articles, not numbers.
-        ordinals: "third" and the like.
-        decades: first years of "the nineties".
-        spans: words for a number of years ("decade": 10).
-        fractions: fraction words ("quarter": 1/4).
-        percent: words for percent.
-        centuries: words for century.
-    """
-
-    numerals: Mapping[str, int]
-    hundred: frozenset[str]
-    magnitudes: Mapping[str, int]
+    numerals: Mapping[str, int]  # values below 1000 that add up ("twenty", "three"; "dreiundzwanzig"; "quinientos")
+    hundred: frozenset[str]  # words that multiply the number before them by a hundred
+    magnitudes: Mapping[str, int]  # words that multiply by a thousand or more
+    # multipliers that are not numbers on their own ("hundred people" is not, "mille" is 1000)
     needs_count: frozenset[str]
-    joiners: frozenset[str]
-    articles: frozenset[str]
-    ordinals: Mapping[str, int]
-    decades: Mapping[str, int]
-    spans: Mapping[str, int]
-    fractions: Mapping[str, Fraction]
-    percent: frozenset[str]
-    centuries: frozenset[str]
+    joiners: frozenset[str]  # words between the parts of a number ("and", "y")
+    articles: frozenset[str]  # words for one that are mostly articles, not numbers
+    ordinals: Mapping[str, int]  # "third" and the like
+    decades: Mapping[str, int]  # first years of "the nineties"
+    spans: Mapping[str, int]  # words for a number of years ("decade": 10)
+    fractions: Mapping[str, Fraction]  # fraction words ("quarter": 1/4)
+    percent: frozenset[str]  # words for percent
+    centuries: frozenset[str]  # words for century
 
     def value(self, word: str) -> int | None:
         """Value of a numeral, including thousands in one word ("zweitausend", "milleduecento")."""

@@ -23,8 +23,7 @@ _TARGET = (
     r'\s*(?:"(?:[^"\\\n]|\\.){0,300}")?\s*\)'
 )
 """Where a link leads, and its title."""
-_NOTE = re.compile(rf"\[(?:\\?\[[\w ]{{1,8}}\\?\]|\^|↑)\]{_TARGET}|\[\\?\[[\w ]{{1,8}}\\?\]")
-"""The mark of a footnote."""
+_NOTE = re.compile(rf"\[(?:\\?\[[\w ]{{1,8}}\\?\]|\^|↑)\]{_TARGET}|\[\\?\[[\w ]{{1,8}}\\?\]")  # the mark of a footnote
 _LINK = re.compile(rf"\[([^\[\]]{{0,300}})\]{_TARGET}")
 _PICTURE = re.compile(
     rf"!\[[^\[\]]{{0,500}}(?:\[[^\[\]]{{0,200}}\][^\[\]]{{0,200}})?\](?:{_TARGET}|\(\s*\))|!\[[^\[\]]{{0,500}}$|"
@@ -35,8 +34,7 @@ _CUT_LINK = re.compile(
     r"^[^\[\]]{0,100}\]\((?:https?:[^()\s]{0,2000})?\s*(?:\"[^\"\n]{0,300}\")?\s*\)|\[([^\[\]]{1,300})\]\([^()\s]{0,2000}$"
 )
 """A link that begins or ends outside the text."""
-_RULE = re.compile(r"\s*(?:[=\-_*~]{5,})\s*")
-"""The line below a heading, or between two parts of a page."""
+_RULE = re.compile(r"\s*(?:[=\-_*~]{5,})\s*")  # the line below a heading, or between two parts of a page
 _EMPTY = re.compile(
     r"</?(?:abbr?|b|big|br|center|div|em|font|h[1-6]|hr|i|img|li|ol|p|small|span|strong|su[bp]|table|tbody|td|th|thead|tr|u|ul|a)"
     r"(?:\s[^<>]{0,500})?/?>|(?<!\S)\*\*\s\*\*(?!\w)|(?<=\w)\[\s?\]",
@@ -47,10 +45,8 @@ _ITALIC = re.compile(r"(?<![\w\\])_{1,2}(?=[^\s_])([^_\n]{1,200})(?<=[^\s_])_{1,
 _EMPTY_LINK = re.compile(r"\[?[^\S\n]*\]\([^\S\n]*\)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")
 _BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*\n]{1,300})(?<=\S)\*\*")
-_LONGEST = 40
-"""Maximum words of a sentence that may be removed."""
-_LONGEST_CALL = 10
-"""Maximum words of a call to action that may be removed."""
+_LONGEST = 40  # maximum words of a sentence that may be removed
+_LONGEST_CALL = 10  # maximum words of a call to action that may be removed
 _NOTICE = re.compile(
     r"\b(?:we|our partners|(?:this|the|our) (?:web ?)?(?:site|page))\b.{0,60}\b(?:use|uses|using|utili[sz]e|"
     r"place|store|set)s? (?:(?:[\w-]+ ){0,2}|technologies (?:such as|like) )cookies\b|"

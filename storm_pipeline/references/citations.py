@@ -33,8 +33,7 @@ _BETWEEN_STOPS = re.compile(rf"([.!?。！？][\"'”’)\]]*)\s*{_MARK}\s*[.。
 _OPENING = re.compile(rf"^{_MARK}[\s:,;，、；：،؛]*")
 _BEFORE_WORD = re.compile(rf"{_MARK}(?=[^\s.,;:!?…)\]}}。，、；：！？）」』】》،؛؟۔।{HAN_KANA}])")
 _SPACED_PUNCTUATION = re.compile(r"\s+([,;:!?…。，、；：！？،؛؟۔।]|\.(?!\w))")
-_FRENCH_PUNCTUATION = re.compile(r"\s+([,…]|\.(?!\w))")
-"""French puts a space before the other punctuation marks."""
+_FRENCH_PUNCTUATION = re.compile(r"\s+([,…]|\.(?!\w))")  # french puts a space before the other punctuation marks
 
 _LABEL = re.compile(r"[\w.-]{1,20}")
 _PAGES = rf"(?:, pp?\. [\w.-]+(?:(?:–|, )[\w.-]+)*)?(?:, {PREPRINT})?"
@@ -46,15 +45,11 @@ _MARKDOWN_STRUCTURE = ("#", "*", "---", "![")
 
 @dataclass(frozen=True)
 class CitedText:
-    """A model's text with its markers parsed.
+    """A model's text with its markers parsed."""
 
-    Attributes:
-        sentences: in order, without markers, each with its distinct citations in order of appearance.
-        invented: number of references to snippets that were not shown; they were dropped.
-    """
-
+    # in order, without markers, each with its distinct citations in order of appearance
     sentences: tuple[Sentence, ...]
-    invented: int
+    invented: int  # number of references to snippets that were not shown; they were dropped
 
 
 def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", names: Sequence[str] = ()) -> CitedText:

@@ -20,8 +20,7 @@ _GLUED_SENTENCE = re.compile(
     r"(?<=[^\W\d_A-Z]{3}[.!?])(?=[A-Z][a-z]+[ ,])|(?<=[a-z]{3}(?:[.!?][”\"]|[”\"][.!?]))(?=[A-Z][a-z]+ )"
 )
 _ENDS = re.compile(r"[.!?…。！？؟।:;][\"'”’»)\]」』]*$")
-_FRAGMENT = 45
-"""Maximum words of half a sentence; longer ones are lists and tables."""
+_FRAGMENT = 45  # maximum words of half a sentence; longer ones are lists and tables
 
 
 def repaired(text: str) -> str:

@@ -10,19 +10,14 @@ from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.types import Heading, Outline, Section, Sentence
 
-_FEW_FACTS = 5
-"""A section with fewer facts was missed by the interviews: it gets a search of its own."""
+_FEW_FACTS = 5  # a section with fewer facts was missed by the interviews: it gets a search of its own
 FEWEST_SENTENCES = 2
 """Minimum sentences of a section."""
 _FEWEST_FACTS = 2
-_OVERSHOOT = 1.1
-"""Factor by which the requested length exceeds the target: repetition is cut later."""
-_YIELD = 0.7
-"""Words of article text that one word of evidence supports."""
-_SHORTEST = 60
-"""Minimum target length of a text in words."""
-_FEW_WORDS = 200
-"""A section whose passages have fewer words gets a search of its own."""
+_OVERSHOOT = 1.1  # factor by which the requested length exceeds the target: repetition is cut later
+_YIELD = 0.7  # words of article text that one word of evidence supports
+_SHORTEST = 60  # minimum target length of a text in words
+_FEW_WORDS = 200  # a section whose passages have fewer words gets a search of its own
 
 
 def words_asked(article_words: int, part: float = 1.0, evidence_words: float = math.inf) -> int:
@@ -90,19 +85,13 @@ class FactEvidence(SectionEvidence):
 
 @dataclass(frozen=True)
 class PassageEvidence(SectionEvidence):
-    """Passages, and the interview findings drawn from them.
+    """Passages, and the interview findings drawn from them."""
 
-    Attributes:
-        passages: in the order in which they are shown.
-        findings: sentences of interview answers that cite these passages, the section's own first.
-        own: number of findings assigned to this section.
-        target_words: target length of the section.
-    """
-
-    passages: tuple[Passage, ...] = ()
+    passages: tuple[Passage, ...] = ()  # in the order in which they are shown
+    # sentences of interview answers that cite these passages, the section's own first
     findings: tuple[Sentence, ...] = ()
-    own: int = 0
-    target_words: int = 0
+    own: int = 0  # number of findings assigned to this section
+    target_words: int = 0  # target length of the section
 
     @property
     def own_findings(self) -> tuple[Sentence, ...]:
@@ -154,18 +143,12 @@ E = TypeVar("E", bound=SectionEvidence)
 
 @dataclass(frozen=True)
 class Evidence(Generic[E]):
-    """The evidence that an article is written from.
+    """The evidence that an article is written from."""
 
-    Attributes:
-        outline: the outline after merging sections without evidence.
-        sections: one for each of its first-level sections.
-        for_lead: facts reserved for the lead.
-        left_out: texts of findings that are shown to no section: they repeat others, or are about something else.
-    """
-
-    outline: Outline
-    sections: tuple[E, ...]
-    for_lead: tuple[Fact, ...] = ()
+    outline: Outline  # the outline after merging sections without evidence
+    sections: tuple[E, ...]  # one for each of its first-level sections
+    for_lead: tuple[Fact, ...] = ()  # facts reserved for the lead
+    # texts of findings that are shown to no section: they repeat others, or are about something else
     left_out: frozenset[str] = frozenset()
 
     def snippet_ids(self) -> frozenset[str]:

@@ -17,8 +17,7 @@ from storm_pipeline.text.prose import statements_in
 from storm_pipeline.types import Citation, Snippet
 
 T = TypeVar("T")
-_POSSESSIVE = re.compile("^[的之のにはへを]+")
-"""Particles that follow a topic in a Chinese or Japanese heading."""
+_POSSESSIVE = re.compile("^[的之のにはへを]+")  # particles that follow a topic in a Chinese or Japanese heading
 
 
 @dataclass(frozen=True)

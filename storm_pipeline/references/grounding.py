@@ -18,20 +18,15 @@ from storm_pipeline.references.verbatim import copied_from, quoted_in
 from storm_pipeline.text.words import foreign_script_share
 from storm_pipeline.types import Citation, Sentence, Snippet
 
-_STANDS = 0.30
-"""Minimum similarity of a sentence to a cited passage that supports it."""
+_STANDS = 0.30  # minimum similarity of a sentence to a cited passage that supports it
 _REMOVED = 0.15
 """Similarity below which a citation is removed beside one that supports the sentence. Capable writers seldom cite a
 wrong page beside a right one, so hardly any goes (``storm_benchmarks.grounding``)."""
-_FOUND = 0.55
-"""Minimum similarity at which an uncited passage replaces missing or unsupported citations."""
-_COMPLETES = 0.50
-"""Minimum similarity of a passage that is cited too because it has a number which the cited ones lack."""
+_FOUND = 0.55  # minimum similarity at which an uncited passage replaces missing or unsupported citations
+_COMPLETES = 0.50  # minimum similarity of a passage that is cited too because it has a number which the cited ones lack
 _MARKED = re.compile(r"\[(\d+)\]")
-_OTHERS = 3
-"""Passages shown with a remark besides those that the sentence cites."""
-_MAY_COMPLETE = 0.30
-"""Minimum similarity of such a passage that the writer is asked about."""
+_OTHERS = 3  # passages shown with a remark besides those that the sentence cites
+_MAY_COMPLETE = 0.30  # minimum similarity of such a passage that the writer is asked about
 LONGEST_RUN = 16
 """Longest run of words that a sentence may share with a passage, not counting names and numbers."""
 _FOREIGN = 0.5
@@ -40,20 +35,13 @@ _FOREIGN = 0.5
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdict on a sentence.
+    """The verdict on a sentence."""
 
-    Attributes:
-        sentence: the sentence, citing snippets of the passages that support it.
-        change: description of the change to its citations; empty if unchanged.
-        problem: description of what the writer has to fix; empty if nothing.
-        is_only_copied: whether the problem is copied wording rather than missing support.
-        completed: the sentence with the citations that the problem suggests; used if the writer does not answer it.
-    """
-
-    sentence: Sentence
-    change: str = ""
-    problem: str = ""
-    is_only_copied: bool = False
+    sentence: Sentence  # the sentence, citing snippets of the passages that support it
+    change: str = ""  # description of the change to its citations; empty if unchanged
+    problem: str = ""  # description of what the writer has to fix; empty if nothing
+    is_only_copied: bool = False  # whether the problem is copied wording rather than missing support
+    # the sentence with the citations that the problem suggests; used if the writer does not answer it
     completed: Sentence | None = None
 
 

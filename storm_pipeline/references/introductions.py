@@ -7,13 +7,10 @@ from itertools import pairwise
 
 from storm_pipeline.types import Snippet
 
-_MOST = 2
-"""Maximum number of snippets added per page."""
+_MOST = 2  # maximum number of snippets added per page
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_INITIAL = re.compile(r"\s(?:[^\W\d_]\.\s?)*")
-"""Separator between two parts of a name: a space, and possibly initials."""
-_NEAR = 5
-"""Characters before a word in which to look for the end of the previous sentence."""
+_INITIAL = re.compile(r"\s(?:[^\W\d_]\.\s?)*")  # separator between two parts of a name: a space, and possibly initials
+_NEAR = 5  # characters before a word in which to look for the end of the previous sentence
 _STOPS = (".", "!", "?", ":", "…", "”", '"', "»", "\n")
 
 

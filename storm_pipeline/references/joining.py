@@ -7,28 +7,20 @@ from functools import cached_property, lru_cache
 
 from storm_pipeline.types import Snippet
 
-_SHORTEST_OVERLAP = 4
-"""Minimum overlap, in words, at which two snippets are joined."""
-_A_WORD = 3
-"""Han or kana characters that count as one word."""
+_SHORTEST_OVERLAP = 4  # minimum overlap, in words, at which two snippets are joined
+_A_WORD = 3  # Han or kana characters that count as one word
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"\s*(?:[{_UNSPACED}]|[^\s{_UNSPACED}]+)")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
-_PUNCTUATION = re.compile(r"(?<!\d)\W+|\W+(?!\d)")
-"""Punctuation and spaces, except between two digits: 3.5 is not 35."""
+_PUNCTUATION = re.compile(r"(?<!\d)\W+|\W+(?!\d)")  # punctuation and spaces, except between two digits: 3.5 is not 35
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A text of a page with the snippets that it comes from.
+    """A text of a page with the snippets that it comes from."""
 
-    Attributes:
-        tokens: its words, or Han and kana characters, each with the white space before it.
-        snippets: in text order; a snippet contained in another one follows it.
-    """
-
-    tokens: tuple[str, ...]
-    snippets: tuple[Snippet, ...]
+    tokens: tuple[str, ...]  # its words, or Han and kana characters, each with the white space before it
+    snippets: tuple[Snippet, ...]  # in text order; a snippet contained in another one follows it
 
     @property
     def text(self) -> str:

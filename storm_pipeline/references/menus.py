@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from storm_pipeline.languages import detect, stop_words
 
 _SHORTEST_MENU = 25
-_PROSE = 0.05
-"""Share of function words below which a long text between full stops is no prose."""
+_PROSE = 0.05  # share of function words below which a long text between full stops is no prose
 _LISTED = re.compile(r"[,;\d]")
-_FEWEST, _LONGEST_ITEM = 4, 4
-"""Items of a list of links, and words of an item."""
-_KNOWN = 0.25
-"""Minimum share of a list's items that menus of many sites have."""
+_FEWEST, _LONGEST_ITEM = 4, 4  # items of a list of links, and words of an item
+_KNOWN = 0.25  # minimum share of a list's items that menus of many sites have
 _NAMES = re.compile(
     r"\b(?:home(?:page)?|news(?:letters?)?|sports?|contact(?: us)?|about(?: us)?|log ?in|log ?out|sign (?:in|up|out)|"
     r"search|menu|navigation|store|shop|cart|checkout|subscribe|subscriptions?|share (?:on|via|this)|facebook|twitter|"

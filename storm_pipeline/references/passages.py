@@ -21,26 +21,18 @@ from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Snippet
 
 _SHINGLE = 5
-_SAME = 0.8
-"""Minimum share of the shorter text's word 5-grams in the longer one for the two to be copies."""
-_OWN = 15
-"""Maximum word 5-grams that a copy may not share: three words changed, or ten added."""
+_SAME = 0.8  # minimum share of the shorter text's word 5-grams in the longer one for the two to be copies
+_OWN = 15  # maximum word 5-grams that a copy may not share: three words changed, or ten added
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|[〇零一二三四五六七八九十百千万萬億亿]+")
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A contiguous text of one page, possibly found in several overlapping snippets, and possibly on other pages too.
+    """A contiguous text of one page, perhaps in several overlapping snippets, and perhaps on other pages too."""
 
-    Attributes:
-        text: on one line.
-        snippets: of this page, in text order; the first one provides address and title.
-        copies: snippets of other pages with the same text.
-    """
-
-    text: str
-    snippets: tuple[Snippet, ...]
-    copies: tuple[Snippet, ...] = ()
+    text: str  # on one line
+    snippets: tuple[Snippet, ...]  # of this page, in text order; the first one provides address and title
+    copies: tuple[Snippet, ...] = ()  # snippets of other pages with the same text
 
     @property
     def source_id(self) -> str:

@@ -15,11 +15,9 @@ from storm_pipeline.types import Snippet
 
 _BRACKETS = re.compile(r"\s*[(（\[][^()（）\[\]]*[)）\]]")
 _ARTICLE = re.compile(r"(?i:the|an?)\s+(?=\S)")
-_DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
-"""An abbreviation written with dots, as in U.S."""
+_DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")  # an abbreviation written with dots, as in U.S
 _ACCENTS = re.compile("[\u0300-\u036f]")
-_SITE = re.compile(r"\s+[-–—|·•]\s+[^\d()]{1,40}$|\s*\|[^\d()]{1,40}$")
-"""The name of a site behind a page's title."""
+_SITE = re.compile(r"\s+[-–—|·•]\s+[^\d()]{1,40}$|\s*\|[^\d()]{1,40}$")  # the name of a site behind a page's title
 _COPULA = re.compile(
     r"\s(?:is|are|was|were|refers? to|ist|war|sind|waren|est|sont|était|fut|es|son|era|fue|fueron|è|sono|fu|é|são|foi|"
     r"zijn|jest|był|była|było)\s",
@@ -31,16 +29,11 @@ _BETWEEN_NAMES = re.compile(
     r"given the epithet)(?: (?:as|to))?\b",
 )
 """What stands between the names by which the opening of a page introduces its subject."""
-_NEAR = 0.3
-"""Cosine to what the topic is, or to the question, from which a page bears on the topic."""
-_SHARE, _ALIKE = 0.6, 0.1
-"""Share of the topic's words in one snippet with its title at which a lower cosine suffices."""
-_OPENING = 60
-"""Words of a snippet that are embedded with its title."""
-_FIRST = 800
-"""Characters of a page among which to look for its first sentence."""
-_SUBJECT = 300
-"""Maximum characters before the verb of a sentence that defines its subject."""
+_NEAR = 0.3  # cosine to what the topic is, or to the question, from which a page bears on the topic
+_SHARE, _ALIKE = 0.6, 0.1  # share of the topic's words in one snippet with its title at which a lower cosine suffices
+_OPENING = 60  # words of a snippet that are embedded with its title
+_FIRST = 800  # characters of a page among which to look for its first sentence
+_SUBJECT = 300  # maximum characters before the verb of a sentence that defines its subject
 
 
 def names_in_full(text: str, names: Sequence[str], language: str = "en") -> bool:
@@ -70,20 +63,14 @@ def bare_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class OwnPage:
-    """The page whose subject is the topic.
+    """The page whose subject is the topic."""
 
-    Attributes:
-        title: of the page.
-        text: of the page, as given.
-        names: the topic and the other names that the page opens with, e.g. "Thomas Alva Edison"; distinct, without
-            articles and brackets.
-        definition: the sentence that says what the topic is; empty if the page has none.
-    """
-
-    title: str
-    text: str
+    title: str  # of the page
+    text: str  # of the page, as given
+    # the topic and the other names that the page opens with, e.g. "Thomas Alva Edison"; distinct, without articles and
+    # brackets
     names: tuple[str, ...]
-    definition: str
+    definition: str  # the sentence that says what the topic is; empty if the page has none
 
     @property
     def kind(self) -> str:

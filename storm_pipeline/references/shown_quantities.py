@@ -11,16 +11,11 @@ from storm_pipeline.types import Sentence, Snippet
 
 Pages = Callable[[str], Sequence[Snippet]]
 """Source id → all snippets of its page."""
-_MOST_DATES = 8
-"""Maximum dates of a passage by which its relative dates are resolved."""
-_OPENING = 2
-"""Words at the beginning of a sentence that name its subject."""
-_SAYS_IT = 0.2
-"""Minimum share of a sentence's own words around a number for which the passage is cited."""
-_SPEAKS = 0.3
-"""The share from which it speaks of the sentence's subject, whatever that is."""
-_LONG = 4
-"""Letters from which a word that stands in a passage of another language is no coincidence."""
+_MOST_DATES = 8  # maximum dates of a passage by which its relative dates are resolved
+_OPENING = 2  # words at the beginning of a sentence that name its subject
+_SAYS_IT = 0.2  # minimum share of a sentence's own words around a number for which the passage is cited
+_SPEAKS = 0.3  # the share from which it speaks of the sentence's subject, whatever that is
+_LONG = 4  # letters from which a word that stands in a passage of another language is no coincidence
 
 
 class ShownQuantities:

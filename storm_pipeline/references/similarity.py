@@ -17,19 +17,14 @@ from storm_pipeline.text.words import foreign_script_share
 
 Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 """Texts to unit vectors, shape (texts, dimension)."""
-_WINDOW, _STEP = 45, 30
-"""Size and stride of the windows of a passage, in words."""
-_LATIN = "a"
-"""Latin letters occur in texts of any language."""
-_FOREIGN = 0.1
-"""Share of letters in other scripts above which a passage counts as being in another language."""
-_AT_ONCE = 8
-"""Maximum windows measured in one call."""
+_WINDOW, _STEP = 45, 30  # size and stride of the windows of a passage, in words
+_LATIN = "a"  # Latin letters occur in texts of any language
+_FOREIGN = 0.1  # share of letters in other scripts above which a passage counts as being in another language
+_AT_ONCE = 8  # maximum windows measured in one call
 _LIKELY = 0.25
 """Maximum gap to the first window's share of words at which another one is measured with it: its cosine will rarely be
 high enough to rule the other one out."""
-_MOST = 0.8
-"""Upper bound assumed for the cosine of a window in the sentence's language; 1 for other languages."""
+_MOST = 0.8  # upper bound assumed for the cosine of a window in the sentence's language; 1 for other languages
 
 
 @dataclass(frozen=True)

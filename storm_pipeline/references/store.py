@@ -18,8 +18,7 @@ from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, Vector,
 from storm_pipeline.retrieval.ranking import HybridIndex, load_libraries, prepare_terms
 from storm_pipeline.types import Snippet, Source
 
-_BATCH = 512
-"""Snippets per embedding batch: enough to sort by length, few enough to close the store quickly."""
+_BATCH = 512  # snippets per embedding batch: enough to sort by length, few enough to close the store quickly
 
 
 class ReferenceStore:

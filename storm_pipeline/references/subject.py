@@ -38,30 +38,20 @@ _PARTS = frozenset(
 """Words before a name that tell a part of what it names."""
 _NUMERAL = re.compile(r"[IVXLC]+|\d+")
 _SHORTEST_SURNAME = 4
-_OF_A_PHRASE = 2 / 3
-"""Share of a phrase's content words that names it."""
+_OF_A_PHRASE = 2 / 3  # share of a phrase's content words that names it
 
 
 @dataclass(frozen=True)
 class Subject:
-    """The subject of an article.
+    """The subject of an article."""
 
-    Attributes:
-        topic: as the user gave it.
-        names: its full names, the topic first; never empty.
-        own: ids of the pages about it alone: those with its name as their title.
-        definition: the sentence that says what it is; empty if none was found.
-        text: what its own pages say; empty if there are none.
-        is_person: whether its own page calls it he or she.
-        has_namesakes: whether its own page's title has brackets, which tell it from other things of its name.
-    """
-
-    topic: str
-    names: tuple[str, ...]
-    own: frozenset[str] = frozenset()
-    definition: str = ""
-    text: str = field(default="", repr=False)
-    is_person: bool = False
+    topic: str  # as the user gave it
+    names: tuple[str, ...]  # its full names, the topic first; never empty
+    own: frozenset[str] = frozenset()  # ids of the pages about it alone: those with its name as their title
+    definition: str = ""  # the sentence that says what it is; empty if none was found
+    text: str = field(default="", repr=False)  # what its own pages say; empty if there are none
+    is_person: bool = False  # whether its own page calls it he or she
+    # whether its own page's title has brackets, which tell it from other things of its name
     has_namesakes: bool = False
 
     @property

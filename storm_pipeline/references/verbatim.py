@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from storm_pipeline.languages import capitalises_nouns, count_words
 from storm_pipeline.text.words import folded_words, longest_common_run
 
-_SHORTEST_QUOTATION = 4
-"""Minimum words of a significant quotation."""
-_LONG_WORD = 5
-"""Minimum letters of a word that may be glued to the next one in a passage."""
+_SHORTEST_QUOTATION = 4  # minimum words of a significant quotation
+_LONG_WORD = 5  # minimum letters of a word that may be glued to the next one in a passage
 _PARTS = re.compile(r"[\"“”„«»|｜「」『』]|\.\.\.|…")
 _QUOTED = re.compile(r"[\"“„«»「『][^\"“”„«»「」『』]{3,}[\"”“»«」』]")
 

@@ -21,8 +21,7 @@ from storm_pipeline.retrieval.embedder import Vectors, encodable
 from storm_pipeline.retrieval.int8_network import Int8Bert
 
 _POOLING = {"word_embedding_dimension", "pooling_mode_mean_tokens"}
-_BUCKET = 8
-"""Texts are padded to a multiple of this many tokens, independently of the batch."""
+_BUCKET = 8  # texts are padded to a multiple of this many tokens, independently of the batch
 
 
 class Int8BertEmbedder:

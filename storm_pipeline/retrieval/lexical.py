@@ -16,18 +16,11 @@ _import_lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Match:
-    """A text that matches a query.
+    """A text that matches a query."""
 
-    Attributes:
-        position: its index among the texts, from 0.
-        score: BM25 score, > 0; comparable within one query only.
-        coverage: share of the query's total inverse document frequency carried by terms in the text, in
-            (0, 1].
-    """
-
-    position: int
-    score: float
-    coverage: float
+    position: int  # its index among the texts, from 0
+    score: float  # BM25 score, > 0; comparable within one query only
+    coverage: float  # share of the query's total inverse document frequency carried by terms in the text, in (0, 1]
 
 
 class LexicalIndex:

@@ -22,24 +22,18 @@ FILE = "file"
 """Kind of the journal's records of run.json and settings.json: each content, recorded before it is written."""
 LoggedEvents = tuple[tuple[float, Event], ...]
 """Events of a run, oldest first, each with its time in seconds since 1970."""
-_TOLERATED = 10
-"""A run goes on unasked if at most one reply, or one in this many, is lost."""
-_LONGEST = 60
-"""Characters of a changed value that are shown."""
+_TOLERATED = 10  # a run goes on unasked if at most one reply, or one in this many, is lost
+_LONGEST = 60  # characters of a changed value that are shown
 _LASTING = ("topic", "recipe", "given", "created", "engine", "from")
 """Fields of run.json that stay the same once they are written."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found, one sentence each.
+    """What was found, one sentence each."""
 
-    Attributes:
-        notes: what costs little or nothing: the run goes on.
-        costly: what may cost as much as the run, or change its article: it goes on with the user's consent.
-    """
-
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what costs little or nothing: the run goes on
+    # what may cost as much as the run, or change its article: it goes on with the user's consent
     costly: tuple[str, ...] = ()
 
     def require_consent(self, folder: Path) -> None:

@@ -31,8 +31,7 @@ _REJECTED, _FORGOTTEN = "rejected", "forgotten"
 """Kinds of the records that mark one record, or all of a kind, as unusable."""
 _REPLY, _CALL = "reply", "call"
 """Kind of the records of models' replies, and the item of their values that says what the call used."""
-_COPIED = "copied"
-"""Kind of the record that marks all records before it as copied from another run."""
+_COPIED = "copied"  # kind of the record that marks all records before it as copied from another run
 _place: ContextVar[str] = ContextVar("storm_place", default="")
 
 

@@ -19,33 +19,21 @@ State = Saved | Literal["running", "interrupted", "unclear", "unreadable", "batc
 """State of a run: ``queued`` means that it waits for its first session; ``interrupted`` that it was started and is held
 by no process; ``unclear`` that its lock cannot be tested;
 ``unreadable`` that it is damaged or of a newer version; ``batch`` is the folder of a batch's runs."""
-_LATEST = 1e11
-"""Seconds since 1970 above which a timestamp is considered damaged (the year 5138)."""
+_LATEST = 1e11  # seconds since 1970 above which a timestamp is considered damaged (the year 5138)
 
 
 @dataclass(frozen=True)
 class RunEntry:
-    """A folder that may hold a run.
+    """A folder that may hold a run."""
 
-    Attributes:
-        folder: path of the folder.
-        state: state of the run.
-        topic: topic of the run; for a batch, the states of its topics when last saved; empty if unreadable.
-        created: seconds since 1970; None if unreadable.
-        sessions: number of sessions so far.
-        usage: usage of all sessions so far; None if unreadable.
-        reason: why the last session ended early; empty if it did not, or says nothing.
-        problem: what cannot be read, and why; empty if all can.
-    """
-
-    folder: Path
-    state: State
-    topic: str = ""
-    created: float | None = None
-    sessions: int = 0
-    usage: Usage | None = None
-    reason: str = ""
-    problem: str = ""
+    folder: Path  # path of the folder
+    state: State  # state of the run
+    topic: str = ""  # topic of the run; for a batch, the states of its topics when last saved; empty if unreadable
+    created: float | None = None  # seconds since 1970; None if unreadable
+    sessions: int = 0  # number of sessions so far
+    usage: Usage | None = None  # usage of all sessions so far; None if unreadable
+    reason: str = ""  # why the last session ended early; empty if it did not, or says nothing
+    problem: str = ""  # what cannot be read, and why; empty if all can
 
 
 def list_runs(root: Path) -> tuple[RunEntry, ...]:

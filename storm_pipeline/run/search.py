@@ -27,35 +27,22 @@ from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import Policy, SourcePolicy
 from storm_pipeline.types import Exclusion
 
-_SPECIAL_TOKENS = 2
-"""Tokens that the embedder adds to a text ([CLS] and [SEP])."""
+_SPECIAL_TOKENS = 2  # tokens that the embedder adds to a text ([CLS] and [SEP])
 
 
 @dataclass(frozen=True)
 class Engine:
-    """An open search engine, shared by all runs.
+    """An open search engine, shared by all runs."""
 
-    Attributes:
-        search: the engine, with its cache.
-        spec: its name, as in the settings.
-        why: why it was chosen, as the end of a sentence; empty if the user chose it.
-        custom: whether it is an object that the user passed.
-        problems: what could not be read, such as files of the user's documents.
-        contents: its source of tables of contents, if it has one.
-        own: whether it searches texts of the user's own alone.
-        offline: whether the network was found to be down when it was chosen.
-        cache: the disk cache of its results, if it was opened by name.
-    """
-
-    search: Search
-    spec: str
-    why: str = ""
-    custom: bool = False
-    problems: tuple[str, ...] = ()
-    contents: ContentsSource | None = None
-    own: bool = False
-    offline: bool = False
-    cache: SearchCache | None = None
+    search: Search  # the engine, with its cache
+    spec: str  # its name, as in the settings
+    why: str = ""  # why it was chosen, as the end of a sentence; empty if the user chose it
+    custom: bool = False  # whether it is an object that the user passed
+    problems: tuple[str, ...] = ()  # what could not be read, such as files of the user's documents
+    contents: ContentsSource | None = None  # its source of tables of contents, if it has one
+    own: bool = False  # whether it searches texts of the user's own alone
+    offline: bool = False  # whether the network was found to be down when it was chosen
+    cache: SearchCache | None = None  # the disk cache of its results, if it was opened by name
 
 
 def open_engine(settings: Settings, custom: Search | None = None, progress: Progress | None = None) -> Engine:

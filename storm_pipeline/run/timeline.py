@@ -30,33 +30,19 @@ Ending = Literal["finished", "stopped", "interrupted", "running"]
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of one session. Stages may nest and overlap.
+    """A stage of one session. Stages may nest and overlap."""
 
-    Attributes:
-        name: as in the events.
-        started: seconds since 1970.
-        seconds: its duration; up to the last event of the session if it did not end.
-        ended: whether it ended.
-        steps: number of steps done.
-        rows: calls by role and model.
-        searches: queries sent to the search engine.
-        retries: retried calls.
-        reused: replies, searches and tables of contents from earlier sessions.
-        problems: degradations and failures, in order.
-        notes: notes for the user, in order.
-    """
-
-    name: str
-    started: float
-    seconds: float
-    ended: bool
-    steps: int = 0
-    rows: tuple[UsageRow, ...] = ()
-    searches: int = 0
-    retries: int = 0
-    reused: int = 0
-    problems: tuple[Problem, ...] = ()
-    notes: tuple[str, ...] = ()
+    name: str  # as in the events
+    started: float  # seconds since 1970
+    seconds: float  # its duration; up to the last event of the session if it did not end
+    ended: bool  # whether it ended
+    steps: int = 0  # number of steps done
+    rows: tuple[UsageRow, ...] = ()  # calls by role and model
+    searches: int = 0  # queries sent to the search engine
+    retries: int = 0  # retried calls
+    reused: int = 0  # replies, searches and tables of contents from earlier sessions
+    problems: tuple[Problem, ...] = ()  # degradations and failures, in order
+    notes: tuple[str, ...] = ()  # notes for the user, in order
 
     @property
     def usage(self) -> Usage:
@@ -66,23 +52,14 @@ class Stage:
 
 @dataclass(frozen=True)
 class Session:
-    """One session of a run, from a start or resume to its end.
+    """One session of a run, from a start or resume to its end."""
 
-    Attributes:
-        number: number of the session, from 1.
-        started: seconds since 1970.
-        seconds: duration up to its last event.
-        ending: how it ended.
-        reason: why it was stopped; empty if it was not.
-        stages: stages in order of their start.
-    """
-
-    number: int
-    started: float
-    seconds: float
-    ending: Ending
-    reason: str
-    stages: tuple[Stage, ...]
+    number: int  # number of the session, from 1
+    started: float  # seconds since 1970
+    seconds: float  # duration up to its last event
+    ending: Ending  # how it ended
+    reason: str  # why it was stopped; empty if it was not
+    stages: tuple[Stage, ...]  # stages in order of their start
 
     @property
     def usage(self) -> Usage:

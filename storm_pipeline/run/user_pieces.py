@@ -18,10 +18,8 @@ from storm_pipeline.types import Outline, Perspective
 
 MOST_SECTIONS = 1000
 """Sections allowed in an outline from the user, which is not shortened."""
-_MAX_BYTES = 100_000
-"""Largest outline file."""
-_MAX_HEADING = 80
-"""Characters of an unmarked heading; a longer line is prose."""
+_MAX_BYTES = 100_000  # largest outline file
+_MAX_HEADING = 80  # characters of an unmarked heading; a longer line is prose
 _SENTENCE_END = re.compile(r"[.!?;,。！？؟]$")
 _FORM = "write a line such as '# History' for each section, or a list"
 

@@ -9,8 +9,7 @@ from storm_pipeline.types import Snippet
 
 LONGEST_TEXT, LONGEST_TITLE = 50_000, 500
 """Characters; about 8,000 words, and the longest title that people read."""
-_BREAKS = 200
-"""Characters before a bound in which a text is cut at white space."""
+_BREAKS = 200  # characters before a bound in which a text is cut at white space
 
 
 def bounded(result: SearchResult, asked: Asked) -> SearchResult:

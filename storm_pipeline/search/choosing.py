@@ -8,8 +8,7 @@ from storm_pipeline.net.deadline import within
 from storm_pipeline.net.http import user_agent
 from storm_pipeline.search.registry import engines
 
-_KEYLESS = (("wikipedia", "https://en.wikipedia.org/w/api.php"),)
-"""Engines that need no key, with a URL to probe."""
+_KEYLESS = (("wikipedia", "https://en.wikipedia.org/w/api.php"),)  # engines that need no key, with a URL to probe
 _OFFLINE = "wiki-leads"
 _TIMEOUT = 2.5
 _log = logging.getLogger(__name__)
@@ -17,17 +16,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Choice:
-    """An engine that was chosen for the user.
+    """An engine that was chosen for the user."""
 
-    Attributes:
-        spec: its specification.
-        why: why it was chosen, a clause that ends a sentence.
-        offline: whether the network was found to be down.
-    """
-
-    spec: str
-    why: str
-    offline: bool = False
+    spec: str  # its specification
+    why: str  # why it was chosen, a clause that ends a sentence
+    offline: bool = False  # whether the network was found to be down
 
 
 def choose(reachable: Callable[[str], bool] | None = None) -> Choice:

@@ -22,23 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Which results are wanted.
+    """Which results are wanted."""
 
-    Attributes:
-        language: two-letter code (ISO 639-1) of the language of the pages.
-        region: two-letter code (ISO 3166-1) of the country to search from.
-        since: earliest day of publication.
-        until: latest day of publication.
-        domains: only pages on these domains or their subdomains; empty for any.
-        without_domains: no pages on these domains or their subdomains.
-    """
-
-    language: str | None = None
-    region: str | None = None
-    since: date | None = None
-    until: date | None = None
-    domains: tuple[str, ...] = ()
-    without_domains: tuple[str, ...] = ()
+    language: str | None = None  # two-letter code (ISO 639-1) of the language of the pages
+    region: str | None = None  # two-letter code (ISO 3166-1) of the country to search from
+    since: date | None = None  # earliest day of publication
+    until: date | None = None  # latest day of publication
+    domains: tuple[str, ...] = ()  # only pages on these domains or their subdomains; empty for any
+    without_domains: tuple[str, ...] = ()  # no pages on these domains or their subdomains
 
     def period(self) -> tuple[date, date] | None:
         """First and last day of publication, with defaults for an open end; None if unrestricted."""
@@ -49,35 +40,24 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """Metadata of a search engine.
+    """Metadata of a search engine."""
 
-    Attributes:
-        name: how to select it, arguments included (``corpus:PATH``).
-        needs: its requirements, in a few words; empty for none.
-        free: whether searching costs nothing.
-        returns: what it finds.
-        variables: environment variables that hold its key or address; all must be set.
-        optional_variables: environment variables that improve it, such as a key that raises its rate.
-        supports: options that it applies itself: ``language``, ``region``, ``since``, ``until``. Domains are filtered
-            for every engine.
-        open_web: whether it finds pages of unknown quality, which need the reliable-source filter.
-        remote: whether it queries a service, whose responses are worth caching.
-        separator: the character between the specifications of the engines that a composite engine queries, each of
-            which applies the options itself; empty for all other engines.
-        own: whether it searches texts of the user's own, of which no other service need hear.
-    """
-
-    name: str
-    needs: str
-    free: bool
-    returns: str
-    variables: tuple[str, ...] = ()
+    name: str  # how to select it, arguments included (``corpus:PATH``)
+    needs: str  # its requirements, in a few words; empty for none
+    free: bool  # whether searching costs nothing
+    returns: str  # what it finds
+    variables: tuple[str, ...] = ()  # environment variables that hold its key or address; all must be set
+    # environment variables that improve it, such as a key that raises its rate
     optional_variables: tuple[str, ...] = ()
+    # options that it applies itself: ``language``, ``region``, ``since``, ``until``. Domains are filtered for every
+    # engine
     supports: frozenset[str] = frozenset()
-    open_web: bool = True
-    remote: bool = True
+    open_web: bool = True  # whether it finds pages of unknown quality, which need the reliable-source filter
+    remote: bool = True  # whether it queries a service, whose responses are worth caching
+    # the character between the specifications of the engines that a composite engine queries, each of which applies the
+    # options itself; empty for all other engines
     separator: str = ""
-    own: bool = False
+    own: bool = False  # whether it searches texts of the user's own, of which no other service need hear
 
     @property
     def base_name(self) -> str:
@@ -92,40 +72,24 @@ class EngineInfo:
 
 @dataclass(frozen=True)
 class EngineConfig:
-    """What an engine is opened with.
+    """What an engine is opened with."""
 
-    Attributes:
-        cache: folder for downloads.
-        options: which results are wanted.
-        rate: requests a second; None for the engine's own rate.
-        on_progress: called with the progress of a download.
-        remember: wraps a remote engine in a cache, given its cache key.
-        dois: whether Crossref may be asked about the DOIs of own documents.
-    """
-
-    cache: Path = field(default_factory=default_cache)
-    options: SearchOptions = field(default_factory=SearchOptions)
-    rate: float | None = None
-    on_progress: Progress | None = None
-    remember: Callable[[Search, str], Search] | None = None
-    dois: bool = False
+    cache: Path = field(default_factory=default_cache)  # folder for downloads
+    options: SearchOptions = field(default_factory=SearchOptions)  # which results are wanted
+    rate: float | None = None  # requests a second; None for the engine's own rate
+    on_progress: Progress | None = None  # called with the progress of a download
+    remember: Callable[[Search, str], Search] | None = None  # wraps a remote engine in a cache, given its cache key
+    dois: bool = False  # whether Crossref may be asked about the DOIs of own documents
 
 
 @dataclass(frozen=True)
 class OpenedEngine:
-    """An opened engine.
+    """An opened engine."""
 
-    Attributes:
-        engine: ready to search.
-        problems: what could not be read, such as files of a corpus: one sentence each.
-        contents: its tables of contents, if it has any.
-        own: whether it searches texts of the user's own alone.
-    """
-
-    engine: Search
-    problems: tuple[str, ...] = ()
-    contents: "ContentsSource | None" = None
-    own: bool = False
+    engine: Search  # ready to search
+    problems: tuple[str, ...] = ()  # what could not be read, such as files of a corpus: one sentence each
+    contents: "ContentsSource | None" = None  # its tables of contents, if it has any
+    own: bool = False  # whether it searches texts of the user's own alone
 
 
 def require_key(engine: str, name: str, source: str, given: str | None = None) -> str:

@@ -21,17 +21,11 @@ _ZERO = frozenset({"cc0", "cc0 1.0", "cc zero"})
 
 @dataclass(frozen=True)
 class Licence:
-    """A free licence.
+    """A free licence."""
 
-    Attributes:
-        name: its common name, e.g. ``CC BY-SA 3.0 de``.
-        url: address of its text; empty for the public domain.
-        requires_author: whether the author must be named.
-    """
-
-    name: str
-    url: str
-    requires_author: bool = True
+    name: str  # its common name, e.g. ``CC BY-SA 3.0 de``
+    url: str  # address of its text; empty for the public domain
+    requires_author: bool = True  # whether the author must be named
 
 
 def free_licence(name: str) -> Licence | None:

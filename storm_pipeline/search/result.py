@@ -9,53 +9,34 @@ from storm_pipeline.types import Exclusion, Snippet, Work
 
 @dataclass(frozen=True)
 class Unread:
-    """A page that was not read, so that the engine's own snippets are used.
+    """A page that was not read, so that the engine's own snippets are used."""
 
-    Attributes:
-        url: as the engine returned it.
-        reason: why, in one sentence.
-    """
-
-    url: str
-    reason: str
+    url: str  # as the engine returned it
+    reason: str  # why, in one sentence
 
 
 @dataclass(frozen=True)
 class SeenPage:
-    """A page as one search returned it.
+    """A page as one search returned it."""
 
-    Attributes:
-        url: URL of the page.
-        title: its title; may be empty.
-        text: all its passages, joined.
-        query: the query that found the page.
-    """
-
-    url: str
-    title: str
-    text: str
-    query: str
+    url: str  # URL of the page
+    title: str  # its title; may be empty
+    text: str  # all its passages, joined
+    query: str  # the query that found the page
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The result of one search, with what happened to each page.
+    """The result of one search, with what happened to each page."""
 
-    Attributes:
-        snippets: best first.
-        excluded: pages that were found but may not be used.
-        unread: pages that were not read for this search.
-        read: URLs, as the engine returned them, of pages that were read and had passages for this search.
-        seen: every page returned, before and after it was read; empty unless some pages are to be kept out.
-        lost: partial failures, such as one engine of several that failed: one sentence each.
-    """
-
-    snippets: tuple[Snippet, ...] = ()
-    excluded: tuple[Exclusion, ...] = ()
-    unread: tuple[Unread, ...] = ()
+    snippets: tuple[Snippet, ...] = ()  # best first
+    excluded: tuple[Exclusion, ...] = ()  # pages that were found but may not be used
+    unread: tuple[Unread, ...] = ()  # pages that were not read for this search
+    # URLs, as the engine returned them, of pages that were read and had passages for this search
     read: tuple[str, ...] = ()
+    # every page returned, before and after it was read; empty unless some pages are to be kept out
     seen: tuple[SeenPage, ...] = ()
-    lost: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()  # partial failures, such as one engine of several that failed: one sentence each
 
 
 T = TypeVar("T", Snippet, Exclusion, Unread, SeenPage)

@@ -38,15 +38,11 @@ _BACK_MATTER = frozenset(
 
 @dataclass(frozen=True)
 class TableOfContents:
-    """Headings of an article.
+    """Headings of an article."""
 
-    Attributes:
-        title: the article's title, redirects followed.
-        headings: level (1 for a section, 2 for a subsection …) and text, in reading order; without back
-            matter such as references and see-also lists, and their subsections.
-    """
-
-    title: str
+    title: str  # the article's title, redirects followed
+    # level (1 for a section, 2 for a subsection …) and text, in reading order; without back matter such as references
+    # and see-also lists, and their subsections
     headings: tuple[tuple[int, str], ...]
 
 

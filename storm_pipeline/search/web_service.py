@@ -24,55 +24,33 @@ def _no_options(_: SearchOptions) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class WebService:
-    """How a service is asked, and what its answers look like.
+    """How a service is asked, and what its answers look like."""
 
-    Attributes:
-        info: metadata; the first of its variables holds the key.
-        key_from: where to get a key.
-        address: base URL.
-        headers: sent with each request; ``{}`` stands for the key.
-        rate: requests a second that its smallest plan allows.
-        page: maximum number of web pages in one answer.
-        request: query, number of web pages, number of the answer from 0 → parameters.
-        hits: the answer → its list of results; None if it is in an unknown format.
-        texts: a hit → its passages, plain and distinct.
-        answers: maximum number of answers to one query.
-        path: of the endpoint of a service that is asked by POST; empty for one that is asked by GET.
-        options: options → further parameters; raises SettingsError for what the service does not offer.
-        site_operators: whether domains are sent in the query.
-        characters: maximum length of a query.
-        words: maximum number of words of a query; None for no limit.
-        link: name of a hit's field that has the address.
-        title: a hit → its title.
-        published: a hit → its ISO date, if it states one.
-        author: a hit → its author, if it states one.
-        name: of the service in messages; by default the engine's.
-        remedies: HTTP status → what to do about it, besides a refused key and the general ones.
-        refusals: error responses that are identified by their text.
-    """
-
-    info: EngineInfo
-    key_from: str
-    address: str
-    headers: Mapping[str, str]
-    rate: float
-    page: int
+    info: EngineInfo  # metadata; the first of its variables holds the key
+    key_from: str  # where to get a key
+    address: str  # base URL
+    headers: Mapping[str, str]  # sent with each request; ``{}`` stands for the key
+    rate: float  # requests a second that its smallest plan allows
+    page: int  # maximum number of web pages in one answer
+    # query, number of web pages, number of the answer from 0 → parameters
     request: Callable[[str, int, int], dict[str, Any]]
-    hits: Callable[[dict[str, Any]], object]
-    texts: Callable[[Hit], Sequence[str]]
-    answers: int = 1
-    path: str = ""
+    hits: Callable[[dict[str, Any]], object]  # the answer → its list of results; None if it is in an unknown format
+    texts: Callable[[Hit], Sequence[str]]  # a hit → its passages, plain and distinct
+    answers: int = 1  # maximum number of answers to one query
+    path: str = ""  # of the endpoint of a service that is asked by POST; empty for one that is asked by GET
+    # options → further parameters; raises SettingsError for what the service does not offer
     options: Callable[[SearchOptions], dict[str, Any]] = _no_options
-    site_operators: bool = False
-    characters: int = 400
-    words: int | None = None
-    link: str = "url"
-    title: Callable[[Hit], str] = lambda hit: plain_text(hit.get("title"))
-    published: Callable[[Hit], str | None] = lambda _: None
-    author: Callable[[Hit], str | None] = lambda _: None
-    name: str = ""
+    site_operators: bool = False  # whether domains are sent in the query
+    characters: int = 400  # maximum length of a query
+    words: int | None = None  # maximum number of words of a query; None for no limit
+    link: str = "url"  # name of a hit's field that has the address
+    title: Callable[[Hit], str] = lambda hit: plain_text(hit.get("title"))  # a hit → its title
+    published: Callable[[Hit], str | None] = lambda _: None  # a hit → its ISO date, if it states one
+    author: Callable[[Hit], str | None] = lambda _: None  # a hit → its author, if it states one
+    name: str = ""  # of the service in messages; by default the engine's
+    # HTTP status → what to do about it, besides a refused key and the general ones
     remedies: Mapping[int, str] = field(default_factory=dict)
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[Refusal, ...] = ()  # error responses that are identified by their text
 
     def open_engine(self, argument: str, config: EngineConfig) -> "WebServiceSearch":
         """The engine of a specification, which is its name alone."""

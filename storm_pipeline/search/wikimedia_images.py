@@ -16,8 +16,7 @@ from storm_pipeline.search.wikipedia_urls import is_title
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Image
 
-_MOST = 50
-"""Titles that the API takes in one request."""
+_MOST = 50  # titles that the API takes in one request
 _WIDTH = 960
 """Pixels; one of the widths that Wikimedia keeps, see https://www.mediawiki.org/wiki/Common_thumbnail_sizes."""
 _PATIENCE = Patience(connect=2.5, read=5.0, total=6.0, attempts=2, first_pause=0.5, longest_pause=2.0)
@@ -29,15 +28,10 @@ _FACTS = "LicenseShortName|License|NonFree|Artist|Attribution|Credit|ImageDescri
 
 @dataclass(frozen=True)
 class LeadImages:
-    """What was found of some articles' lead images.
+    """What was found of some articles' lead images."""
 
-    Attributes:
-        images: those under a free licence.
-        refused: the others, each as its file's name with the reason in brackets.
-    """
-
-    images: tuple[Image, ...] = ()
-    refused: tuple[str, ...] = ()
+    images: tuple[Image, ...] = ()  # those under a free licence
+    refused: tuple[str, ...] = ()  # the others, each as its file's name with the reason in brackets
 
 
 class ImageSource(Protocol):

@@ -34,23 +34,16 @@ _NOISE = frozenset("mw-editsection reference reflist mw-references-wrap navbox n
 _HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 _MAX_WORDS = 16
 _READER = Path(__file__).with_name("zim_reader.py")
-_DEATHS = 3
-"""Times that the reading process may end before its time; afterwards nothing is asked any more."""
+_DEATHS = 3  # times that the reading process may end before its time; afterwards nothing is asked any more
 
 
 @dataclass(frozen=True)
 class ZimArticle:
-    """An article of a ZIM file.
+    """An article of a ZIM file."""
 
-    Attributes:
-        title: its title, redirects followed.
-        url: its web URL if known, else ``zim:NAME/PATH``.
-        root: root element of its page.
-    """
-
-    title: str
-    url: str
-    root: Any
+    title: str  # its title, redirects followed
+    url: str  # its web URL if known, else ``zim:NAME/PATH``
+    root: Any  # root element of its page
 
     def text(self) -> str:
         """Its text without navigation, reference marks and back matter."""

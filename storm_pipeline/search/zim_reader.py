@@ -15,8 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-_MAX_BYTES = 20_000_000
-"""Bytes of a page, at most."""
+_MAX_BYTES = 20_000_000  # bytes of a page, at most
 
 
 class Reader:

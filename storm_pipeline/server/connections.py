@@ -6,8 +6,7 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-_HEADER_SECONDS = 10.0
-"""Within which the headers of a request must arrive, after the connection or the last answer."""
+_HEADER_SECONDS = 10.0  # within which the headers of a request must arrive, after the connection or the last answer
 _MOST_OF_ONE, _MOST = 64, 512
 """Open connections of one address, and of all. Beyond, the one that has been idle longest is closed."""
 

@@ -24,15 +24,10 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Access:
-    """Who may call a server.
+    """Who may call a server."""
 
-    Attributes:
-        token: what callers send as ``Authorization: Bearer …``; empty if none is needed.
-        most_bytes: maximum size of a request's body.
-    """
-
-    token: str = ""
-    most_bytes: int = 64 * 1024
+    token: str = ""  # what callers send as ``Authorization: Bearer …``; empty if none is needed
+    most_bytes: int = 64 * 1024  # maximum size of a request's body
 
     @classmethod
     def build(cls, host: str, token: str) -> "Access":

@@ -24,8 +24,7 @@ from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRun
 from storm_pipeline.server.run_queue import BusyError
 from storm_pipeline.server.run_service import Order, RunService, UnderWayError
 
-_POLL = 0.25
-"""Seconds between two checks for new events."""
+_POLL = 0.25  # seconds between two checks for new events
 _HEALTH = "/health"
 
 

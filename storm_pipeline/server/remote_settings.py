@@ -14,20 +14,15 @@ FREE = CONTENT - {"editing", "images", "sources", "allow_sources", "read_pages"}
 """Settings that change a run's size, subject or wording; free unless the owner set them."""
 _BY_VALUE = frozenset("lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm search embedder programs".split())
 """Settings that can name files or services: the owner allows single values of them."""
-_LOCKED = frozenset("out cache api_base api_key_env".split())
-"""Settings that no caller may choose."""
+_LOCKED = frozenset("out cache api_base api_key_env".split())  # settings that no caller may choose
 
 
 @dataclass(frozen=True)
 class RemoteSettings:
-    """The settings of a server's runs, of which callers may choose some.
+    """The settings of a server's runs, of which callers may choose some."""
 
-    Attributes:
-        owner: settings of every run; those that are set explicitly are fixed for callers.
-        allowed: further settings that callers may choose → the values allowed, as text; None allows every value.
-    """
-
-    owner: Settings
+    owner: Settings  # settings of every run; those that are set explicitly are fixed for callers
+    # further settings that callers may choose → the values allowed, as text; None allows every value
     allowed: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
 
     @classmethod

@@ -26,40 +26,24 @@ class NotReadyError(RunError):
 
 @dataclass(frozen=True)
 class RunView:
-    """A run as callers see it.
+    """A run as callers see it."""
 
-    Attributes:
-        run: its name.
-        topic: its topic; empty if it cannot be read.
-        makes: ``article`` or ``outline``.
-        recipe: the method.
-        state: ``queued``, ``running``, ``finished``, ``stopped``, ``failed``, ``interrupted``, ``unclear`` or
-            ``unreadable``, see :data:`storm_pipeline.run.listing.State`. All but the first three can be resumed.
-        reason: why it ended early; empty if it did not.
-        position: its place among the runs that wait for their turn, from 1; None if it does not wait.
-        created: ISO time (UTC); None if unknown.
-        sessions: sessions so far.
-        calls: model calls so far.
-        tokens_in: prompt tokens so far.
-        tokens_out: completion tokens so far.
-        cost: US dollars so far; None if unknown.
-        ready: whether its article or outline can be fetched.
-    """
-
-    run: str
-    topic: str
-    makes: str
-    recipe: str
+    run: str  # its name
+    topic: str  # its topic; empty if it cannot be read
+    makes: str  # ``article`` or ``outline``
+    recipe: str  # the method
+    # ``queued``, ``running``, ``finished``, ``stopped``, ``failed``, ``interrupted``, ``unclear`` or ``unreadable``,
+    # see :data:`storm_pipeline.run.listing.State`. All but the first three can be resumed
     state: str
-    reason: str
-    position: int | None
-    created: str | None
-    sessions: int
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    cost: float | None
-    ready: bool
+    reason: str  # why it ended early; empty if it did not
+    position: int | None  # its place among the runs that wait for their turn, from 1; None if it does not wait
+    created: str | None  # ISO time (UTC); None if unknown
+    sessions: int  # sessions so far
+    calls: int  # model calls so far
+    tokens_in: int  # prompt tokens so far
+    tokens_out: int  # completion tokens so far
+    cost: float | None  # US dollars so far; None if unknown
+    ready: bool  # whether its article or outline can be fetched
 
 
 class RunFolders:

@@ -18,22 +18,15 @@ class BusyError(StormError):
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A run to be done.
+    """A run to be done."""
 
-    Attributes:
-        name: name of the run.
-        work: does it, with a sink, an event that halts it, and what it may spend; None if no budget limits it.
-        failed: called with the error of a run that could not begin.
-        cap: US dollars that it may spend in this session, which a budget reserves.
-        halt: stops the run.
-        begun: done once the run has begun; holds the error of one that could not.
-    """
-
-    name: str
+    name: str  # name of the run
+    # does it, with a sink, an event that halts it, and what it may spend; None if no budget limits it
     work: Callable[[EventSink, threading.Event, float | None], object]
-    failed: Callable[[str, Exception], None]
-    cap: float = 0.0
-    halt: threading.Event = field(default_factory=threading.Event)
+    failed: Callable[[str, Exception], None]  # called with the error of a run that could not begin
+    cap: float = 0.0  # US dollars that it may spend in this session, which a budget reserves
+    halt: threading.Event = field(default_factory=threading.Event)  # stops the run
+    # done once the run has begun; holds the error of one that could not
     begun: "Future[None]" = field(default_factory=Future)
 
 

@@ -22,8 +22,7 @@ from storm_pipeline.types import Article, Outline
 if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
 
-_POOL = 4
-"""``Storm`` objects kept, each with its own settings."""
+_POOL = 4  # ``Storm`` objects kept, each with its own settings
 
 
 class UnderWayError(StormError):
@@ -32,21 +31,13 @@ class UnderWayError(StormError):
 
 @dataclass(frozen=True)
 class Order:
-    """A run that a caller orders.
+    """A run that a caller orders."""
 
-    Attributes:
-        topic: topic of the article.
-        makes: ``article`` or ``outline``.
-        recipe: the method; None is the default.
-        outline: headings of the article as text, instead of an outline that is made.
-        settings: settings that the caller chooses.
-    """
-
-    topic: str
-    makes: str = "article"
-    recipe: str | None = None
-    outline: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    topic: str  # topic of the article
+    makes: str = "article"  # ``article`` or ``outline``
+    recipe: str | None = None  # the method; None is the default
+    outline: str | None = None  # headings of the article as text, instead of an outline that is made
+    settings: Mapping[str, Any] = field(default_factory=dict)  # settings that the caller chooses
 
 
 class RunService:

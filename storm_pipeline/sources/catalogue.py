@@ -17,32 +17,20 @@ _DATA = Path(__file__).with_name("data")
 
 @dataclass(frozen=True)
 class Entry:
-    """A rating by one row of the list or one rule.
+    """A rating by one row of the list or one rule."""
 
-    Attributes:
-        status: the rating.
-        reason: why, human-readable.
-        listed: whether it comes from the list of perennial sources; else from a rule of this package.
-    """
-
-    status: Rating
-    reason: str
-    listed: bool = False
+    status: Rating  # the rating
+    reason: str  # why, human-readable
+    listed: bool = False  # whether it comes from the list of perennial sources; else from a rule of this package
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The list and the rules together.
+    """The list and the rules together."""
 
-    Attributes:
-        as_of: ISO date or month of the list.
-        size: number of places in the list.
-        places: the entries of each place.
-    """
-
-    as_of: str
-    size: int
-    places: SitePatterns[Entry]
+    as_of: str  # ISO date or month of the list
+    size: int  # number of places in the list
+    places: SitePatterns[Entry]  # the entries of each place
 
     def find(self, where: SitePattern) -> tuple[SitePattern, tuple[Entry, ...]] | None:
         """The entries of the most specific place that covers this one; rows of the list take precedence over rules.

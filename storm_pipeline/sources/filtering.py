@@ -18,15 +18,11 @@ class SourceFilter:
 
     A result depends only on what was found for its query, since the order of concurrent searches is random. Copies
     of kept-out pages that only other searches reveal are recognised afterwards, by :meth:`copies`.
-
-    Attributes:
-        policy: decides which sources may be used.
-        kept_out: pages never used, such as the reference article of an evaluation.
-        trusts: name of an engine → whether its pages are not judged, since its collection is curated.
     """
 
-    policy: SourcePolicy
-    kept_out: GroundTruth | None = None
+    policy: SourcePolicy  # decides which sources may be used
+    kept_out: GroundTruth | None = None  # pages never used, such as the reference article of an evaluation
+    # name of an engine → whether its pages are not judged, since its collection is curated
     trusts: Callable[[str], bool] = lambda _: False
 
     def spare(self, k: int) -> int:

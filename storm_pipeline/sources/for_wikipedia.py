@@ -13,19 +13,12 @@ _PUBLISHED = frozenset({"article", "chapter", "book", "paper", "thesis", "report
 
 @dataclass(frozen=True)
 class Objection:
-    """A source that editors of Wikipedia would remove.
+    """A source that editors of Wikipedia would remove."""
 
-    Attributes:
-        number: of the reference.
-        source: its name.
-        reason: why, in a few words.
-        is_wikipedia: whether it is Wikipedia, or a copy of it.
-    """
-
-    number: int
-    source: str
-    reason: str
-    is_wikipedia: bool = False
+    number: int  # of the reference
+    source: str  # its name
+    reason: str  # why, in a few words
+    is_wikipedia: bool = False  # whether it is Wikipedia, or a copy of it
 
 
 def objections(article: Article) -> tuple[Objection, ...]:

@@ -19,23 +19,14 @@ _HEAD = {
 
 @dataclass(frozen=True)
 class Listed:
-    """A row of the list.
+    """A row of the list."""
 
-    Attributes:
-        name: the source.
-        status: one of :data:`storm_pipeline.sources.ratings.CAUTION` but ``blacklisted``.
-        places: its domains and paths; distinct.
-        topic: the scope of the row, or other names of the source; may be empty.
-        year: year of the last discussion.
-        blacklisted: whether links to it are blocked.
-    """
-
-    name: str
-    status: Rating
-    places: tuple[SitePattern, ...]
-    topic: str = ""
-    year: int | None = None
-    blacklisted: bool = False
+    name: str  # the source
+    status: Rating  # one of :data:`storm_pipeline.sources.ratings.CAUTION` but ``blacklisted``
+    places: tuple[SitePattern, ...]  # its domains and paths; distinct
+    topic: str = ""  # the scope of the row, or other names of the source; may be empty
+    year: int | None = None  # year of the last discussion
+    blacklisted: bool = False  # whether links to it are blocked
 
 
 @dataclass(frozen=True)

@@ -22,21 +22,13 @@ _ALLOWED = {
 
 @dataclass(frozen=True)
 class SourceVerdict:
-    """Whether a page may be used.
+    """Whether a page may be used."""
 
-    Attributes:
-        url: the page, as given.
-        allowed: whether it may.
-        status: rating of the source.
-        reason: why, in one sentence.
-        rule: the place that decided, e.g. ``forbes.com/advisor``; empty if none did.
-    """
-
-    url: str
-    allowed: bool
-    status: Rating
-    reason: str
-    rule: str = ""
+    url: str  # the page, as given
+    allowed: bool  # whether it may
+    status: Rating  # rating of the source
+    reason: str  # why, in one sentence
+    rule: str = ""  # the place that decided, e.g. ``forbes.com/advisor``; empty if none did
 
 
 class SourcePolicy:

@@ -17,15 +17,10 @@ _ARCHIVED = re.compile(r"https?://web\.archive\.org/web/\d+(?:[a-z]{2}_)?/(?:(?=
 
 @dataclass(frozen=True)
 class SitePattern:
-    """A host with its subdomains, or a path on it with everyvalue below.
+    """A host with its subdomains, or a path on it with everyvalue below."""
 
-    Attributes:
-        host: lower case, without ``www.`` and the like; ``edu`` matches every host under that top-level domain.
-        path: case-folded, with a leading and no trailing slash; empty for the whole host. A trailing
-            ``*`` matches any suffix.
-    """
-
-    host: str
+    host: str  # lower case, without ``www.`` and the like; ``edu`` matches every host under that top-level domain
+    # case-folded, with a leading and no trailing slash; empty for the whole host. A trailing ``*`` matches any suffix
     path: str = ""
 
     def __str__(self) -> str:

@@ -4,10 +4,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_AN_INPUT = 12
-"""Tokens per input for its label and the chat template."""
-_NEWEST_LAST = frozenset({"conversation"})
-"""Inputs that are cut at the beginning rather than at the end."""
+_AN_INPUT = 12  # tokens per input for its label and the chat template
+_NEWEST_LAST = frozenset({"conversation"})  # inputs that are cut at the beginning rather than at the end
 
 
 def most_tokens(text: str) -> int:

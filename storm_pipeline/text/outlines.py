@@ -14,8 +14,7 @@ from storm_pipeline.types import Heading, Outline
 
 MAX_TITLE = 120
 """Maximum length of a title in characters; longer lines are prose."""
-_LONGEST_LINE = 10 * MAX_TITLE
-"""Characters of a line that may hold a title, with its marks and links."""
+_LONGEST_LINE = 10 * MAX_TITLE  # characters of a line that may hold a title, with its marks and links
 
 _BACK_MATTER = re.compile(
     r"""(?:references?|see\ also|external\ (?:links?|resources)|further\ (?:reading|resources|information)|

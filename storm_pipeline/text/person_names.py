@@ -19,15 +19,10 @@ _WORD = re.compile(r"[^\W\d_][^\W\d_.'’-]*(?:[.'’-]+[^\W\d_]*)*")
 
 @dataclass(frozen=True)
 class Name:
-    """A person's or an institution's name.
+    """A person's or an institution's name."""
 
-    Attributes:
-        family: the family name, particles such as ``van`` included; the whole name where it cannot be parted.
-        given: given names; empty where the name is not parted.
-    """
-
-    family: str
-    given: str = ""
+    family: str  # the family name, particles such as ``van`` included; the whole name where it cannot be parted
+    given: str = ""  # given names; empty where the name is not parted
 
     @property
     def natural(self) -> str:

@@ -11,12 +11,9 @@ from storm_pipeline.text.index_terms import STOP_WORDS
 from storm_pipeline.text.sentences import is_complete, split_sentences
 from storm_pipeline.text.words import word_count, words
 
-_MIN_WORDS, _MAX_WORDS = 5, 60
-"""Length of a sentence that can be a fact."""
-_PIECE = 40
-"""Words per piece of a text without sentence boundaries."""
-_PROSE = 0.35
-"""Minimum share of English function words in a piece of prose; menus have about half of it."""
+_MIN_WORDS, _MAX_WORDS = 5, 60  # length of a sentence that can be a fact
+_PIECE = 40  # words per piece of a text without sentence boundaries
+_PROSE = 0.35  # minimum share of English function words in a piece of prose; menus have about half of it
 _LIST, _LIST_WORDS, _LIST_PROSE = 0.55, 12, 0.15
 """A line is a list of names if capitals exceed the first share, with at least so many words, and function words
 are below the last share."""
@@ -25,8 +22,7 @@ _BULLET = re.compile(
     r"^(?:[-–•·*]\s*|\(?\d{1,3}[.)]\s+|\(\d{1,3}[-–]\d{1,3}\)\s*|[ivx]{1,4}\.\s+|\d{1,3}[a-z]\s+(?=[A-Z]))+"
 )
 _VERSE = re.compile(r"^\d{1,3}[a-z]?(?=[“\"‘']?[A-Z])")
-_VERSES = 3
-"""Minimum number of sentences that start with a number for them to be verse numbers; a few may be isotopes."""
+_VERSES = 3  # minimum number of sentences that start with a number for them to be verse numbers; a few may be isotopes
 _NOTE = re.compile(r"(?<=[,.;:!?”\"’])\([A-Z]{1,2}\)(?=\s|$)")
 _ADDRESSES_READER = re.compile(r"\b(?:[Yy]ou|[Yy]our|[Ww]e|[Oo]ur|us)\b|^(?:Try|Sign|Log)\b")
 _ABOUT_THE_SITE = re.compile(

@@ -57,12 +57,9 @@ _LIST_NUMBER = re.compile(r"\(?\w{1,3}[.)]$")
 _import_lock = threading.Lock()
 _REACH = 200
 """Characters before and behind a cut that are looked at: all of it would take time that grows with the square."""
-_TAIL = 24
-"""More characters than the longest abbreviation or year that is looked for at the end of a text."""
-_MOST_FOR_RULES = 4000
-"""Characters of a part that pysbd's rules cut; its time grows with the square."""
-_MOST_DOUBTS = 40
-"""Short forms in a part that pysbd's rules cut; each costs a pass over all of it."""
+_TAIL = 24  # more characters than the longest abbreviation or year that is looked for at the end of a text
+_MOST_FOR_RULES = 4000  # characters of a part that pysbd's rules cut; its time grows with the square
+_MOST_DOUBTS = 40  # short forms in a part that pysbd's rules cut; each costs a pass over all of it
 _DOUBT = re.compile(r"\b\w{1,3}\.")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {
-    "core": (("storm_pipeline", "signatures"), 45_250),
+    "core": (("storm_pipeline", "signatures"), 44_500),
     "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 21_500),
 }
 """Room → its folders, and the most lines that their Python files may have together."""

@@ -25,8 +25,7 @@ _RULE = re.compile(r"^[\s|:=*_-]*$")
 _ATX = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$")
 _BOLD_LINE = re.compile(r"^\s*(?:\*\*|__)([^*_]+?)(?:\*\*|__):?\s*$")
 _LEVEL_OF_BOLD = 7
-_LONGEST_BOLD = 12
-"""Maximum words of a bold line that counts as a heading."""
+_LONGEST_BOLD = 12  # maximum words of a bold line that counts as a heading
 
 
 def plain_markdown(text: str) -> str:

@@ -9,10 +9,8 @@ from storm_pipeline.identity import source_id
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 
-_PASSAGE = 150
-"""Maximum words of a cited passage, as in our own runs."""
-_CACHED_PAGES = 128
-"""Pages whose passages are cached."""
+_PASSAGE = 150  # maximum words of a cited passage, as in our own runs
+_CACHED_PAGES = 128  # pages whose passages are cached
 
 Passages = tuple[tuple[str, frozenset[str]], ...]
 """The passages of a page, each with its content words."""
@@ -20,17 +18,11 @@ Passages = tuple[tuple[str, frozenset[str]], ...]
 
 @dataclass(frozen=True)
 class Reference:
-    """A page that an article cites, or that is available to be cited.
+    """A page that an article cites, or that is available to be cited."""
 
-    Attributes:
-        url: its address; empty if the article states none, which a reference with a text must not be.
-        title: its title; may be empty.
-        text: the page as plain text, if it is known; empty otherwise.
-    """
-
-    url: str
-    title: str = ""
-    text: str = ""
+    url: str  # its address; empty if the article states none, which a reference with a text must not be
+    title: str = ""  # its title; may be empty
+    text: str = ""  # the page as plain text, if it is known; empty otherwise
 
 
 class AvailablePages:

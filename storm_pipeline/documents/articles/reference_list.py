@@ -31,25 +31,17 @@ _UNLINKED = re.compile(r"(?P<title>.*) — (?P<url>\S+?)(?:, pp?\. \d.*)?")
 _QUOTED = re.compile(r"[\"“](?P<title>[^\"“”]+)[\"”]")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _NO_LIST = re.compile(r"see also|external|further|(?:photo |image )?galler", re.I)
-_LONGEST_HEADING = 4
-"""Maximum words of a line that heads a list without heading marks, such as "Sources:"."""
-_LONGEST_ENTRY = 2000
-"""Characters of an entry without a link that are looked at."""
+_LONGEST_HEADING = 4  # maximum words of a line that heads a list without heading marks, such as "Sources:"
+_LONGEST_ENTRY = 2000  # characters of an entry without a link that are looked at
 
 
 @dataclass(frozen=True)
 class ReferenceList:
-    """The references of an article, and its text without them.
+    """The references of an article, and its text without them."""
 
-    Attributes:
-        text: Markdown without the lists and their headings.
-        references: by their numbers, 1 to :data:`LARGEST_NUMBER`.
-        footnotes: label of a footnote, as in ``[^label]`` → its number in ``references``.
-    """
-
-    text: str
-    references: dict[int, Reference]
-    footnotes: dict[str, int]
+    text: str  # Markdown without the lists and their headings
+    references: dict[int, Reference]  # by their numbers, 1 to :data:`LARGEST_NUMBER`
+    footnotes: dict[str, int]  # label of a footnote, as in ``[^label]`` → its number in ``references``
 
 
 def take_references(text: str) -> ReferenceList:

@@ -32,8 +32,7 @@ _PAIRS = (
     (re.compile(r"\{\|"), re.compile(r"\|\}")),
     (re.compile(r"\["), re.compile(r"\]")),
 )
-_MOST_UNCLOSED = 200
-"""Above this the parser's time, which grows with the square of what is not closed, is too long."""
+_MOST_UNCLOSED = 200  # above this the parser's time, which grows with the square of what is not closed, is too long
 _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 
 
