@@ -30,12 +30,12 @@ export STORM_HOME := $(CURDIR)
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
 
-$(READY): pyproject.toml bench/pyproject.toml constraints.txt
+$(READY): pyproject.toml bench/pyproject.toml training/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is required: make PYTHON=/path/to/python3.11 …"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) …"
 	@$(INSTALL) torch || $(INSTALL) torch --extra-index-url $(TORCH_INDEX)
-	@$(INSTALL) --editable '.[dev]' --editable './bench[dev]'
+	@$(INSTALL) --editable '.[dev]' --editable './bench[dev]' --editable './training[dev]'
 	@touch $@
 
 setup: $(READY) ## create the environment (all other targets do so on demand)
@@ -47,7 +47,7 @@ demo: $(READY) ## write an article with the embedded model and corpus (TOPIC=…
 test: $(READY) ## run all tests (the pinned downloads are fetched once)
 	@$(BIN)/storm assets pull --all
 	@$(BIN)/pytest tests/e2e bench/tests/e2e
-	@$(BIN)/pytest --numprocesses 3 --dist loadfile --durations 10 tests/integration tests/unit bench/tests/integration bench/tests/unit
+	@$(BIN)/pytest --numprocesses 3 --dist loadfile --durations 10 tests/integration tests/unit bench/tests/integration bench/tests/unit training/tests
 
 test-core: $(READY) ## run the package's unit tests, while you work on it
 	@$(BIN)/storm assets pull
@@ -73,10 +73,11 @@ notebooks: $(READY) ## execute the notebooks in examples/ and store their output
 	@$(BIN)/storm assets pull
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.notebooks examples/*.ipynb
 
-dist: $(READY) ## build the wheels and the source distributions of the package and its bench into dist/
-	@! grep -q 'storm-pipeline\.example' pyproject.toml bench/pyproject.toml bench/README.md || { echo "first replace https://storm-pipeline.example in pyproject.toml, bench/pyproject.toml and bench/README.md by the repository's address"; exit 1; }
+dist: $(READY) ## build the wheels and the source distributions of the package, its bench and its training into dist/
+	@! grep -q 'storm-pipeline\.example' pyproject.toml bench/pyproject.toml bench/README.md training/pyproject.toml training/README.md || { echo "first replace https://storm-pipeline.example in pyproject.toml and in pyproject.toml and README.md of bench/ and training/ by the repository's address"; exit 1; }
 	@$(BIN)/python -m hatchling build
 	@cd bench && ../$(BIN)/python -m hatchling build --directory ../dist
+	@cd training && ../$(BIN)/python -m hatchling build --directory ../dist
 
 format: $(READY) ## fix and format the code with ruff
 	@$(BIN)/ruff check --fix .

@@ -1,4 +1,4 @@
-"""How many lines of Python the two distributions may have.
+"""How many lines of Python the distributions may have.
 
 A ceiling is the number of lines when it was last decided, rounded up to the next 250. Growth is decided, not drifted
 into: a commit that raises a ceiling does nothing else, and says what for. A commit that makes a room smaller lowers it.
@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {
     "core": (("storm_pipeline", "signatures"), 44_500),
     "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 21_500),
+    "training": (("training/storm_training",), 500),
 }
 """Room → its folders, and the most lines that their Python files may have together."""
 

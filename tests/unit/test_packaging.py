@@ -15,8 +15,9 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT, BENCH = (
-    tomllib.loads((ROOT / name).read_text(encoding="utf-8")) for name in ("pyproject.toml", "bench/pyproject.toml")
+PROJECT, BENCH, TRAINING = (
+    tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))
+    for folder in (".", "bench", "training")
 )
 hatchling = pytest.importorskip("hatchling.build", reason="the extra 'dev' installs it")
 pytest.importorskip("hatch_fancy_pypi_readme", reason="the extra 'dev' installs it")
@@ -68,7 +69,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(built: tuple
 def test_the_source_distribution_holds_package_tests_documentation_and_changelog(built: tuple[Path, Path]) -> None:
     with tarfile.open(built[1]) as archive:
         files = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
-    expected = tracked("tests", "docs", "bench", "examples", "experiments", "signatures") | packaged()
+    expected = tracked("tests", "docs", "bench", "training", "examples", "experiments", "signatures") | packaged()
     assert expected <= files
     assert {"CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "conftest.py", "constraints.txt"} <= files
 
@@ -83,6 +84,12 @@ def test_the_bench_is_a_distribution_of_its_own(built_bench: tuple[Path, Path]) 
         files = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
     assert {name.removeprefix("bench/") for name in tracked("bench")} <= files
     assert PROJECT["project"]["name"] in {Requirement(wish).name for wish in BENCH["project"]["dependencies"]}
+
+
+def test_the_training_is_a_distribution_of_its_own(tmp_path: Path) -> None:
+    with zipfile.ZipFile(build(ROOT / "training", tmp_path)[0]) as wheel:
+        files = {f"training/{name}" for name in wheel.namelist() if ".dist-info/" not in name}
+    assert files == tracked("training/storm_training")
 
 
 def test_the_version_is_the_one_of_the_package(metadata: Message) -> None:
@@ -127,7 +134,9 @@ def test_only_the_bench_asks_for_an_old_transformers() -> None:
     assert not allows(BENCH["project"]["dependencies"], "5.23.0")
 
 
-@pytest.mark.parametrize(("page", "project"), [("README.md", PROJECT), ("bench/README.md", BENCH)])
+@pytest.mark.parametrize(
+    ("page", "project"), [("README.md", PROJECT), ("bench/README.md", BENCH), ("training/README.md", TRAINING)]
+)
 def test_the_readme_says_what_every_extra_adds(page: str, project: dict[str, Any]) -> None:
     readme = (ROOT / page).read_text(encoding="utf-8")
     table = readme.partition("| extra | what it adds |\n|---|---|\n")[2].partition("\n\n")[0]
@@ -143,7 +152,7 @@ def test_the_extra_for_tests_holds_every_other_but_docs(project: dict[str, Any])
     assert own.extras == set(extras) - {"dev", "docs"}
 
 
-@pytest.mark.parametrize("project", [PROJECT, BENCH], ids=["core", "bench"])
+@pytest.mark.parametrize("project", [PROJECT, BENCH, TRAINING], ids=["core", "bench", "training"])
 def test_constraints_pin_every_dependency_within_its_bounds(project: dict[str, Any]) -> None:
     lines = [line.partition(" ;")[0] for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()]
     pins = {one.name: one for one in map(Requirement, (line for line in lines if line and not line.startswith("#")))}

@@ -1,0 +1,45 @@
+"""The house rules of the training that a machine can check: who imports whom."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import storm_pipeline
+from storm_pipeline import api
+
+PACKAGE = Path(__file__).resolve().parents[2] / "storm_training"
+FILES = sorted(PACKAGE.rglob("*.py"))
+BENCH = {"storm_bench.judges.base", "storm_bench.judges.open_judge", "storm_bench.datasets.expertqa"}
+"""What the bench promises to the training: the seam of its judges, and readers."""
+ORDER = [{"errors", "losses"}]
+RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
+
+
+def imported(path: Path) -> list[tuple[str, str]]:
+    """(module, name) of every import of a file."""
+    tree = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = [(alias.name, "") for node in tree if isinstance(node, ast.Import) for alias in node.names]
+    froms = [node for node in tree if isinstance(node, ast.ImportFrom)]
+    return names + [(str(node.module), alias.name) for node in froms for alias in node.names]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_of_package_and_bench_only_their_surface_is_imported(path: Path) -> None:
+    surface = {"storm_pipeline": set(storm_pipeline.__all__), "storm_pipeline.api": set(api.__all__)}
+    for module, name in imported(path):
+        if module.split(".")[0] == "storm_pipeline":
+            assert name in surface.get(module, ()), f"{module}.{name}"
+        if module.split(".")[0] == "storm_bench":
+            assert module in BENCH, module
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_run_one_way(path: Path) -> None:
+    own = path.relative_to(PACKAGE).with_suffix("").parts[0]
+    used = {module.split(".")[1] for module, _ in imported(path) if module.startswith("storm_training.")}
+    assert own == "__init__" or not {other for other in used if RANK[other] > RANK[own]}
+
+
+def test_every_module_has_a_place_in_the_order() -> None:
+    assert {path.relative_to(PACKAGE).with_suffix("").parts[0] for path in FILES} - {"__init__"} == set(RANK)
