@@ -27,37 +27,21 @@ STATEMENT_PASSAGE, STATEMENT_PASSAGES = 120, 5
 
 @dataclass(frozen=True)
 class ExpectedArticle:
-    """The expected size of an article and its sources.
+    """The expected size of an article and its sources."""
 
-    Attributes:
-        words: words of the article.
-        sections: sections of the article.
-        fields: infobox fields of the human article.
-        statements: statements of the human article.
-        human_words: words of the human article.
-        covered: share of the infobox fields that the article covers.
-        in_article: share of the statements looked up in the article; those without a common word need no call.
-        on_pages: share of the statements also looked up on the pages, once per topic.
-        sentence: words per sentence.
-        passage: words per passage.
-        cited: passages cited per sentence.
-        page_passages: passages of a cited page that are compared with a sentence.
-        unsupported: share of the sentences whose error is classified.
-    """
-
-    words: int
-    sections: int
-    fields: int
-    statements: int
-    human_words: int
-    covered: float
-    in_article: float
-    on_pages: float
-    sentence: int
-    passage: int
-    cited: int
-    page_passages: int
-    unsupported: float
+    words: int  # words of the article
+    sections: int  # sections of the article
+    fields: int  # infobox fields of the human article
+    statements: int  # statements of the human article
+    human_words: int  # words of the human article
+    covered: float  # share of the infobox fields that the article covers
+    in_article: float  # share of the statements looked up in the article; those without a common word need no call
+    on_pages: float  # share of the statements also looked up on the pages, once per topic
+    sentence: int  # words per sentence
+    passage: int  # words per passage
+    cited: int  # passages cited per sentence
+    page_passages: int  # passages of a cited page that are compared with a sentence
+    unsupported: float  # share of the sentences whose error is classified
 
     @property
     def sentences(self) -> int:

@@ -19,8 +19,7 @@ PASSAGE_WORDS = 120
 """Maximum words per passage."""
 TOP_PASSAGES = 5
 """Passages shown to a judge per statement, the best by BM25."""
-_CACHED_TOPICS = 32
-"""Topics whose passages are cached: chunking a topic's documents takes seconds."""
+_CACHED_TOPICS = 32  # topics whose passages are cached: chunking a topic's documents takes seconds
 
 
 @dataclass(frozen=True)

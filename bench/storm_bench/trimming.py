@@ -13,19 +13,12 @@ _OMITTED = "[shortened here]"
 
 @dataclass(frozen=True)
 class SectionText:
-    """A heading and the paragraphs directly under it.
+    """A heading and the paragraphs directly under it."""
 
-    Attributes:
-        level: 0 for the lead, 1 for a section, 2 for its subsections, and so on.
-        heading: empty for the lead.
-        paragraphs: the texts of its sentences, without citation markers.
-        shortened: whether text was cut off.
-    """
-
-    level: int
-    heading: str
-    paragraphs: tuple[tuple[str, ...], ...] = ()
-    shortened: bool = False
+    level: int  # 0 for the lead, 1 for a section, 2 for its subsections, and so on
+    heading: str  # empty for the lead
+    paragraphs: tuple[tuple[str, ...], ...] = ()  # the texts of its sentences, without citation markers
+    shortened: bool = False  # whether text was cut off
 
     @property
     def length(self) -> int:

@@ -25,8 +25,7 @@ from storm_benchmarks.local_server import JsonHandler, LocalServer, completion, 
 from storm_benchmarks.scripted import MARK, mark_of, pages, scripted_reply
 
 SEARCH_SECONDS = 0.1
-_WORDS = 78
-"""Words of encyclopedia text per snippet; about 100 words in total."""
+_WORDS = 78  # words of encyclopedia text per snippet; about 100 words in total
 
 
 @dataclass(frozen=True)

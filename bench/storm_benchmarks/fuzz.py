@@ -47,15 +47,11 @@ _PIECES = (
     *("<|im_end|>", "[INST]", "Of silk much is known. ", "Dr. A. B. said so [2]. ", "\u200d", "\u202e", "## ", "\r"),
 )
 _ADAPTER = PromptAdapter()
-_SHOWN, _LIMIT = 3, 2.0
-"""Passages that a draft may cite, and seconds that a case may take."""
-_LONG = 0.002
-"""Share of the cases that are long."""
-_MEAN = 8
-"""Pieces of a short text, on average."""
+_SHOWN, _LIMIT = 3, 2.0  # passages that a draft may cite, and seconds that a case may take
+_LONG = 0.002  # share of the cases that are long
+_MEAN = 8  # pieces of a short text, on average
 _SIGNATURES = (AskQuestion, WriteQueries, RefineOutline)
-_READS_DRAFTS = 0.4
-"""Share of the replies that are drafts, whose citations are counted."""
+_READS_DRAFTS = 0.4  # share of the replies that are drafts, whose citations are counted
 
 
 @dataclass

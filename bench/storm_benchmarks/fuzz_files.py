@@ -20,8 +20,7 @@ from storm_pipeline.settings import Settings
 MEMORY = Path("/dev/shm")
 """Where files are written if it exists, since a disk takes longer to sync than they take to read."""
 _NUMBERS = (0, -1, 3, 0.5, 10**30, 10**400, -(10**400), 1e308, float("inf"), float("nan"))
-_PATIENCE = 2.0
-"""Seconds that a request to a damaged ZIM file may take."""
+_PATIENCE = 2.0  # seconds that a request to a damaged ZIM file may take
 _REFUSED = {400, 404, 405, 409, 413, 422, 429}
 
 

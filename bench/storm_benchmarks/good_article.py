@@ -40,23 +40,15 @@ CONCERNED: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True)
 class Row:
-    """Results of one kind of copy over all topics.
+    """Results of one kind of copy over all topics."""
 
-    Attributes:
-        copy: one of :data:`CONCERNED`.
-        articles: number of articles compared.
-        value: mean value, in [0, 1].
-        bias: share of criteria on which the two orders disagree.
-        concerned: shares of wins, ties and losses on the criteria that the damage concerns; None for an unchanged copy.
-        others: the same on all other criteria.
-    """
-
-    copy: str
-    articles: int
-    value: float
-    bias: float
+    copy: str  # one of :data:`CONCERNED`
+    articles: int  # number of articles compared
+    value: float  # mean value, in [0, 1]
+    bias: float  # share of criteria on which the two orders disagree
+    # shares of wins, ties and losses on the criteria that the damage concerns; None for an unchanged copy
     concerned: tuple[float, float, float] | None
-    others: tuple[float, float, float]
+    others: tuple[float, float, float]  # the same on all other criteria
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -34,8 +34,7 @@ from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
 
 ROOT = Path(__file__).resolve().parents[2]
-_PASSAGE = 300
-"""Maximum words of a passage: about two search results side by side."""
+_PASSAGE = 300  # maximum words of a passage: about two search results side by side
 _WICE = {"supported": "supported", "partially_supported": "partly", "not_supported": "not"}
 _BENCH = {"attributable": "supported", "not attributable": "not"}
 

@@ -38,8 +38,7 @@ PATTERNS = (
 )
 _PAGES = AvailablePages()
 _SHOWN = 15
-_MEASURABLE = 0.02
-"""Seconds; the growth of shorter times says nothing."""
+_MEASURABLE = 0.02  # Seconds; the growth of shorter times says nothing
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ from storm_pipeline.types import Snippet
 
 LABELS = Path(__file__).with_name("relevance.csv")
 _PASSAGES = 3
-_NEAR = 0.3
-"""Cosine of the baseline that looks at nothing else."""
+_NEAR = 0.3  # cosine of the baseline that looks at nothing else
 
 
 @dataclass(frozen=True)

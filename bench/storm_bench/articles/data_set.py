@@ -18,8 +18,7 @@ from storm_pipeline.api import (
     with_citations,
 )
 
-_SHARED = 0.5
-"""Minimum share of a statement's content words in the sentence that states it."""
+_SHARED = 0.5  # minimum share of a statement's content words in the sentence that states it
 
 
 def system_article(topic: Topic, system: str) -> Article:

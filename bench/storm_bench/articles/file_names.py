@@ -2,10 +2,8 @@
 
 from storm_bench.types import Topic
 
-_LONGEST_TITLE = 125
-"""Characters to which knowledge-storm cuts a folder's name."""
-_LONGEST = 250
-"""Bytes of a name without its suffix; file systems allow 255 with it."""
+_LONGEST_TITLE = 125  # characters to which knowledge-storm cuts a folder's name
+_LONGEST = 250  # bytes of a name without its suffix; file systems allow 255 with it
 
 
 def file_names(topic: Topic) -> tuple[str, ...]:

@@ -11,8 +11,7 @@ from storm_pipeline import Article, DatasetError
 from storm_pipeline.api import SUFFIXES, read_article, read_bounded
 
 _MAX_BYTES = 20_000_000
-_RUN = "url_to_info.json"
-"""In a folder of knowledge-storm's output."""
+_RUN = "url_to_info.json"  # in a folder of knowledge-storm's output
 
 
 def read_imported(folder: Path, topic: Topic) -> Article:

@@ -13,21 +13,13 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Correlation:
-    """Somers' D with its p-value and interval.
+    """Somers' D with its p-value and interval."""
 
-    Attributes:
-        d: D(dependent | independent), in [-1, 1].
-        p: two-sided, of no association, by the asymptotic test of ``scipy.stats.somersd``.
-        low: lower end of the 95 % percentile bootstrap interval over items.
-        high: upper end.
-        items: how many there were.
-    """
-
-    d: float
-    p: float
-    low: float
-    high: float
-    items: int
+    d: float  # D(dependent | independent), in [-1, 1]
+    p: float  # two-sided, of no association, by the asymptotic test of ``scipy.stats.somersd``
+    low: float  # lower end of the 95 % percentile bootstrap interval over items
+    high: float  # upper end
+    items: int  # how many there were
 
     @property
     def significant(self) -> bool:

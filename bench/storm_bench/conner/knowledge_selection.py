@@ -7,8 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 T = TypeVar("T")
-_RIDGE = 1.0
-"""Weight of the penalty on standardised coefficients."""
+_RIDGE = 1.0  # weight of the penalty on standardised coefficients
 
 
 @dataclass(frozen=True)

@@ -22,18 +22,13 @@ class ModelNames:
     """Which model a perspective is scored with; a model is a folder or a hub name.
 
     Evidence is found by BM25, and paragraph coherence scored by sentence order.
-
-    Attributes:
-        inference: ``screen`` (stand-in), or ``nli:MODEL`` with three labels.
-        matching: ``cosine`` (stand-in), or ``ranker:MODEL``.
-        lm: of eq. 3 and 5: ``embedded:0.5b`` (stand-in) or ``embedded:1.5b``, a ``.gguf`` file, or a model.
-        downstream: of eq. 6, likewise.
     """
 
-    inference: str = "screen"
-    matching: str = "cosine"
+    inference: str = "screen"  # ``screen`` (stand-in), or ``nli:MODEL`` with three labels
+    matching: str = "cosine"  # ``cosine`` (stand-in), or ``ranker:MODEL``
+    # of eq. 3 and 5: ``embedded:0.5b`` (stand-in) or ``embedded:1.5b``, a ``.gguf`` file, or a model
     lm: str = "embedded:0.5b"
-    downstream: str = "embedded:0.5b"
+    downstream: str = "embedded:0.5b"  # of eq. 6, likewise
 
 
 TABLE_14 = ModelNames(

@@ -19,25 +19,17 @@ from storm_bench.vectors import Vectors
 from storm_pipeline.api import Embedder, split_sentences
 
 _PARAGRAPHS = 3000
-_LONGEST = 8
-"""Sentences of a lead that are learnt from."""
+_LONGEST = 8  # sentences of a lead that are learnt from
 
 
 @dataclass(frozen=True)
 class OrderTraining:
-    """What came of the training.
+    """What came of the training."""
 
-    Attributes:
-        weights: of the model.
-        paragraphs: leads that it learnt from.
-        held_out: leads that it was measured on.
-        accuracy: share of those that score higher than a random order of theirs; chance is 0.5.
-    """
-
-    weights: OrderWeights
-    paragraphs: int
-    held_out: int
-    accuracy: float
+    weights: OrderWeights  # of the model
+    paragraphs: int  # leads that it learnt from
+    held_out: int  # leads that it was measured on
+    accuracy: float  # share of those that score higher than a random order of theirs; chance is 0.5
 
 
 def train_on_leads(leads: Path, embedder: Embedder, *, paragraphs: int = _PARAGRAPHS) -> OrderTraining:

@@ -43,30 +43,20 @@ def not_counted(setup: StudySetup) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class PaperClaim:
-    """What the paper says and what was found.
+    """What the paper says and what was found."""
 
-    Attributes:
-        says: the claim, with its place.
-        dataset: on which it was checked.
-        items: how many pairs or items.
-        value: the difference, or Somers' D.
-        low: lower end of its 95 % interval: of a difference as in :class:`MeanInterval` (Student's t for few items,
-            else bootstrap), of Somers' D by the percentile bootstrap.
-        high: upper end.
-        sign: 1 where the claim is that the value is above 0, -1 where below.
-        p: of the permutation test of a difference, or of the asymptotic test of Somers' D; None where there is no test.
-        is_difference: whether it is a paired difference, else an association.
-    """
-
-    says: str
-    dataset: str
-    items: int
-    value: float
+    says: str  # the claim, with its place
+    dataset: str  # on which it was checked
+    items: int  # how many pairs or items
+    value: float  # the difference, or Somers' D
+    # lower end of its 95 % interval: of a difference as in :class:`MeanInterval` (Student's t for few items, else
+    # bootstrap), of Somers' D by the percentile bootstrap
     low: float
-    high: float
-    sign: int
+    high: float  # upper end
+    sign: int  # 1 where the claim is that the value is above 0, -1 where below
+    # of the permutation test of a difference, or of the asymptotic test of Somers' D; None where there is no test
     p: float | None
-    is_difference: bool
+    is_difference: bool  # whether it is a paired difference, else an association
 
     @property
     def excludes_0(self) -> bool:

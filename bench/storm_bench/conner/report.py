@@ -15,8 +15,7 @@ from storm_bench.reporting.wording import listed, p_value, smallest_possible_p
 from storm_bench.significance import SMALL, compare, interval
 
 NONE = "–"
-_SMALL_MEAN = 0.05
-"""Means below it are given with three digits."""
+_SMALL_MEAN = 0.05  # means below it are given with three digits
 _MEANS = (
     "fact_consistent", "fact_non_verified", "fact_inconsistent", "fact_mean", "fact_max", "relevance",
     "coherence_sentence", "coherence_paragraph", "informativeness", "helpfulness", "gain", "validity", "f1", "words",

@@ -28,24 +28,15 @@ Scores = Mapping[str, float | None]
 
 @dataclass(frozen=True)
 class Record:
-    """Knowledge for an item, the answer given with it, and their scores.
+    """Knowledge for an item, the answer given with it, and their scores."""
 
-    Attributes:
-        kind: where the knowledge comes from.
-        item: id of the item.
-        knowledge: the text that was scored.
-        answer: the answer that was given with it; None where none was asked for.
-        scores: name → value; None where it is not defined.
-        random_losses: of the true answer with irrelevant knowledge.
-        fit: to how many records the gamma was fitted that chose the demonstrations; None where it chose none.
-    """
-
-    kind: str
-    item: str
-    knowledge: str
-    answer: str | None
-    scores: Scores
-    random_losses: tuple[float, ...] = field(default=(), repr=False)
+    kind: str  # where the knowledge comes from
+    item: str  # id of the item
+    knowledge: str  # the text that was scored
+    answer: str | None  # the answer that was given with it; None where none was asked for
+    scores: Scores  # name → value; None where it is not defined
+    random_losses: tuple[float, ...] = field(default=(), repr=False)  # of the true answer with irrelevant knowledge
+    # to how many records the gamma was fitted that chose the demonstrations; None where it chose none
     fit: int | None = None
 
     @property

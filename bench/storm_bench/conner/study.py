@@ -41,8 +41,7 @@ _M, _N, _U = 30, 8, 3
 """m samples of which n demonstrations are chosen (section 5), and u pieces of irrelevant knowledge (eq. 6)."""
 _ANSWER_SHOTS = 2
 _TOP_P = 0.9
-_POOL = 100
-"""The last rows of a data set, which no item that is measured belongs to: demonstrations come from them."""
+_POOL = 100  # the last rows of a data set, which no item that is measured belongs to: demonstrations come from them
 _BATCH = 8
 
 
@@ -56,27 +55,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Study:
-    """What is measured on.
+    """What is measured on."""
 
-    Attributes:
-        datasets: rows of each data set.
-        evidence: what knowledge is retrieved from and checked against.
-        models: of the perspectives.
-        lm: writes knowledge and answers.
-        file: where the records lie, one JSON object a line.
-        items: of each data set and kind.
-        answers: of those, the first that are answered too; validity is not defined for the others.
-        choices: items of knowledge selection, of the first data set.
-    """
-
-    datasets: tuple[tuple[KnowledgeItem, ...], ...]
-    evidence: EvidenceSource
-    models: Models
-    lm: Completing
-    file: Path
-    items: int = 100
-    answers: int = 100
-    choices: int = 30
+    datasets: tuple[tuple[KnowledgeItem, ...], ...]  # rows of each data set
+    evidence: EvidenceSource  # what knowledge is retrieved from and checked against
+    models: Models  # of the perspectives
+    lm: Completing  # writes knowledge and answers
+    file: Path  # where the records lie, one JSON object a line
+    items: int = 100  # of each data set and kind
+    answers: int = 100  # of those, the first that are answered too; validity is not defined for the others
+    choices: int = 30  # items of knowledge selection, of the first data set
     _losses: dict[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:

@@ -14,45 +14,26 @@ _NAME = "study.json"
 
 
 class StudySetup(BaseModel):
-    """How knowledge was acquired and scored; the numbers of items, answers and choices, which may grow, are left out.
-
-    Attributes:
-        writer: name of the model that writes knowledge and answers.
-        inference: name of the model of eq. 1, 7 and 8.
-        evidence: name of what finds evidence and retrieved knowledge.
-        matching: name of the model of eq. 2.
-        discourse: name of the model of eq. 4.
-        lm: name of the model of eq. 3 and 5.
-        downstream: name of the model of eq. 6.
-        words: to which knowledge is cut.
-        passages: that a sentence is checked against.
-        demonstrations: n, of a few-shot prompt for knowledge.
-        candidates: m, from which these are chosen.
-        answer_demonstrations: of a prompt for answers.
-        random_knowledge: u of eq. 6.
-        samples: r, of knowledge selection.
-        top_p: with which they are drawn.
-        texts: fingerprint of the data and of the wording of the prompts.
-    """
+    """How knowledge was acquired and scored; numbers of items, answers and choices, which may grow, are left out."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
-    writer: str
-    inference: str
-    evidence: str
-    matching: str
-    discourse: str
-    lm: str
-    downstream: str
-    words: int
-    passages: int
-    demonstrations: int
-    candidates: int
-    answer_demonstrations: int
-    random_knowledge: int
-    samples: int
-    top_p: float
-    texts: str
+    writer: str  # name of the model that writes knowledge and answers
+    inference: str  # name of the model of eq. 1, 7 and 8
+    evidence: str  # name of what finds evidence and retrieved knowledge
+    matching: str  # name of the model of eq. 2
+    discourse: str  # name of the model of eq. 4
+    lm: str  # name of the model of eq. 3 and 5
+    downstream: str  # name of the model of eq. 6
+    words: int  # to which knowledge is cut
+    passages: int  # that a sentence is checked against
+    demonstrations: int  # n, of a few-shot prompt for knowledge
+    candidates: int  # m, from which these are chosen
+    answer_demonstrations: int  # of a prompt for answers
+    random_knowledge: int  # u of eq. 6
+    samples: int  # r, of knowledge selection
+    top_p: float  # with which they are drawn
+    texts: str  # fingerprint of the data and of the wording of the prompts
 
 
 def fingerprint(texts: Iterable[str]) -> str:

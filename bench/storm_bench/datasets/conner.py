@@ -30,25 +30,15 @@ _TURN = "[SEP]"
 
 @dataclass(frozen=True)
 class KnowledgeItem:
-    """A row.
+    """A row."""
 
-    Attributes:
-        id: data set and line, counted from 0.
-        topic: title of the page that the reference stands on.
-        query: the question, or the last turn of the dialogue.
-        reference: knowledge that answers it; for Natural Questions sometimes a table or list on one line.
-        answer: the true answer: a short span, or the next turn of the dialogue.
-        open_ended: whether the answer is a turn of a dialogue.
-        pageviews: of the topic's page, 2015 to 2021; None where they are not published.
-    """
-
-    id: str
-    topic: str
-    query: str
-    reference: str
-    answer: str
-    open_ended: bool
-    pageviews: int | None = None
+    id: str  # data set and line, counted from 0
+    topic: str  # title of the page that the reference stands on
+    query: str  # the question, or the last turn of the dialogue
+    reference: str  # knowledge that answers it; for Natural Questions sometimes a table or list on one line
+    answer: str  # the true answer: a short span, or the next turn of the dialogue
+    open_ended: bool  # whether the answer is a turn of a dialogue
+    pageviews: int | None = None  # of the topic's page, 2015 to 2021; None where they are not published
 
 
 def read_conner(folder: Path, name: Name) -> tuple[KnowledgeItem, ...]:

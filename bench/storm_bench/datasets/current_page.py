@@ -9,29 +9,17 @@ from storm_pipeline.api import objects, page_address, plain_text, web_address
 
 @dataclass(frozen=True)
 class CurrentPage:
-    """A page as it stands now, or with an earlier revision (:meth:`.mediawiki.MediaWiki.at`).
+    """A page as it stands now, or with an earlier revision (:meth:`.mediawiki.MediaWiki.at`)."""
 
-    Attributes:
-        asked: the requested title, possibly of a redirect.
-        title: its own title.
-        number: its page id.
-        revision: id of its revision.
-        url: its URL.
-        namespace: 0 for articles.
-        description: the wiki's short description; may be empty.
-        item: id of its Wikidata item; may be empty.
-        is_disambiguation: whether it is a disambiguation page.
-    """
-
-    asked: str
-    title: str
-    number: int
-    revision: int
-    url: str
-    namespace: int = 0
-    description: str = ""
-    item: str = ""
-    is_disambiguation: bool = False
+    asked: str  # the requested title, possibly of a redirect
+    title: str  # its own title
+    number: int  # its page id
+    revision: int  # id of its revision
+    url: str  # its URL
+    namespace: int = 0  # 0 for articles
+    description: str = ""  # the wiki's short description; may be empty
+    item: str = ""  # id of its Wikidata item; may be empty
+    is_disambiguation: bool = False  # whether it is a disambiguation page
 
 
 def pages_of(query: Any, asked: Sequence[str], site: str) -> Iterator[CurrentPage]:

@@ -20,17 +20,11 @@ M = TypeVar("M", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Published:
-    """Where the authors of a data set publish it.
+    """Where the authors of a data set publish it."""
 
-    Attributes:
-        repository: owner and name on GitHub.
-        revision: a commit or branch that has the data.
-        folders: of the repository, that hold the data.
-    """
-
-    repository: str
-    revision: str
-    folders: tuple[str, ...]
+    repository: str  # owner and name on GitHub
+    revision: str  # a commit or branch that has the data
+    folders: tuple[str, ...]  # of the repository, that hold the data
 
 
 PUBLISHED = {
@@ -46,17 +40,11 @@ BUILD = ".build"
 
 @dataclass(frozen=True)
 class DataSet:
-    """The topics of a data set.
+    """The topics of a data set."""
 
-    Attributes:
-        name: short and stable: ``freshwiki`` or ``wikigenbench``.
-        topics: in the order of their ids.
-        problems: what was skipped or repaired and why, one sentence each, naming the file.
-    """
-
-    name: str
-    topics: tuple[Topic, ...]
-    problems: tuple[str, ...] = ()
+    name: str  # short and stable: ``freshwiki`` or ``wikigenbench``
+    topics: tuple[Topic, ...]  # in the order of their ids
+    problems: tuple[str, ...] = ()  # what was skipped or repaired and why, one sentence each, naming the file
 
     def only(self, ids: Iterable[str]) -> "DataSet":
         """The data set restricted to some topics, in the given order.

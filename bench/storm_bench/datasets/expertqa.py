@@ -18,8 +18,7 @@ _FILE = "rand_val.jsonl"
 _LABELS = ("Complete", "Partial", "Incomplete")
 _ADDRESS = re.compile(r"\A\s*(?:\[\d+\]\s*)?(?P<url>\S+)\s*")
 _EMPHASIS = re.compile(r"\*\*")
-_FEWEST_WORDS = 10
-"""Minimum words of a passage; shorter evidence is a title or a URL."""
+_FEWEST_WORDS = 10  # minimum words of a passage; shorter evidence is a title or a URL
 
 
 @dataclass(frozen=True)
@@ -32,19 +31,12 @@ class EvidencePassage:
 
 @dataclass(frozen=True)
 class LabelledClaim:
-    """A claim of an answer with its evidence and the expert's label.
+    """A claim of an answer with its evidence and the expert's label."""
 
-    Attributes:
-        question: the question; claims of one question are correlated.
-        claim: the claim without citation markers.
-        passages: its evidence, one or more.
-        label: ``Complete``, ``Partial`` or ``Incomplete``.
-    """
-
-    question: str
-    claim: str
-    passages: tuple[EvidencePassage, ...]
-    label: str
+    question: str  # the question; claims of one question are correlated
+    claim: str  # the claim without citation markers
+    passages: tuple[EvidencePassage, ...]  # its evidence, one or more
+    label: str  # ``Complete``, ``Partial`` or ``Incomplete``
 
     @property
     def supported(self) -> bool:

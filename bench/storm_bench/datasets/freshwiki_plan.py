@@ -22,23 +22,14 @@ _MAX_LIST_RATIO = 3
 
 @dataclass(frozen=True)
 class FreshWikiPlan:
-    """A data set to build; reproducible for equal service responses.
+    """A data set to build; reproducible for equal service responses."""
 
-    Attributes:
-        months: such as ``2024-01``; their most edited pages are the candidates.
-        size: maximum number of topics, sampled from those that qualify, as in the paper; None for all.
-        max_words: maximum words of an article; 3,000 in the paper's experiments.
-        seed: seed of the sample.
-        quality: the quality judge.
-        history_points: revisions per article whose references are counted (Figure 4), >= 0; 0 skips histories.
-    """
-
-    months: tuple[str, ...]
-    size: int | None = 100
-    max_words: int = 3000
-    seed: int = 0
-    quality: Quality = "auto"
-    history_points: int = 0
+    months: tuple[str, ...]  # such as ``2024-01``; their most edited pages are the candidates
+    size: int | None = 100  # maximum number of topics, sampled from those that qualify, as in the paper; None for all
+    max_words: int = 3000  # maximum words of an article; 3,000 in the paper's experiments
+    seed: int = 0  # seed of the sample
+    quality: Quality = "auto"  # the quality judge
+    history_points: int = 0  # revisions per article whose references are counted (Figure 4), >= 0; 0 skips histories
 
     def __post_init__(self) -> None:
         if not self.months:

@@ -16,14 +16,10 @@ FILE = "histories.jsonl"
 
 @dataclass(frozen=True)
 class EditHistory:
-    """The edits of one article up to the data set's revision.
+    """The edits of one article up to the data set's revision."""
 
-    Attributes:
-        edits: number of edits, >= 1.
-        references: (edit number from 1, references after that edit) for a sample of edits, in order.
-    """
-
-    edits: int
+    edits: int  # number of edits, >= 1
+    # (edit number from 1, references after that edit) for a sample of edits, in order
     references: tuple[tuple[int, int], ...] = ()
 
 

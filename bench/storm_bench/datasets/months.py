@@ -12,15 +12,10 @@ _SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True)
 class Month:
-    """A calendar month.
+    """A calendar month."""
 
-    Attributes:
-        year: from 2000 to 2099.
-        number: from 1 to 12.
-    """
-
-    year: int
-    number: int
+    year: int  # from 2000 to 2099
+    number: int  # from 1 to 12
 
     @classmethod
     def parse(cls, text: str) -> "Month":

@@ -13,17 +13,11 @@ from storm_pipeline.api import ApiClient, objects, plain_text
 
 @dataclass(frozen=True)
 class EditedPage:
-    """A frequently edited page.
+    """A frequently edited page."""
 
-    Attributes:
-        title: title with spaces.
-        edits: edits in the requested months in which it was among the top 100.
-        months: these months, in order.
-    """
-
-    title: str
-    edits: int
-    months: tuple[str, ...]
+    title: str  # title with spaces
+    edits: int  # edits in the requested months in which it was among the top 100
+    months: tuple[str, ...]  # these months, in order
 
 
 def most_edited(services: Wikimedia, answers: AnswerCache, months: Iterable[str]) -> tuple[EditedPage, ...]:

@@ -17,8 +17,7 @@ from storm_pipeline import Snippet
 from storm_pipeline.api import Embedder, LexicalIndex, terms
 
 Texts = tuple[str, ...]
-_CACHED_CORPORA = 2
-"""Corpora whose indexes are cached."""
+_CACHED_CORPORA = 2  # corpora whose indexes are cached
 
 
 class Ranker(Protocol):

@@ -11,21 +11,13 @@ from storm_pipeline import DatasetError
 
 @dataclass(frozen=True)
 class ArticleSize:
-    """The size of one article. Words are split at white space.
+    """The size of one article. Words are split at white space."""
 
-    Attributes:
-        sections: first-level headings.
-        headings: headings of all levels.
-        section_words: words of each section with text, including subsections; the lead counts as one.
-        words: words of lead and sections, without headings.
-        references: citations, including those without a URL.
-    """
-
-    sections: int
-    headings: int
-    section_words: tuple[int, ...]
-    words: int
-    references: int
+    sections: int  # first-level headings
+    headings: int  # headings of all levels
+    section_words: tuple[int, ...]  # words of each section with text, including subsections; the lead counts as one
+    words: int  # words of lead and sections, without headings
+    references: int  # citations, including those without a URL
 
 
 @dataclass(frozen=True)

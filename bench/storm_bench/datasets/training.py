@@ -17,8 +17,7 @@ from storm_bench.types import Topic
 from storm_pipeline import Article, DatasetError, Snippet
 from storm_pipeline.api import Paragraph, Section, parse_cited, with_citations
 
-_NO_SENTENCE = -1
-"""Index of what is a source of the article, and cited by none of its sentences."""
+_NO_SENTENCE = -1  # index of what is a source of the article, and cited by none of its sentences
 _WICE = "wice_claim_dev.jsonl.gz"
 Claims = dict[str, list[tuple[str, tuple[Snippet, ...]]]]
 """Heading → claims with the passages that people found to support them; none for a claim that they do not."""

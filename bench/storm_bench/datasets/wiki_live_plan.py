@@ -10,31 +10,20 @@ from storm_bench.types import TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import repeats_wikipedia
 
-_MIN_CHARACTERS = 500
-"""Minimum length of a page's text."""
+_MIN_CHARACTERS = 500  # minimum length of a page's text
 
 
 @dataclass(frozen=True)
 class WikiLivePlan:
-    """A data set to build; reproducible for equal service responses.
+    """A data set to build; reproducible for equal service responses."""
 
-    Attributes:
-        months: such as ``2026-09``, in which the articles became Good Articles; each must be over.
-        per_month: maximum number of topics of a month, sampled from those that qualify; None for all.
-        seed: seed of the sample.
-        min_words: minimum words of prose, including the lead.
-        statements: maximum statements of a topic, spread over its article, >= 1.
-        min_pages: minimum pages with text, >= 1; a topic with fewer cannot be written from its pages.
-        search_results: maximum pages added by a search for the title, >= 0.
-    """
-
-    months: tuple[str, ...]
-    per_month: int | None = 20
-    seed: int = 0
-    min_words: int = 0
-    statements: int = 150
-    min_pages: int = 5
-    search_results: int = 10
+    months: tuple[str, ...]  # such as ``2026-09``, in which the articles became Good Articles; each must be over
+    per_month: int | None = 20  # maximum number of topics of a month, sampled from those that qualify; None for all
+    seed: int = 0  # seed of the sample
+    min_words: int = 0  # minimum words of prose, including the lead
+    statements: int = 150  # maximum statements of a topic, spread over its article, >= 1
+    min_pages: int = 5  # minimum pages with text, >= 1; a topic with fewer cannot be written from its pages
+    search_results: int = 10  # maximum pages added by a search for the title, >= 0
 
     def __post_init__(self) -> None:
         if not self.months:

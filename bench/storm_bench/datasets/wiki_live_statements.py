@@ -13,8 +13,7 @@ from storm_bench.types import HumanArticle
 from storm_pipeline.api import is_complete, points_back, stands_alone, statements_in, words
 
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»]*[\"”“»]")
-_MIN_UNQUOTED = 4
-"""Minimum words outside quotation marks; fewer are a quotation and its speaker."""
+_MIN_UNQUOTED = 4  # minimum words outside quotation marks; fewer are a quotation and its speaker
 _WORDS = range(6, 61)
 
 

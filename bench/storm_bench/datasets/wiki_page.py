@@ -27,27 +27,16 @@ _DISPLAY = re.compile(r"\{\\displaystyle (.*)\}")
 
 @dataclass(frozen=True)
 class Features:
-    """Quality features of an article.
+    """Quality features of an article."""
 
-    Attributes:
-        characters: characters of prose.
-        words: words of prose.
-        references: distinct citations.
-        headings: number of h2 and h3 headings.
-        sections: first-level sections of the body.
-        subsections: all subsections of the body.
-        list_words: words in lists.
-        has_banner: whether it has a cleanup banner.
-    """
-
-    characters: int
-    words: int
-    references: int
-    headings: int
-    sections: int
-    subsections: int
-    list_words: int
-    has_banner: bool
+    characters: int  # characters of prose
+    words: int  # words of prose
+    references: int  # distinct citations
+    headings: int  # number of h2 and h3 headings
+    sections: int  # first-level sections of the body
+    subsections: int  # all subsections of the body
+    list_words: int  # words in lists
+    has_banner: bool  # whether it has a cleanup banner
 
 
 @dataclass(frozen=True)
@@ -62,23 +51,14 @@ class RenderedSection:
 
 @dataclass(frozen=True)
 class WikiPage:
-    """A rendered article.
+    """A rendered article."""
 
-    Attributes:
-        title: of the article.
-        url: its URL.
-        lead: the text before the first heading; all sections are below it.
-        citations: the documents its marks cite.
-        infobox: field → value.
-        features: quality features.
-    """
-
-    title: str
-    url: str
-    lead: RenderedSection
-    citations: Citations
-    infobox: tuple[tuple[str, str], ...]
-    features: Features
+    title: str  # of the article
+    url: str  # its URL
+    lead: RenderedSection  # the text before the first heading; all sections are below it
+    citations: Citations  # the documents its marks cite
+    infobox: tuple[tuple[str, str], ...]  # field → value
+    features: Features  # quality features
 
     @cached_property
     def article(self) -> HumanArticle:

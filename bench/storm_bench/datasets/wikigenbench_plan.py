@@ -17,36 +17,22 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 @dataclass(frozen=True)
 class WikiGenBenchPlan:
-    """A data set to build; reproducible for equal service responses.
+    """A data set to build; reproducible for equal service responses."""
 
-    Attributes:
-        months: such as ``2024-01``; their most edited pages are candidates.
-        titles: further candidates, e.g. of a category or a list of new articles.
-        size: maximum number of topics, sampled from those that qualify; None for all.
-        seed: seed of the sample.
-        events_only: whether articles must be about events, according to Wikidata.
-        created_after: date such as ``2024-01-31`` after which the article must have been created, so that no model can
-            have read it; empty for any.
-        min_words: minimum words of prose, including the lead.
-        max_words: maximum words of prose.
-        min_links: minimum number of distinct cited pages.
-        max_links: maximum number of distinct cited pages.
-        min_fetched: share of cited pages that must be exceeded by those fetched, in [0, 1).
-        search_results: maximum pages added by a search for the title, >= 0.
-    """
-
-    months: tuple[str, ...] = ()
-    titles: tuple[str, ...] = ()
-    size: int | None = 100
-    seed: int = 0
-    events_only: bool = True
+    months: tuple[str, ...] = ()  # such as ``2024-01``; their most edited pages are candidates
+    titles: tuple[str, ...] = ()  # further candidates, e.g. of a category or a list of new articles
+    size: int | None = 100  # maximum number of topics, sampled from those that qualify; None for all
+    seed: int = 0  # seed of the sample
+    events_only: bool = True  # whether articles must be about events, according to Wikidata
+    # date such as ``2024-01-31`` after which the article must have been created, so that no model can have read it;
+    # empty for any
     created_after: str = ""
-    min_words: int = 1000
-    max_words: int = 3000
-    min_links: int = 10
-    max_links: int = 100
-    min_fetched: float = 0.4
-    search_results: int = 10
+    min_words: int = 1000  # minimum words of prose, including the lead
+    max_words: int = 3000  # maximum words of prose
+    min_links: int = 10  # minimum number of distinct cited pages
+    max_links: int = 100  # maximum number of distinct cited pages
+    min_fetched: float = 0.4  # share of cited pages that must be exceeded by those fetched, in [0, 1)
+    search_results: int = 10  # maximum pages added by a search for the title, >= 0
 
     def __post_init__(self) -> None:
         if not self.months and not self.titles:

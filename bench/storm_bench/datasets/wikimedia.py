@@ -15,27 +15,17 @@ _PATIENCE = Patience(connect=10, read=60, total=600, attempts=6, first_pause=2, 
 
 @dataclass(frozen=True)
 class Wikimedia:
-    """One Wikipedia and the services around it.
+    """One Wikipedia and the services around it."""
 
-    Attributes:
-        language: code of the Wikipedia.
-        token: a personal token of api.wikimedia.org, for Lift Wing where it refuses anonymous requests; may be empty.
-        metrics: URL of the Analytics API.
-        lift_wing: URL of Lift Wing's models.
-        wikidata: URL of the Wikidata Query Service.
-        api: URL of the Wikipedia's ``api.php``; default: by language.
-        rate: maximum requests per second to each service, sequential, > 0.
-        patience: timeouts and retries of a request; long, because builds are not interactive.
-    """
-
-    language: str = "en"
+    language: str = "en"  # code of the Wikipedia
+    # a personal token of api.wikimedia.org, for Lift Wing where it refuses anonymous requests; may be empty
     token: str = field(default="", repr=False)
-    metrics: str = "https://wikimedia.org/api/rest_v1/metrics"
-    lift_wing: str = "https://api.wikimedia.org/service/lw/inference/v1/models"
-    wikidata: str = "https://query.wikidata.org/sparql"
-    api: str = ""
-    rate: float = 2.0
-    patience: Patience = _PATIENCE
+    metrics: str = "https://wikimedia.org/api/rest_v1/metrics"  # URL of the Analytics API
+    lift_wing: str = "https://api.wikimedia.org/service/lw/inference/v1/models"  # URL of Lift Wing's models
+    wikidata: str = "https://query.wikidata.org/sparql"  # URL of the Wikidata Query Service
+    api: str = ""  # URL of the Wikipedia's ``api.php``; default: by language
+    rate: float = 2.0  # maximum requests per second to each service, sequential, > 0
+    patience: Patience = _PATIENCE  # timeouts and retries of a request; long, because builds are not interactive
 
     @property
     def database(self) -> str:

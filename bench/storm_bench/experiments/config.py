@@ -34,39 +34,23 @@ _RESOURCES_ADAPTER = TypeAdapter(Resources)
 
 
 class ExperimentConfig(ConfigTable):
-    """A whole experiment.
+    """A whole experiment."""
 
-    Attributes:
-        title: title of the report.
-        writes: whole articles, or outlines only.
-        seeds: one run per seed; empty: one run without a seed.
-        baseline: the method that the others are compared with.
-        metrics: names, see :data:`storm_bench.metrics.registry.METRICS`.
-        data: the topics.
-        search: default search of all methods.
-        settings: settings of all runs, see :class:`storm_pipeline.settings.Settings`.
-        resources: resources of the metrics, see :class:`storm_bench.metrics.resources.Resources`.
-        methods: the compared methods.
-        sizes: name → size.
-        notes: sentences shown at the top of the report.
-        published: what the paper prints, shown below our means.
-        code: where modules of the user's own recipes and metrics are looked for first; None if none may be loaded. No
-            file sets it.
-    """
-
-    title: str = Field(min_length=1)
-    writes: Literal["article", "outline"] = "article"
-    seeds: tuple[int, ...] = ()
-    baseline: str
-    metrics: tuple[str, ...] = Field(min_length=1)
-    data: DataTable
-    search: SearchTable = SearchTable()
-    settings: Mapping[str, Any] = {}
-    resources: Mapping[str, Any] = {}
-    methods: tuple[MethodTable, ...] = Field(min_length=1)
-    sizes: Mapping[str, SizeTable] = {}
-    notes: tuple[str, ...] = ()
-    published: PublishedTable = PublishedTable()
+    title: str = Field(min_length=1)  # title of the report
+    writes: Literal["article", "outline"] = "article"  # whole articles, or outlines only
+    seeds: tuple[int, ...] = ()  # one run per seed; empty: one run without a seed
+    baseline: str  # the method that the others are compared with
+    metrics: tuple[str, ...] = Field(min_length=1)  # names, see :data:`storm_bench.metrics.registry.METRICS`
+    data: DataTable  # the topics
+    search: SearchTable = SearchTable()  # default search of all methods
+    settings: Mapping[str, Any] = {}  # settings of all runs, see :class:`storm_pipeline.settings.Settings`
+    resources: Mapping[str, Any] = {}  # resources of the metrics, see :class:`storm_bench.metrics.resources.Resources`
+    methods: tuple[MethodTable, ...] = Field(min_length=1)  # the compared methods
+    sizes: Mapping[str, SizeTable] = {}  # name → size
+    notes: tuple[str, ...] = ()  # sentences shown at the top of the report
+    published: PublishedTable = PublishedTable()  # what the paper prints, shown below our means
+    # where modules of the user's own recipes and metrics are looked for first; None if none may be loaded. No file sets
+    # it
     code: Path | None = None
 
     @field_validator("resources")
@@ -214,13 +198,9 @@ class ExperimentConfig(ConfigTable):
 
 
 class _ExperimentFile(ExperimentConfig):
-    """An experiment as written in a file.
+    """An experiment as written in a file."""
 
-    Attributes:
-        variants: each adds a row for every method whose articles it can change.
-    """
-
-    variants: tuple[VariantTable, ...] = ()
+    variants: tuple[VariantTable, ...] = ()  # each adds a row for every method whose articles it can change
 
     def expanded(self) -> Mapping[str, Any]:
         """The experiment with the rows of its methods and variants."""

@@ -18,10 +18,8 @@ DATA = "STORM_DATA"
 """Environment variable: the folder that contains the data sets."""
 _MANAGED = frozenset({"out", "cache", "exclude_urls", "exclude_titles", "seed"})
 """Settings that the experiment sets itself."""
-_OF_SOURCES = frozenset({"uncited"})
-"""Settings that change nothing in an article written from memory."""
-_FOLDER_NAME = r"^(?:[^/\\:.\x00-\x1f][^/\\:\x00-\x1f]*)?$"
-"""A valid folder name, or an empty string."""
+_OF_SOURCES = frozenset({"uncited"})  # settings that change nothing in an article written from memory
+_FOLDER_NAME = r"^(?:[^/\\:.\x00-\x1f][^/\\:\x00-\x1f]*)?$"  # a valid folder name, or an empty string
 
 
 class ConfigTable(BaseModel):
@@ -31,21 +29,13 @@ class ConfigTable(BaseModel):
 
 
 class DataTable(ConfigTable):
-    """The topics.
+    """The topics."""
 
-    Attributes:
-        set: which data set.
-        path: its folder; relative paths are resolved against ``STORM_DATA`` if that is set.
-        core: WikiGenBench only: use only the topics marked ``in_core`` in its manifest.
-        topics: use only the first this many; None: all.
-        ids: use only these topics, in this order.
-    """
-
-    set: Literal["freshwiki", "wikigenbench", "wiki_live"]
-    path: Path
-    core: bool = False
-    topics: int | None = Field(default=None, ge=1)
-    ids: tuple[str, ...] = ()
+    set: Literal["freshwiki", "wikigenbench", "wiki_live"]  # which data set
+    path: Path  # its folder; relative paths are resolved against ``STORM_DATA`` if that is set
+    core: bool = False  # WikiGenBench only: use only the topics marked ``in_core`` in its manifest
+    topics: int | None = Field(default=None, ge=1)  # use only the first this many; None: all
+    ids: tuple[str, ...] = ()  # use only these topics, in this order
 
     @property
     def folder(self) -> Path:
@@ -54,63 +44,46 @@ class DataTable(ConfigTable):
 
 
 class SearchTable(ConfigTable):
-    """What runs search.
+    """What runs search."""
 
-    Attributes:
-        corpus: ``engine``: the engine in the settings; ``topic``: the topic's documents; ``pooled``: the documents
-            of all topics; ``article``: the human article itself, an upper bound that WikiGenBen calls golden.
-        sources: which documents of the corpus: cited by editors, found by search, or both.
-        ranker: ranks the corpus: ``random``, ``tfidf``, ``bm25``, ``golden``; ``dense``, by the resources' embedder;
-            ``dense:NAME``, by an encoder of sentence-transformers (a folder, or a name on the hub, such as
-            ``sentence-transformers/gtr-t5-large``); ``dense:NAME+NAME``, by one for queries and one for chunks, as DPR.
-        passages: maximum passages per document in one search result.
-    """
-
+    # ``engine``: the engine in the settings; ``topic``: the topic's documents; ``pooled``: the documents of all topics;
+    # ``article``: the human article itself, an upper bound that WikiGenBen calls golden
     corpus: Literal["engine", "topic", "pooled", "article"] = "engine"
-    sources: Sources = "mixed"
+    sources: Sources = "mixed"  # which documents of the corpus: cited by editors, found by search, or both
+    # ranks the corpus: ``random``, ``tfidf``, ``bm25``, ``golden``; ``dense``, by the resources' embedder;
+    # ``dense:NAME``, by an encoder of sentence-transformers (a folder, or a name on the hub, such as
+    # ``sentence-transformers/gtr-t5-large``); ``dense:NAME+NAME``, by one for queries and one for chunks, as DPR
     ranker: str = Field(default="bm25", pattern=r"^(?:random|tfidf|bm25|golden|dense(?::[^+\s]+(?:\+[^+\s]+)?)?)$")
-    passages: int = Field(default=3, ge=1)
+    passages: int = Field(default=3, ge=1)  # maximum passages per document in one search result
 
 
 class PublishedTable(ConfigTable):
-    """What a paper prints for the methods, which reports show below our means.
+    """What a paper prints for the methods, which reports show below our means."""
 
-    Attributes:
-        source: paper, table, models, search and topics: what the values depend on.
-        values: method → measure → value, as our measures count (shares, not percent).
-    """
-
-    source: str = ""
+    source: str = ""  # paper, table, models, search and topics: what the values depend on
+    # method → measure → value, as our measures count (shares, not percent)
     values: Mapping[str, Mapping[str, float]] = {}
 
 
 class MethodTable(ConfigTable):
-    """A row of the tables: a recipe with its own settings, or articles written by another system.
+    """A row of the tables: a recipe with its own settings, or articles written by another system."""
 
-    Attributes:
-        name: label of the row; default: the recipe.
-        recipe: one of :data:`storm_pipeline.recipes.RECIPES`, or ``module:function``, which needs the user's consent;
-            ``storm@SET`` runs it with the programs of the compiled
-            set in the folder SET (an absolute path, or one from the working folder).
-        settings: overrides of the experiment's settings.
-        search: overrides the experiment's search.
-        recorded: folder of official STORM runs to score: relative to the folder of the experiment's file if it exists
-            there, else resolved like a data set's path.
-        polished: score the polished articles of those runs.
-        imported: folder of articles, one per topic, see :mod:`storm_bench.articles.folder`; resolved like
-            ``recorded``.
-        system: a system whose articles are part of the data set; topics it did not write about are skipped.
-        human: the human article itself, scored only by what does not compare it with itself or judge citations.
-    """
-
-    name: str = Field("", pattern=_FOLDER_NAME)
+    name: str = Field("", pattern=_FOLDER_NAME)  # label of the row; default: the recipe
+    # one of :data:`storm_pipeline.recipes.RECIPES`, or ``module:function``, which needs the user's consent;
+    # ``storm@SET`` runs it with the programs of the compiled set in the folder SET (an absolute path, or one from the
+    # working folder)
     recipe: str = ""
-    settings: Mapping[str, Any] = {}
-    search: SearchTable | None = None
+    settings: Mapping[str, Any] = {}  # overrides of the experiment's settings
+    search: SearchTable | None = None  # overrides the experiment's search
+    # folder of official STORM runs to score: relative to the folder of the experiment's file if it exists there, else
+    # resolved like a data set's path
     recorded: Path | None = None
-    polished: bool = False
+    polished: bool = False  # score the polished articles of those runs
+    # folder of articles, one per topic, see :mod:`storm_bench.articles.folder`; resolved like ``recorded``
     imported: Path | None = None
+    # a system whose articles are part of the data set; topics it did not write about are skipped
     system: str = Field("", pattern=_FOLDER_NAME)
+    # the human article itself, scored only by what does not compare it with itself or judge citations
     human: bool = False
 
     @model_validator(mode="before")
@@ -153,14 +126,10 @@ class VariantTable(ConfigTable):
 
     What a comparison has to vary for all methods alike: a model, or what becomes of unsupported sentences. The latter
     leaves out recipes that write from memory: their rows would be written twice.
-
-    Attributes:
-        name: added to the methods' labels: ``storm, NAME``.
-        settings: overrides of the experiment's and the methods' settings.
     """
 
-    name: str = Field(min_length=1, pattern=_FOLDER_NAME)
-    settings: Mapping[str, Any] = Field(min_length=1)
+    name: str = Field(min_length=1, pattern=_FOLDER_NAME)  # added to the methods' labels: ``storm, NAME``
+    settings: Mapping[str, Any] = Field(min_length=1)  # overrides of the experiment's and the methods' settings
 
     @field_validator("settings")
     @classmethod
@@ -180,19 +149,12 @@ class VariantTable(ConfigTable):
 
 
 class SizeTable(ConfigTable):
-    """A reduced size of the experiment; values given here override the experiment's.
+    """A reduced size of the experiment; values given here override the experiment's."""
 
-    Attributes:
-        topics: number of topics.
-        methods: names of the methods to keep.
-        metrics: names of the metrics to use.
-        settings: overrides of the experiment's settings.
-    """
-
-    topics: int | None = Field(default=None, ge=1)
-    methods: tuple[str, ...] | None = Field(default=None, min_length=1)
-    metrics: tuple[str, ...] | None = Field(default=None, min_length=1)
-    settings: Mapping[str, Any] = {}
+    topics: int | None = Field(default=None, ge=1)  # number of topics
+    methods: tuple[str, ...] | None = Field(default=None, min_length=1)  # names of the methods to keep
+    metrics: tuple[str, ...] | None = Field(default=None, min_length=1)  # names of the metrics to use
+    settings: Mapping[str, Any] = {}  # overrides of the experiment's settings
 
 
 def absolute(path: Path) -> Path:

@@ -23,13 +23,9 @@ _halt: ContextVar[threading.Event | None] = ContextVar("job_halt", default=None)
 
 @dataclass(frozen=True)
 class JobLost:
-    """A job that ended without a result.
+    """A job that ended without a result."""
 
-    Attributes:
-        reason: the error it raised, or why its worker died.
-    """
-
-    reason: str
+    reason: str  # the error it raised, or why its worker died
 
 
 class Executor(Protocol):

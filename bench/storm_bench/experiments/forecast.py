@@ -15,48 +15,28 @@ from storm_pipeline.api import Range, estimate, words
 
 @dataclass(frozen=True)
 class JudgingForecast:
-    """Forecast of one judge model's calls.
+    """Forecast of one judge model's calls."""
 
-    Attributes:
-        model: its name, as in the settings.
-        metrics: names of the metrics that call it.
-        articles: number of articles to judge.
-        calls: number of calls.
-        tokens_in: prompt tokens.
-        tokens_out: completion tokens.
-        dollars: US dollars; None if the model's price is unknown.
-    """
-
-    model: str
-    metrics: tuple[str, ...]
-    articles: int
-    calls: Range
-    tokens_in: Range
-    tokens_out: Range
-    dollars: Range | None
+    model: str  # its name, as in the settings
+    metrics: tuple[str, ...]  # names of the metrics that call it
+    articles: int  # number of articles to judge
+    calls: Range  # number of calls
+    tokens_in: Range  # prompt tokens
+    tokens_out: Range  # completion tokens
+    dollars: Range | None  # US dollars; None if the model's price is unknown
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Forecast of the remaining work of an experiment.
+    """Forecast of the remaining work of an experiment."""
 
-    Attributes:
-        articles: articles still to be written.
-        calls: calls to the models that write them.
-        tokens_in: prompt tokens of these calls.
-        tokens_out: completion tokens of these calls.
-        dollars: US dollars, for models with known prices.
-        unpriced: models with unknown prices.
-        judging: additional cost of judging, one entry per model.
-    """
-
-    articles: int
-    calls: Range
-    tokens_in: Range
-    tokens_out: Range
-    dollars: Range
-    unpriced: tuple[str, ...]
-    judging: tuple[JudgingForecast, ...]
+    articles: int  # articles still to be written
+    calls: Range  # calls to the models that write them
+    tokens_in: Range  # prompt tokens of these calls
+    tokens_out: Range  # completion tokens of these calls
+    dollars: Range  # US dollars, for models with known prices
+    unpriced: tuple[str, ...]  # models with unknown prices
+    judging: tuple[JudgingForecast, ...]  # additional cost of judging, one entry per model
 
 
 def _recipe(config: ExperimentConfig, method: str) -> str | Recipe:

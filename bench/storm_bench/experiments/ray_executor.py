@@ -29,10 +29,8 @@ from storm_pipeline.api import Tasks, tune_process
 J = TypeVar("J")
 R = TypeVar("R")
 
-_OBJECT_STORE_BYTES = 128 * 2**20
-"""Shared memory of a new local Ray; jobs and results are small."""
-_CONNECT_TIMEOUT = 10.0
-"""Seconds to wait for a connection to the cluster's head."""
+_OBJECT_STORE_BYTES = 128 * 2**20  # shared memory of a new local Ray; jobs and results are small
+_CONNECT_TIMEOUT = 10.0  # seconds to wait for a connection to the cluster's head
 
 
 class RayExecutor:

@@ -10,17 +10,11 @@ from storm_bench.types import Topic
 
 @dataclass(frozen=True)
 class Unit:
-    """One article of an experiment.
+    """One article of an experiment."""
 
-    Attributes:
-        topic: id of the topic.
-        method: name of the method.
-        seed: the run's seed; None without one.
-    """
-
-    topic: str
-    method: str
-    seed: int | None = None
+    topic: str  # id of the topic
+    method: str  # name of the method
+    seed: int | None = None  # the run's seed; None without one
 
     @property
     def id(self) -> str:
@@ -30,70 +24,43 @@ class Unit:
 
 @dataclass(frozen=True)
 class ArticleJob:
-    """A job that writes one article; self-contained, so that another process can run it.
+    """A job that writes one article; self-contained, so that another process can run it."""
 
-    Attributes:
-        config: the experiment as JSON.
-        cache: the cache folder.
-        folder: contains the article's run folder and, once written, ``article.json``.
-        unit: which article.
-    """
-
-    config: str
-    cache: Path
-    folder: Path
-    unit: Unit
+    config: str  # the experiment as JSON
+    cache: Path  # the cache folder
+    folder: Path  # contains the article's run folder and, once written, ``article.json``
+    unit: Unit  # which article
 
 
 @dataclass(frozen=True)
 class ScoreJob:
-    """A job that scores one article by one metric.
+    """A job that scores one article by one metric."""
 
-    Attributes:
-        config: the experiment as JSON.
-        cache: the cache folder.
-        folder: the article's folder.
-        unit: which article.
-        metric: name of the metric.
-    """
-
-    config: str
-    cache: Path
-    folder: Path
-    unit: Unit
-    metric: str
+    config: str  # the experiment as JSON
+    cache: Path  # the cache folder
+    folder: Path  # the article's folder
+    unit: Unit  # which article
+    metric: str  # name of the metric
 
 
 @dataclass(frozen=True)
 class Written:
-    """Result of an :class:`ArticleJob`.
+    """Result of an :class:`ArticleJob`."""
 
-    Attributes:
-        failure: why there is no article, in one sentence; empty if there is one.
-        stopped: whether it was stopped early and can be resumed.
-        seconds: wall time of this attempt.
-    """
-
-    failure: str = ""
-    stopped: bool = False
-    seconds: float = 0.0
+    failure: str = ""  # why there is no article, in one sentence; empty if there is one
+    stopped: bool = False  # whether it was stopped early and can be resumed
+    seconds: float = 0.0  # wall time of this attempt
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Result of a :class:`ScoreJob`.
+    """Result of a :class:`ScoreJob`."""
 
-    Attributes:
-        values: (measure, value) pairs in the metric's order; the value is None where undefined.
-        parameters: what the values depend on besides the article.
-        failure: why there are no values, in one sentence; empty if there are.
-        stopped: whether it was not started because the experiment was stopping.
-    """
-
+    # (measure, value) pairs in the metric's order; the value is None where undefined
     values: tuple[tuple[str, float | None], ...] = ()
-    parameters: tuple[tuple[str, str | int | float], ...] = ()
-    failure: str = ""
-    stopped: bool = False
+    parameters: tuple[tuple[str, str | int | float], ...] = ()  # what the values depend on besides the article
+    failure: str = ""  # why there are no values, in one sentence; empty if there are
+    stopped: bool = False  # whether it was not started because the experiment was stopping
 
 
 def units_of(config: ExperimentConfig, topics: Iterable[Topic]) -> tuple[Unit, ...]:

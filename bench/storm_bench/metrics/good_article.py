@@ -16,12 +16,9 @@ from storm_pipeline.api import Program, most_tokens
 
 LONGEST = 8000
 """Maximum words shown of each article."""
-_SHORTEST = 200
-"""Words of each article for which a judge's window must have room, unless the articles are shorter."""
-_REPLY = 1 / 8
-"""Share of a window kept free for the reply."""
-_LABELS = 100
-"""Tokens of the labels of a prompt and of the topic, at most."""
+_SHORTEST = 200  # words of each article for which a judge's window must have room, unless the articles are shorter
+_REPLY = 1 / 8  # share of a window kept free for the reply
+_LABELS = 100  # tokens of the labels of a prompt and of the topic, at most
 
 Result = Literal["win", "tie", "loss"]
 _AS_A: Mapping[Better, Result] = {"A": "win", "B": "loss", "tie": "tie"}
@@ -35,17 +32,11 @@ def _named(part: str = "") -> str:
 
 @dataclass(frozen=True)
 class CriterionResult:
-    """How an article compares with the human one by a criterion.
+    """How an article compares with the human one by a criterion."""
 
-    Attributes:
-        criterion: the criterion.
-        result: ``win`` or ``loss`` if the judge gave it in both orders, else ``tie``.
-        orders_agree: whether the judge gave the same result in both orders.
-    """
-
-    criterion: Criterion
-    result: Result
-    orders_agree: bool
+    criterion: Criterion  # the criterion
+    result: Result  # ``win`` or ``loss`` if the judge gave it in both orders, else ``tie``
+    orders_agree: bool  # whether the judge gave the same result in both orders
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,11 @@ from storm_pipeline.api import fingerprint
 
 @dataclass(frozen=True)
 class Criterion:
-    """A quality that one of two articles may have more of.
+    """A quality that one of two articles may have more of."""
 
-    Attributes:
-        name: short and unique.
-        group: the group of criteria it belongs to, one of :data:`GROUPS`.
-        text: the quality, in one sentence.
-    """
-
-    name: str
-    group: str
-    text: str
+    name: str  # short and unique
+    group: str  # the group of criteria it belongs to, one of :data:`GROUPS`
+    text: str  # the quality, in one sentence
 
 
 _TEXTS = {

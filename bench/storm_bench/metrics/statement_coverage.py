@@ -20,8 +20,7 @@ STATED = 0.75
 """Minimum score at which a passage states a statement. Here false positives and false negatives are about equal: the
 screen misses as many of the human articles' statements as it finds after the sentences stating them are removed
 (``python -m storm_benchmarks.statements``). Higher than for citations, because all passages are on the topic."""
-_CACHED_TOPICS = 256
-"""Topics whose ceiling is cached."""
+_CACHED_TOPICS = 256  # topics whose ceiling is cached
 
 
 class StatementCoverage:

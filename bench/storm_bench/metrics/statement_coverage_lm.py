@@ -10,8 +10,7 @@ from storm_bench.statement_passages import find_in_article, find_in_documents, s
 from storm_bench.types import Case, Topic
 
 _COVERAGE, _CONFLICT, _CEILING = (f"statement_{name}_lm" for name in ("coverage", "conflict", "ceiling"))
-_CACHED_TOPICS = 256
-"""Topics whose ceiling is cached."""
+_CACHED_TOPICS = 256  # topics whose ceiling is cached
 
 
 class StatementCoverageLm:

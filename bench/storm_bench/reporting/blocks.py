@@ -12,47 +12,29 @@ class Text:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table.
+    """A cell of a table."""
 
-    Attributes:
-        text: its content.
-        detail: small text after it; may be empty.
-        strong: shown in bold.
-    """
-
-    text: str
-    detail: str = ""
-    strong: bool = False
+    text: str  # its content
+    detail: str = ""  # small text after it; may be empty
+    strong: bool = False  # shown in bold
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table.
+    """A table."""
 
-    Attributes:
-        columns: column headers.
-        rows: each as long as ``columns``.
-        names: number of leading columns that contain text instead of numbers.
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    names: int = 1
+    columns: tuple[str, ...]  # column headers
+    rows: tuple[tuple[Cell, ...], ...]  # each as long as ``columns``
+    names: int = 1  # number of leading columns that contain text instead of numbers
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot.
+    """A plot."""
 
-    Attributes:
-        name: file name without folder.
-        caption: one sentence.
-        svg: a complete SVG document.
-    """
-
-    name: str
-    caption: str
-    svg: str
+    name: str  # file name without folder
+    caption: str  # one sentence
+    svg: str  # a complete SVG document
 
 
 Block = Text | Grid | Figure
@@ -60,36 +42,22 @@ Block = Text | Grid | Figure
 
 @dataclass(frozen=True)
 class ReportSection:
-    """A section of the report.
+    """A section of the report."""
 
-    Attributes:
-        key: short and unique, for anchors.
-        title: the heading.
-        blocks: in order.
-        parts: its subsections.
-        folded: collapsed by default in HTML.
-    """
-
-    key: str
-    title: str
-    blocks: tuple[Block, ...] = ()
-    parts: tuple["ReportSection", ...] = ()
-    folded: bool = False
+    key: str  # short and unique, for anchors
+    title: str  # the heading
+    blocks: tuple[Block, ...] = ()  # in order
+    parts: tuple["ReportSection", ...] = ()  # its subsections
+    folded: bool = False  # collapsed by default in HTML
 
 
 @dataclass(frozen=True)
 class ReportPage:
-    """The whole report.
+    """The whole report."""
 
-    Attributes:
-        title: of the experiment.
-        blocks: content before the first heading.
-        parts: in order.
-    """
-
-    title: str
-    blocks: tuple[Block, ...]
-    parts: tuple[ReportSection, ...]
+    title: str  # of the experiment
+    blocks: tuple[Block, ...]  # content before the first heading
+    parts: tuple[ReportSection, ...]  # in order
 
     def figures(self) -> tuple[Figure, ...]:
         """All plots, in order."""

@@ -8,23 +8,14 @@ from storm_bench.metrics.base import Measure
 
 @dataclass(frozen=True)
 class Group:
-    """The layout of a table.
+    """The layout of a table."""
 
-    Attributes:
-        key: short, for file names and anchors.
-        title: of the table.
-        origin: the paper's table it corresponds to; may be empty.
-        measures: names of its columns, in order.
-        judged: measures that depend on a judge.
-        plotted: measures whose differences are plotted; the first is also plotted against cost.
-    """
-
-    key: str
-    title: str
-    origin: str
-    measures: tuple[str, ...]
-    judged: tuple[str, ...] = ()
-    plotted: tuple[str, ...] = ()
+    key: str  # short, for file names and anchors
+    title: str  # of the table
+    origin: str  # the paper's table it corresponds to; may be empty
+    measures: tuple[str, ...]  # names of its columns, in order
+    judged: tuple[str, ...] = ()  # measures that depend on a judge
+    plotted: tuple[str, ...] = ()  # measures whose differences are plotted; the first is also plotted against cost
 
 
 _RUBRIC = ("interest", "organisation", "relevance", "coverage")

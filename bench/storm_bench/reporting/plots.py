@@ -39,8 +39,7 @@ _STYLE: dict[Any, Any] = {
 }
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#999999")
 _MARKERS = "osD^vP*X"
-_LONGEST = 28
-"""Maximum characters of a method's name in a plot."""
+_LONGEST = 28  # maximum characters of a method's name in a plot
 _MONEY, _TOKENS, _SECONDS = "dollars", "tokens", "seconds"
 
 

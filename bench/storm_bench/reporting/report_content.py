@@ -27,10 +27,8 @@ from storm_bench.reporting.wording import (
 )
 from storm_bench.significance import SMALL
 
-_REPAIRED = "repaired: "
-"""How the readers of data sets begin a note on what they repaired."""
-_LONGEST = 400
-"""Maximum characters shown of a failure message."""
+_REPAIRED = "repaired: "  # how the readers of data sets begin a note on what they repaired
+_LONGEST = 400  # maximum characters shown of a failure message
 
 
 def report_of(results: ExperimentResults) -> ReportPage:

@@ -25,69 +25,46 @@ RESULTS = "results.json"
 
 @dataclass(frozen=True)
 class Result:
-    """One article of an experiment and its scores.
+    """One article of an experiment and its scores."""
 
-    Attributes:
-        method: label of the method.
-        topic: id of the topic.
-        seed: seed of the run.
-        values: measure → value; None if undefined for the article (no entity in the human article, no citation …),
-            absent if not scored.
-        failure: why there is no article; empty if there is one.
-    """
-
-    method: str
-    topic: str
-    seed: int
+    method: str  # label of the method
+    topic: str  # id of the topic
+    seed: int  # seed of the run
+    # measure → value; None if undefined for the article (no entity in the human article, no citation …), absent if not
+    # scored
     values: Mapping[str, float | None] = field(default_factory=dict)
-    failure: str = ""
+    failure: str = ""  # why there is no article; empty if there is one
 
 
 @dataclass(frozen=True)
 class JudgedMeasures:
-    """Measures that depend on a judge, and the judge's calibration.
+    """Measures that depend on a judge, and the judge's calibration."""
 
-    Attributes:
-        measures: their names.
-        judge: its name.
-        parameters: what its answers depend on.
-        calibration: None if the judge is not calibrated.
-    """
-
-    measures: tuple[str, ...]
-    judge: str
-    parameters: Parameters = field(default_factory=dict)
-    calibration: Calibration | None = None
+    measures: tuple[str, ...]  # their names
+    judge: str  # its name
+    parameters: Parameters = field(default_factory=dict)  # what its answers depend on
+    calibration: Calibration | None = None  # None if the judge is not calibrated
 
 
 @dataclass(frozen=True)
 class ExperimentResults:
     """All that a report is made from.
 
-    Attributes:
-        title: title of the experiment.
-        results: every attempted article; methods and topics are shown in the order of first occurrence.
-        measures: all measures.
-        baseline: the method that the others are compared with.
-        facts: provenance (versions, models, prompt hashes …) by name.
-        calibrations: the judges of the judged measures.
-        notes: opening paragraphs of the report.
-        published: method → measure → value, as a paper prints them.
-        published_in: which paper and table, and what its values depend on.
-
     Raises:
         ValueError: two results have the same method, topic and seed, or two measures the same name.
     """
 
-    title: str
+    title: str  # title of the experiment
+    # every attempted article; methods and topics are shown in the order of first occurrence
     results: tuple[Result, ...]
-    measures: tuple[Measure, ...]
-    baseline: str
-    facts: Mapping[str, str] = field(default_factory=dict)
-    calibrations: tuple[JudgedMeasures, ...] = ()
-    notes: tuple[str, ...] = ()
+    measures: tuple[Measure, ...]  # all measures
+    baseline: str  # the method that the others are compared with
+    facts: Mapping[str, str] = field(default_factory=dict)  # provenance (versions, models, prompt hashes …) by name
+    calibrations: tuple[JudgedMeasures, ...] = ()  # the judges of the judged measures
+    notes: tuple[str, ...] = ()  # opening paragraphs of the report
+    # method → measure → value, as a paper prints them
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    published_in: str = ""
+    published_in: str = ""  # which paper and table, and what its values depend on
 
     def __post_init__(self) -> None:
         articles = Counter((result.method, result.topic, result.seed) for result in self.results)

@@ -16,44 +16,26 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Mean:
-    """A method's mean of a measure over the topics on which all methods wrote (:func:`shared_topics`).
+    """A method's mean of a measure over the topics on which all methods wrote (:func:`shared_topics`)."""
 
-    Attributes:
-        interval: mean with 95 % interval and number of topics; None if no topic has a value.
-        best: whether no method has a better mean and at least two methods have one.
-        articles: number of written articles.
-        undefined: number of them for which the measure is undefined (None or not finite).
-        unscored: number of them that were not scored.
-        topics: topics with a value.
-    """
-
-    interval: MeanInterval | None
-    best: bool
-    articles: int
-    undefined: int
-    unscored: int
-    topics: frozenset[str]
+    interval: MeanInterval | None  # mean with 95 % interval and number of topics; None if no topic has a value
+    best: bool  # whether no method has a better mean and at least two methods have one
+    articles: int  # number of written articles
+    undefined: int  # number of them for which the measure is undefined (None or not finite)
+    unscored: int  # number of them that were not scored
+    topics: frozenset[str]  # topics with a value
 
 
 @dataclass(frozen=True)
 class Paired:
-    """A method compared with the baseline in one measure, over the topics for which both have a value.
+    """A method compared with the baseline in one measure, over the topics for which both have a value."""
 
-    Attributes:
-        method: the compared method.
-        measure: the compared measure.
-        comparison: difference (method minus baseline), number of topics, and both tests.
-        interval: interval of the difference.
-        corrected_t: p of the t-test, Holm-corrected over the table; None without a test.
-        corrected_permutation: likewise of the permutation test.
-    """
-
-    method: str
-    measure: Measure
-    comparison: Comparison
-    interval: MeanInterval
-    corrected_t: float | None
-    corrected_permutation: float | None
+    method: str  # the compared method
+    measure: Measure  # the compared measure
+    comparison: Comparison  # difference (method minus baseline), number of topics, and both tests
+    interval: MeanInterval  # interval of the difference
+    corrected_t: float | None  # p of the t-test, Holm-corrected over the table; None without a test
+    corrected_permutation: float | None  # likewise of the permutation test
 
     @property
     def significant(self) -> bool:
@@ -69,23 +51,14 @@ class Paired:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of the report.
+    """One table of the report."""
 
-    Attributes:
-        group: its layout.
-        measures: its columns: the group's measures with at least one value.
-        methods: its rows.
-        failed: number of articles of each method that could not be written.
-        means: one row per method, one cell per measure.
-        paired: comparisons with the baseline; none for descriptive measures.
-    """
-
-    group: Group
-    measures: tuple[Measure, ...]
-    methods: tuple[str, ...]
-    failed: tuple[int, ...]
-    means: tuple[tuple[Mean, ...], ...]
-    paired: tuple[Paired, ...]
+    group: Group  # its layout
+    measures: tuple[Measure, ...]  # its columns: the group's measures with at least one value
+    methods: tuple[str, ...]  # its rows
+    failed: tuple[int, ...]  # number of articles of each method that could not be written
+    means: tuple[tuple[Mean, ...], ...]  # one row per method, one cell per measure
+    paired: tuple[Paired, ...]  # comparisons with the baseline; none for descriptive measures
 
 
 def tables(results: ExperimentResults) -> tuple[Table, ...]:

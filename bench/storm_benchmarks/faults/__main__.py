@@ -33,10 +33,8 @@ from storm_benchmarks.faults.lab import Lab, lab
 from storm_benchmarks.faults.replies import crowd, failing, hung, resident
 from storm_pipeline.concurrency import tune_process
 
-_GROWTH = 60.0
-"""Maximum growth of memory from the first batch of topics to the last, in megabytes."""
-_LIFE = 0.25
-"""Maximum time between kills of a run that is killed repeatedly, as a share of an undisturbed run's time."""
+_GROWTH = 60.0  # maximum growth of memory from the first batch of topics to the last, in megabytes
+_LIFE = 0.25  # maximum time between kills of a run that is killed repeatedly, as a share of an undisturbed run's time
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,7 @@ _CLIENT_NAMES = {
     "wrong form": "of no use",
 }
 """Fault → its name in :data:`_PATTERNS`, if different: a client cannot distinguish all faults."""
-_NOT_CALLED = re.compile(r"is left alone for")
-"""Message for a call that was not made."""
+_NOT_CALLED = re.compile(r"is left alone for")  # message for a call that was not made
 
 
 def disagreements(log: Sequence[Line], events: Sequence[Event], articles: Iterable[Article] = ()) -> list[str]:

@@ -15,8 +15,7 @@ from storm_benchmarks.faults.lab import Lab, damage
 _PLENTY = "64m"
 FILES = ("run.json", "settings.json", "journal.jsonl", "events.jsonl", "run.lock", "outline.md", "references.json")
 """Files of a run that a resume reads."""
-_FULL = "/dev/full"
-"""A device of Linux that no byte can be written to."""
+_FULL = "/dev/full"  # a device of Linux that no byte can be written to
 
 
 def short_of_space(lab: Lab, run: str, size: int, whole: Whole) -> list[str]:

@@ -44,23 +44,14 @@ class Whole:
 
 @dataclass(frozen=True)
 class Recovered:
-    """A run that was killed and resumed to its end.
+    """A run that was killed and resumed to its end."""
 
-    Attributes:
-        kills: how often it was killed.
-        lines: number of lines of the server's log.
-        in_flight: number of calls in flight when it was killed.
-        repeated: number of calls answered completely more often than in the undisturbed run.
-        lost: for each of these, seconds between sending the reply and the kill.
-        problems: differences from the undisturbed run; empty if there are none.
-    """
-
-    kills: int
-    lines: int
-    in_flight: int
-    repeated: int
-    lost: tuple[float, ...]
-    problems: tuple[str, ...]
+    kills: int  # how often it was killed
+    lines: int  # number of lines of the server's log
+    in_flight: int  # number of calls in flight when it was killed
+    repeated: int  # number of calls answered completely more often than in the undisturbed run
+    lost: tuple[float, ...]  # for each of these, seconds between sending the reply and the kill
+    problems: tuple[str, ...]  # differences from the undisturbed run; empty if there are none
 
 
 def undisturbed(lab: Lab, run: str) -> Whole:

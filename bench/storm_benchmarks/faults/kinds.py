@@ -33,23 +33,14 @@ _INVALID_JSON = ("I am sorry, but I cannot help with that.", '{"result": []}', "
 
 @dataclass(frozen=True)
 class Plan:
-    """How a server treats the calls of one run.
+    """How a server treats the calls of one run."""
 
-    Attributes:
-        share: share of language-model calls that fail, in [0, 1].
-        search_share: share of searches that fail, in [0, 1].
-        kinds: kinds of faults, equally likely.
-        latency: minimum and maximum seconds before a reply.
-        silence: maximum seconds to keep a call waiting that is to time out.
-        seed: random seed of the faults.
-    """
-
-    share: float = 0.0
-    search_share: float = 0.0
-    kinds: tuple[str, ...] = KINDS
-    latency: tuple[float, float] = (0.02, 0.05)
-    silence: float = 30.0
-    seed: int = 0
+    share: float = 0.0  # share of language-model calls that fail, in [0, 1]
+    search_share: float = 0.0  # share of searches that fail, in [0, 1]
+    kinds: tuple[str, ...] = KINDS  # kinds of faults, equally likely
+    latency: tuple[float, float] = (0.02, 0.05)  # minimum and maximum seconds before a reply
+    silence: float = 30.0  # maximum seconds to keep a call waiting that is to time out
+    seed: int = 0  # random seed of the faults
 
     def drawn(self, key: str, attempt: int, *, search: bool) -> tuple[str, float]:
         """The fault of a call (``ok`` for none) and its latency: the same for the same key and attempt."""

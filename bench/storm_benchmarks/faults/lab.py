@@ -24,25 +24,15 @@ _MARKER = re.compile(r"(?<!\\)\[(\d+)\]")
 
 @dataclass(frozen=True)
 class Lab:
-    """The server, and a folder with one subfolder a run.
+    """The server, and a folder with one subfolder a run."""
 
-    Attributes:
-        bench: the server.
-        folder: where the runs are.
-        perspectives: number per run.
-        turns: number per conversation.
-        rounds: rounds of research.
-        lm_timeout: seconds that a run waits for a silent language model.
-        search_timeout: the same for the search engine.
-    """
-
-    bench: FaultBench
-    folder: Path
-    perspectives: int = 2
-    turns: int = 2
-    rounds: int = 1
-    lm_timeout: float = 2.0
-    search_timeout: float = 1.5
+    bench: FaultBench  # the server
+    folder: Path  # where the runs are
+    perspectives: int = 2  # number per run
+    turns: int = 2  # number per conversation
+    rounds: int = 1  # rounds of research
+    lm_timeout: float = 2.0  # seconds that a run waits for a silent language model
+    search_timeout: float = 1.5  # the same for the search engine
 
     def plan(self, run: str, plan: Plan) -> None:
         """Set the fault plan of a run."""

@@ -21,29 +21,19 @@ from storm_pipeline.run.events import CallbackSink, Event, read_events
 FAILING = Plan(share=0.3, search_share=0.3)
 _NAMES = ("Alder", "Birch", "Cedar", "Elder", "Hazel", "Larch", "Maple", "Rowan")
 _ATTEMPTS = 2
-_SLACK = 10.0
-"""Seconds that a run may take in addition to its timeouts, on a busy machine."""
+_SLACK = 10.0  # seconds that a run may take in addition to its timeouts, on a busy machine
 
 
 @dataclass
 class Outcome:
-    """Outcome of one or more runs against a faulty server.
+    """Outcome of one or more runs against a faulty server."""
 
-    Attributes:
-        articles: the completed articles.
-        error: what ended the run otherwise.
-        log: the server's log.
-        events: the events reported.
-        seconds: wall time.
-        problems: violated expectations; empty if none.
-    """
-
-    articles: list[Article] = field(default_factory=list)
-    error: str = ""
-    log: list[Line] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    seconds: float = 0.0
-    problems: list[str] = field(default_factory=list)
+    articles: list[Article] = field(default_factory=list)  # the completed articles
+    error: str = ""  # what ended the run otherwise
+    log: list[Line] = field(default_factory=list)  # the server's log
+    events: list[Event] = field(default_factory=list)  # the events reported
+    seconds: float = 0.0  # wall time
+    problems: list[str] = field(default_factory=list)  # violated expectations; empty if none
 
     @property
     def faults(self) -> int:

@@ -33,27 +33,16 @@ _PLACES = "Varn Oselle Kitta Marrow Dunmere Tolva Issel Brant Quill Harrow Selby
 
 @dataclass(frozen=True)
 class Line:
-    """One call in the log.
+    """One call in the log."""
 
-    Attributes:
-        run: name of the run.
-        kind: kind of prompt, or ``search``.
-        key: hash of the request.
-        attempt: number of earlier calls with this key.
-        fault: the injected fault; ``ok`` for none.
-        received: when it was received, in seconds since the epoch.
-        ended: when the reply was sent or abandoned; 0 while the call is open.
-        whole: whether the complete reply was written to an open connection.
-    """
-
-    run: str
-    kind: str
-    key: str
-    attempt: int
-    fault: str
-    received: float
-    ended: float = 0.0
-    whole: bool = False
+    run: str  # name of the run
+    kind: str  # kind of prompt, or ``search``
+    key: str  # hash of the request
+    attempt: int  # number of earlier calls with this key
+    fault: str  # the injected fault; ``ok`` for none
+    received: float  # when it was received, in seconds since the epoch
+    ended: float = 0.0  # when the reply was sent or abandoned; 0 while the call is open
+    whole: bool = False  # whether the complete reply was written to an open connection
 
 
 class Log:
