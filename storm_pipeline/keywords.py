@@ -71,6 +71,8 @@ class SettingsKeywords(TypedDict, total=False):
     article_language: str
     style: str | None
     editing: Literal["on", "off"]
+    tone: Literal["on", "off"]
+    words_to_watch: tuple[str, ...]
     uncited: Literal["drop", "keep", "unchecked"]
     images: Literal["off", "wikimedia"]
     out: Path

@@ -24,7 +24,7 @@ CONTENT = frozenset(
     "perspectives turns queries depth rounds related_topics top_k language region since until domains without_domains "
     "read_pages sources allow_sources deny_sources exclude_urls exclude_titles answer_facts section_snippets "
     "section_facts section_words max_sections outline_depth outline_words writing length evidence article_language "
-    "style editing uncited images temperature top_p seed".split()
+    "style editing tone words_to_watch uncited images temperature top_p seed".split()
 )
 """Settings that say what is written."""
 CAPS = ("max_cost", "max_tokens", "max_minutes")

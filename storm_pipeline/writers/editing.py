@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import count
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.languages.tone import words_to_watch
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Section
 from storm_pipeline.writers.edited_article import EditedArticle
@@ -29,10 +30,10 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
         if ctx.settings.editing == "off":
             return sections
         edited = EditedArticle(ctx, topic, sections)
-        article, remarks = _numbered(sections), ""
+        inputs, remarks = {"topic": topic, "article": _numbered(sections), "watched": _watched(ctx, sections)}, ""
         for _ in range(_PASSES):
             try:
-                reply = ctx.ask("reviewer", ctx.programs.edit, topic=topic, article=article, remarks=remarks)
+                reply = ctx.ask("reviewer", ctx.programs.edit, **inputs, remarks=remarks)
             except ModelError as error:
                 ctx.events.degraded(f"the article was not edited{' again' if remarks else ''}: {error}")
                 break
@@ -40,6 +41,28 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
             if not remarks:
                 break
         return edited.sections()
+
+
+def watched_words(ctx: RunContext, sentence: str, allowed: str = "") -> str:
+    """The words to watch of a sentence with their kinds, as prompts show them; empty if the settings want none.
+
+    Args:
+        ctx: the run.
+        sentence: of the article.
+        allowed: text whose words it may use.
+    """
+    settings = ctx.settings
+    if settings.tone == "off":
+        return ""
+    watched = words_to_watch(sentence, settings.article_language, settings.words_to_watch)
+    return ", ".join(f"“{words}” ({kind})" for kind, words in watched if words.casefold() not in allowed.casefold())
+
+
+def _watched(ctx: RunContext, sections: Sequence[Section]) -> str:
+    """The sentences with words to watch, by their numbers, a line each."""
+    sentences = enumerate((s for section in sections for s in section.sentences()), 1)
+    watched = ((number, watched_words(ctx, sentence.text)) for number, sentence in sentences)
+    return "\n".join(f"[{number}] {words}" for number, words in watched if words)
 
 
 def _numbered(sections: Sequence[Section]) -> str:

@@ -13,6 +13,7 @@ from storm_pipeline.references.passages import Passage
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
 from storm_pipeline.writers.drafts import checked_blocks, read_draft
+from storm_pipeline.writers.editing import watched_words
 from storm_pipeline.writers.passage_prompts import language_and_style
 
 _LONGEST_ARTICLE = 6000
@@ -43,6 +44,7 @@ class _LeadGrounding(Grounding):
             removed_below=0,
             source_language=lambda _: ctx.settings.article_language,
         )
+        self._ctx = ctx
         self._topic = topic
         self._stems = [stem_set(passage.text, self._language) for passage in shown]
         often = max(1, len(shown) * _RARE)
@@ -56,6 +58,12 @@ class _LeadGrounding(Grounding):
         judged = super().judge(claims)
         if judged and not judged[0].problem and not names_topic(claims[0].text, self._topic, self._language):
             judged[0] = replace(judged[0], problem=_UNDEFINED, is_only_copied=True)
+        body = " ".join(passage.text for passage in self.shown)
+        for i, verdict in enumerate(judged):
+            if not verdict.problem and (words := watched_words(self._ctx, claims[i].text, allowed=body)):
+                judged[i] = replace(
+                    verdict, problem=f"say it without {words}, which the body does not say", is_only_copied=True
+                )
         return judged
 
 

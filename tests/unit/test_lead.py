@@ -75,6 +75,15 @@ def test_the_first_sentence_has_to_name_the_topic() -> None:
     assert [own.text for own in lead(vague, "")[0]] == [vague.replace(" [1]", "")]  # it is supported, so it stays
 
 
+def test_praise_that_the_body_lacks_is_handed_back_once() -> None:
+    praise, plain = "Legendary char live in the cold lake [2].", "Char live in the cold lake [2]."
+    sentences, told, asked = lead(f"{GOOD} {praise}", f"1: {plain}")
+    assert "“Legendary” (puffery)" in asked[1]["remarks"]
+    assert sentences[-1].text == plain.replace(" [2]", "")
+    assert [own.outcome for own in told.revised()] == ["rewritten"]
+    assert lead(f"{GOOD} {praise}", f"1: {praise}")[0][-1].text == praise.replace(" [2]", "")  # it is supported
+
+
 def test_a_number_that_the_body_lacks_is_handed_back() -> None:
     sentences, _, asked = lead(f"{GOOD} The lake is 90 kilometres long [2].", "1: The lake is 40 kilometres long [2].")
     assert "“90" in asked[1]["remarks"]
