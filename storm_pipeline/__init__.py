@@ -61,16 +61,8 @@ if TYPE_CHECKING:
     from storm_pipeline.run.stream import AsyncStream, Stream
     from storm_pipeline.search.base import AsyncSearchEngine, SearchEngine
     from storm_pipeline.settings import Settings
-    from storm_pipeline.storm import (
-        Storm,
-        resume,
-        write,
-    )
-    from storm_pipeline.types import (
-        Article,
-        Outline,
-        Snippet,
-    )
+    from storm_pipeline.storm import Storm, resume, write
+    from storm_pipeline.types import Article, Outline, Snippet
 
 __all__ = [
     "Article",

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from storm_pipeline.concurrency import Tasks, parallel_map, torch_threads, tune_process
     from storm_pipeline.configuration.addresses import redacted, without_secrets
     from storm_pipeline.documents.articles import SUFFIXES, AvailablePages, Reference, read_article
-    from storm_pipeline.documents.articles.back_matter import is_back_matter
-    from storm_pipeline.documents.articles.heading_tree import HeadingNode, TextBlock
-    from storm_pipeline.documents.articles.markdown_blocks import plain_markdown
+    from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextBlock, plain_markdown
     from storm_pipeline.documents.articles.pages import with_citations
+    from storm_pipeline.documents.articles.reference_list import is_back_matter
     from storm_pipeline.documents.chunks import chunks, count_words
     from storm_pipeline.documents.plain import objects, plain_text, readable_title, web_address
     from storm_pipeline.estimate import Question, Range, estimate, estimate_questions
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from storm_pipeline.net.http import ApiClient
     from storm_pipeline.net.retrying import Patience, TransientError, with_retries
     from storm_pipeline.optimize.soft_recall import soft_recall
-    from storm_pipeline.pages.interstitials import is_interstitial
-    from storm_pipeline.pages.web import WebPages
+    from storm_pipeline.pages.extract import is_interstitial
+    from storm_pipeline.pages.reading import WebPages
     from storm_pipeline.recipes import OUTLINES, RECIPES
     from storm_pipeline.references.citations import parse_cited
     from storm_pipeline.render.json import from_json
@@ -51,10 +50,9 @@ if TYPE_CHECKING:
     from storm_pipeline.search.base import Search
     from storm_pipeline.search.choosing import choose
     from storm_pipeline.search.edge import checked
-    from storm_pipeline.search.page_passages import best_passages
+    from storm_pipeline.search.paging import best_passages
     from storm_pipeline.search.wikipedia_urls import page_address
-    from storm_pipeline.sources.ground_truth import GroundTruth, repeats_wikipedia
-    from storm_pipeline.sources.mirrors import folded_title, wikipedia_article
+    from storm_pipeline.sources.ground_truth import GroundTruth, folded_title, repeats_wikipedia, wikipedia_article
     from storm_pipeline.sqlite_cache import SqliteCache
     from storm_pipeline.text.fitting import most_tokens
     from storm_pipeline.text.index_terms import terms
@@ -180,9 +178,8 @@ _NAMES = {
     "concurrency": "Tasks parallel_map torch_threads tune_process",
     "configuration.addresses": "redacted without_secrets",
     "documents.articles": "AvailablePages Reference SUFFIXES read_article",
-    "documents.articles.back_matter": "is_back_matter",
-    "documents.articles.heading_tree": "HeadingNode TextBlock",
-    "documents.articles.markdown_blocks": "plain_markdown",
+    "documents.articles.reference_list": "is_back_matter",
+    "documents.articles.markdown_blocks": "HeadingNode TextBlock plain_markdown",
     "documents.articles.pages": "with_citations",
     "documents.chunks": "chunks count_words",
     "documents.plain": "objects plain_text readable_title web_address",
@@ -197,8 +194,8 @@ _NAMES = {
     "net.gates": "Rate",
     "net.http": "ApiClient",
     "net.retrying": "Patience TransientError with_retries",
-    "pages.interstitials": "is_interstitial",
-    "pages.web": "WebPages",
+    "pages.extract": "is_interstitial",
+    "pages.reading": "WebPages",
     "recipes": "OUTLINES RECIPES",
     "references.citations": "parse_cited",
     "optimize.soft_recall": "soft_recall",
@@ -214,10 +211,9 @@ _NAMES = {
     "search.base": "Search",
     "search.choosing": "choose",
     "search.edge": "checked",
-    "search.page_passages": "best_passages",
+    "search.paging": "best_passages",
     "search.wikipedia_urls": "page_address",
-    "sources.ground_truth": "GroundTruth repeats_wikipedia",
-    "sources.mirrors": "folded_title wikipedia_article",
+    "sources.ground_truth": "GroundTruth folded_title repeats_wikipedia wikipedia_article",
     "sqlite_cache": "SqliteCache",
     "text.fitting": "most_tokens",
     "text.index_terms": "terms",

@@ -11,11 +11,7 @@ from storm_pipeline.steps.article import write_article, write_from_memory
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.steps.exclusions import leave_out_copies, usable
 from storm_pipeline.steps.finish import as_article, finish
-from storm_pipeline.steps.interviews import (
-    hold_interviews,
-    hold_interviews_without_perspectives,
-    without_excluded,
-)
+from storm_pipeline.steps.interviews import hold_interviews, hold_interviews_without_perspectives, without_excluded
 from storm_pipeline.steps.later_rounds import DraftedSections, answer_open_questions
 from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
 from storm_pipeline.steps.searching import search_all

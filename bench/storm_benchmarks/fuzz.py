@@ -31,12 +31,11 @@ from storm_pipeline.languages.splitting import split_sentences
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.search.base import Asked
-from storm_pipeline.search.bounds import bounded
-from storm_pipeline.search.edge import checked
+from storm_pipeline.search.edge import bounded, checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.signatures.outline import RefineOutline
 from storm_pipeline.signatures.research import AskQuestion, WriteQueries
-from storm_pipeline.text.control_tokens import without_control_tokens
+from storm_pipeline.text.fitting import without_control_tokens
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.writers.drafts import read_draft
 

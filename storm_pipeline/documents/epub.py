@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from storm_pipeline.documents.archive import BoundedZip, TooLargeError
-from storm_pipeline.documents.damage import DAMAGE, unreadable
 from storm_pipeline.documents.document import FileText
 from storm_pipeline.documents.markup import local_name, parse_xhtml, parse_xml, text_of
 from storm_pipeline.documents.plain import iso_date, plain_text
 from storm_pipeline.documents.record import Record, usable_authors
+from storm_pipeline.documents.untrusted import DAMAGE, BoundedZip, TooLargeError, unreadable
 from storm_pipeline.types import Work
 
 _CONTAINER = "META-INF/container.xml"

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from storm_pipeline.documents.damage import DAMAGE, unreadable
 from storm_pipeline.documents.document import FileText
 from storm_pipeline.documents.front_matter import FrontMatter, split_front_matter
 from storm_pipeline.documents.furniture import LaidOut, without_furniture
 from storm_pipeline.documents.paragraphs import blocks, joined, page_texts
 from storm_pipeline.documents.pdf_layout import page_lines
 from storm_pipeline.documents.pdf_record import pdf_record
+from storm_pipeline.documents.untrusted import DAMAGE, unreadable
 
 _EXTENT = re.compile(r"(\d+)\s*[-–]+\s*(\d+)")
 SCAN = "contains no text, perhaps only images; recognise its text (OCR) first: storm documents FOLDER --ocr"

@@ -1,23 +1,104 @@
-"""Reading the user's documents: finds files and dispatches by format. Unreadable files are reported."""
+"""Reading own documents: finds files and dispatches by format, or reads simple ones: text, HTML, JSON lines."""
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from storm_pipeline.documents.bibliography import read_bibliography, with_entry
 from storm_pipeline.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
+from storm_pipeline.documents.decoding import decoded, decoded_lines
 from storm_pipeline.documents.document import Document, FileText, Unreadable
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
-from storm_pipeline.documents.json_lines import read_json_lines
 from storm_pipeline.documents.kept import KeptDocuments
 from storm_pipeline.documents.pdf import SCAN, read_pdf
-from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.documents.plain import page_number, plain_text, web_address
 from storm_pipeline.documents.recognition import searchable_copy
 from storm_pipeline.documents.record import Record, record_of_name, usable_title
-from storm_pipeline.documents.text_file import read_markdown, read_text
-from storm_pipeline.documents.web_page import read_html
+from storm_pipeline.types import Work
+
+_MAX_REPORTS = 50
+_JSON_LINES = frozenset({".jsonl", ".ndjson", ".json"})
+_READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"
+_MAX_BIBLIOGRAPHY = 50_000_000
+_MAX_BYTES = 200_000_000
+
+
+def read_json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
+    """The documents of a file, and reports on invalid lines, up to a limit.
+
+    Args:
+        name: name of the file in reports.
+        data: its content.
+    """
+    bad = 0
+    for number, line in enumerate(decoded_lines(data), start=1):
+        if not line.strip():
+            continue
+        record = _from_json(line)
+        if isinstance(record, Document):
+            yield record
+        else:
+            bad += 1
+            if bad <= _MAX_REPORTS:
+                yield Unreadable(f"{name}, line {number} {record}; it was skipped.")
+    if bad > _MAX_REPORTS:
+        yield Unreadable(f"{name} has {bad - _MAX_REPORTS} more invalid lines, which were skipped.")
+
+
+def _from_json(line: str) -> Document | str:
+    """The document on a line, or the problem with the line."""
+    try:
+        record: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return "is not JSON"
+    if not isinstance(record, dict):
+        return "is not an object with url, title and text"
+    url, text = plain_text(record.get("url")), record.get("text")
+    if not url:
+        return "has no url"
+    if not plain_text(text):
+        return "has no text"
+    published = plain_text(record.get("published")) or None
+    return Document(url, plain_text(record.get("title")), ((page_number(record.get("page")), str(text)),), published)
+
+
+def read_html(data: bytes) -> FileText:
+    """A page's main content by trafilatura, or all its text if trafilatura finds none."""
+    import trafilatura
+
+    html = decoded(data)
+    found = trafilatura.bare_extraction(
+        html, with_metadata=True, include_comments=False, date_extraction_params={"extensive_search": False}
+    )
+    text = (found.text if found else "") or trafilatura.html2txt(html)
+    if not found:
+        return FileText(pages=((None, text),))
+    record = Record(
+        title=found.title or "",
+        authors=found.author or "",
+        published=found.date or "",
+        container=found.sitename or "",
+        url=web_address(found.url),
+        work=Work(kind="page"),
+    )
+    return FileText(record.title, ((None, text),), found.date, record=record)
+
+
+def read_text(data: bytes) -> FileText:
+    """A plain text, unchanged."""
+    return FileText(pages=((None, decoded(data)),))
+
+
+def read_markdown(data: bytes) -> FileText:
+    """A Markdown text, unchanged; an initial level-1 heading is its title."""
+    text = decoded(data)
+    first = next((line.strip() for line in text.split("\n") if line.strip()), "")
+    return FileText(first.lstrip("# ") if first.startswith("# ") else "", ((None, text),))
+
 
 _READERS: dict[str, Callable[[bytes], FileText]] = {
     ".txt": read_text,
@@ -28,10 +109,6 @@ _READERS: dict[str, Callable[[bytes], FileText]] = {
     ".docx": read_docx,
     ".epub": read_epub,
 }
-_JSON_LINES = frozenset({".jsonl", ".ndjson", ".json"})
-_READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"
-_MAX_BIBLIOGRAPHY = 50_000_000
-_MAX_BYTES = 200_000_000
 
 
 def read_documents(

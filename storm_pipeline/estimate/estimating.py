@@ -5,6 +5,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+
+import dspy
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate.made_up_model import Call
@@ -14,6 +17,7 @@ from storm_pipeline.estimate.simulation import Recipe, simulate
 from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, TokenRates, count_served, count_shared, count_tokens
 from storm_pipeline.models.prices import FREE, Price, cost, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, require_outline
 from storm_pipeline.run.context import UserPieces
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
@@ -23,6 +27,7 @@ from storm_pipeline.types import Outline
 _SCENARIOS = (USUAL, SHORT, LONG, POOR)  # the first one gives the likely values
 _Key = tuple[str, Role, str]  # Stage, role and program of a row
 _SharedCall = tuple[Call, float]  # a call, and the tokens of its longest prefix in common with an earlier prompt
+_CHARACTERS_PER_WORD = 6.2
 
 
 @dataclass(frozen=True)
@@ -192,3 +197,40 @@ def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
     if _is_foreign(settings):
         notes.append("likely tokens are those of English; other languages can take twice as many, as in the high end")
     return notes
+
+
+class Question(NamedTuple):
+    """The calls of one signature: their number, words of each input, and tokens of a reply."""
+
+    signature: type[dspy.Signature]
+    calls: float
+    words: Mapping[str, int]
+    reply: int
+
+
+def estimate_questions(
+    settings: Settings, model: str, scenarios: Sequence[Sequence[Question]]
+) -> tuple[Range, Range, Range, Range | None]:
+    """Calls, prompt tokens, reply tokens, and US dollars (None if the model's price is unknown); nothing is called.
+
+    Args:
+        settings: prices and endpoint of the model.
+        model: its name, as in the settings.
+        scenarios: the questions of a short, a usual and a long case.
+    """
+    usages = []
+    for rates, questions in zip((LOW, LIKELY, HIGH), scenarios, strict=True):
+        sent, replied = sum(map(_tokens, questions)), sum(question.calls * question.reply for question in questions)
+        usages.append((sum(question.calls for question in questions), sent * rates.english, replied * rates.english))
+    calls, tokens_in, tokens_out = (Range.around(*map(round, numbers)) for numbers in zip(*usages, strict=True))
+    price = price_of(full_name(model, settings), parse_prices(settings.prices))
+    if price is None:
+        return calls, tokens_in, tokens_out, None
+    return calls, tokens_in, tokens_out, Range.around(*(cost(price, sent, 0, replied) for _, sent, replied in usages))
+
+
+def _tokens(question: Question) -> float:
+    """Prompt tokens of all calls."""
+    inputs = {name: "x" * round(words * _CHARACTERS_PER_WORD) for name, words in question.words.items()}
+    messages = PromptAdapter().format(question.signature, [], inputs)
+    return question.calls * count_tokens([message["content"] for message in messages])

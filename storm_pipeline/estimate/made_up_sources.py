@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from storm_pipeline.estimate.made_up_text import SUBJECTS, SeededRandom
+from storm_pipeline.estimate.made_up_replies import SUBJECTS, SeededRandom
 from storm_pipeline.estimate.scenarios import Scenario
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.tables_of_contents import TableOfContents

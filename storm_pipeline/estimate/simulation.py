@@ -10,7 +10,7 @@ from storm_pipeline.errors import StormError
 from storm_pipeline.estimate.made_up_model import Call, MadeUpModel
 from storm_pipeline.estimate.made_up_sources import MadeUpContents, made_up_search
 from storm_pipeline.estimate.scenarios import Scenario
-from storm_pipeline.models.model import Model, StatelessLM
+from storm_pipeline.models.model_objects import Model, StatelessLM
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.windows import settled

@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from storm_pipeline.export.characters import clean
 from storm_pipeline.export.entries import Run, plain_entry
 from storm_pipeline.export.notes import Cite, NoteFormatter, plain_notes, sort_key
 from storm_pipeline.export.reference import Reference, read_references
+from storm_pipeline.export.tex_text import clean
 from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import number_references, page_names
 from storm_pipeline.text.formatting import day
@@ -55,7 +55,7 @@ Block = HeadingBlock | ParagraphBlock
 
 @dataclass(frozen=True)
 class Manuscript:
-    """The content that all formats write. All texts are cleaned, see :func:`storm_pipeline.export.characters.clean`."""
+    """The content that all formats write. All texts are cleaned, see :func:`storm_pipeline.export.tex_text.clean`."""
 
     title: str  # never empty
     blocks: tuple[Block, ...]  # headings and paragraphs in reading order, the lead first

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from storm_pipeline.export.characters import clean
+from storm_pipeline.export.tex_text import clean
 from storm_pipeline.references.citations import cited_page_names, locator
 from storm_pipeline.render.links import host, is_shared_link, label, shared_address
 from storm_pipeline.text.person_names import Name, read_names

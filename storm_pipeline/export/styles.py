@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.errors import MissingExtraError, SettingsError
-from storm_pipeline.export.characters import clean
 from storm_pipeline.export.csl import csl_item
 from storm_pipeline.export.entries import Run, linked, plain_entry, with_address
 from storm_pipeline.export.manuscript import Formatter
 from storm_pipeline.export.notes import Cite, NoteFormatter, plain_notes
 from storm_pipeline.export.reference import Reference
+from storm_pipeline.export.tex_text import clean
 from storm_pipeline.references.citations import page_span
 
 _ITALIC, _UPRIGHT = "\ufffe", "\uffff"  # in no text that was cleaned

@@ -1,6 +1,8 @@
-"""Any text as LaTeX that typesets it literally."""
+"""Any text as LaTeX that typesets it literally, and which characters every format can hold."""
 
 import re
+
+from storm_pipeline.text.words import tidy
 
 _MACROS = {
     "\\": r"\textbackslash{}",
@@ -23,6 +25,7 @@ _MACROS = {
 }
 _SPECIAL = re.compile("|".join(map(re.escape, _MACROS)))
 _LIGATURE = re.compile(r"(?<=([-',]))(?=\1)")
+_NOT_IN_XML = re.compile("[\ufffe\uffff]")
 
 
 def tex_text(text: str) -> str:
@@ -32,3 +35,12 @@ def tex_text(text: str) -> str:
     hyphens, apostrophes and commas are kept apart, which TeX would join to dashes and quotation marks.
     """
     return _LIGATURE.sub("{}", _SPECIAL.sub(lambda found: _MACROS[found[0]], text))
+
+
+def clean(text: str) -> str:
+    """A text on one line with only the characters that XML 1.0 allows.
+
+    White space is collapsed; control characters, halves of surrogate pairs and the two code points that are no
+    characters, U+FFFE and U+FFFF, are removed.
+    """
+    return tidy(_NOT_IN_XML.sub("", text))

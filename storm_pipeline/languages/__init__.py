@@ -3,17 +3,19 @@
 Languages are ISO 639-1 codes; "" is an unknown language.
 """
 
-from storm_pipeline.languages.abbreviations import ordinals_have_stops
-from storm_pipeline.languages.counting import count_words
-from storm_pipeline.languages.denials import denials
 from storm_pipeline.languages.detection import detect
-from storm_pipeline.languages.function_words import stop_words
-from storm_pipeline.languages.headings import notes_heading, references_heading
-from storm_pipeline.languages.language_names import language_name
-from storm_pipeline.languages.orthography import capitalises_nouns, has_spaces, scripts_of
-from storm_pipeline.languages.pieces import joined, length_in_words, opening_of, windows
-from storm_pipeline.languages.splitting import split_sentences
+from storm_pipeline.languages.function_words import denials, stop_words
+from storm_pipeline.languages.pieces import count_words, joined, length_in_words, opening_of, windows
+from storm_pipeline.languages.splitting import ordinals_have_stops, split_sentences
 from storm_pipeline.languages.stems import stem_set
+from storm_pipeline.languages.tables import (
+    capitalises_nouns,
+    has_spaces,
+    language_name,
+    notes_heading,
+    references_heading,
+    scripts_of,
+)
 
 __all__ = [
     "capitalises_nouns",

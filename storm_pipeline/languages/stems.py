@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from storm_pipeline.languages.counting import KANA
 from storm_pipeline.languages.function_words import stop_words
+from storm_pipeline.languages.pieces import KANA
 from storm_pipeline.text.index_terms import STOP_WORDS, stem
 from storm_pipeline.text.words import HAN_KANA, words
 

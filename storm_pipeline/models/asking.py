@@ -1,5 +1,6 @@
 """Asking the models of a run: by role, with inputs that fit, sampled until a reply parses."""
 
+import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -9,12 +10,11 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from storm_pipeline.errors import ReplyError
-from storm_pipeline.models.engine import Engine, Received, RunLM
-from storm_pipeline.models.failures import first_line
-from storm_pipeline.models.model import Model
+from storm_pipeline.models.engine import Engine, Received, RunLM, first_line
+from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.programs import Program
+from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.request import options_of
-from storm_pipeline.models.sampling_adapter import Parse, SamplingAdapter, Values
 from storm_pipeline.models.windows import window_of
 from storm_pipeline.run.events import Events, Retried
 from storm_pipeline.run.journal import Journal
@@ -22,12 +22,49 @@ from storm_pipeline.run.limits import RunControl, Spent
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.text.fitting import fitted
 
+Values = list[dict[str, Any]]
+"""Values of the output fields, one dict per requested reply (``n``, 1 by default)."""
+Parse = Callable[[dspy.Adapter, dspy.BaseLM], Values]
+"""Asks a model once through an adapter and parses its replies; raises AdapterParseError if they do not parse."""
 _REPLY, _REVIEW = 1 / 8, 1 / 4
 """Share of a window kept free for a reply, and for a draft with the remarks on it and the reply to them, at most."""
 _REPLIES_OF_A_REVIEW = 3
-
 Usable = Callable[[dspy.Prediction | str], bool]
 """Whether what a model replied serves: the values of its reply; or, where no sample parses, the text of the last."""
+
+
+class SamplingAdapter(PromptAdapter):
+    """Hands each call of a predictor to a function, which may ask and parse several times.
+
+    Args:
+        draw: the function; without it, that of the active adapter: ``dspy.Refine`` makes a subclass without arguments.
+    """
+
+    def __init__(self, draw: Callable[[Parse], Values] | None = None) -> None:
+        super().__init__()
+        self._draw: Callable[[Parse], Values] = draw or dspy.settings.adapter._draw
+
+    def __call__(
+        self,
+        lm: dspy.BaseLM,
+        lm_kwargs: dict[str, Any],
+        signature: type[dspy.Signature],
+        demos: list[dict[str, Any]],
+        inputs: dict[str, Any],
+    ) -> Values:
+        """The values of the output fields. Of a model of the predictor's own only what makes another sample counts."""
+        own = lm.kwargs if lm.kwargs.get("rollout_id") is not None else {}
+        options = {name: own[name] for name in ("rollout_id", "temperature") if own.get(name) is not None} | lm_kwargs
+
+        def parse(adapter: dspy.Adapter, served: dspy.BaseLM) -> Values:
+            values: Values = adapter(served, dict(options), signature, demos, inputs)
+            return values
+
+        return self._draw(parse)
+
+    async def acall(self, *call: Any, **named: Any) -> Values:
+        """As a call."""
+        return await asyncio.to_thread(self, *call, **named)
 
 
 class LanguageModels:

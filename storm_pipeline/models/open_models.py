@@ -15,8 +15,7 @@ from storm_pipeline.configuration.addresses import filled_in, redacted
 from storm_pipeline.configuration.providers import provider_of
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.keys import endpoint_of, key_use
-from storm_pipeline.models.model import Model, StatelessLM
-from storm_pipeline.models.model_objects import ModelObject, is_object, model_object
+from storm_pipeline.models.model_objects import Model, ModelObject, StatelessLM, is_object, model_object
 from storm_pipeline.models.prices import Price, full_name, parse_prices, price_of, require_prices
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded

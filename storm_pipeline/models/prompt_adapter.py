@@ -18,7 +18,7 @@ from dspy.utils.exceptions import AdapterParseError
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic_core import from_json
 
-from storm_pipeline.text.control_tokens import without_control_tokens
+from storm_pipeline.text.fitting import without_control_tokens
 from storm_pipeline.text.words import encodable, encodable_values, strip_thinking
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from storm_pipeline.models.model import Model
+from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.prices import cost
 from storm_pipeline.models.programs import Program
 from storm_pipeline.run.journal import current_place, fingerprint

@@ -1,15 +1,17 @@
-"""Retries with exponential backoff, for everything that searches over HTTP."""
+"""Retries with exponential backoff, and a time limit for work that has none of its own."""
 
 import datetime
 import email.utils
 import logging
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import TimeoutError as OutOfTime
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 
+from storm_pipeline.concurrency import in_own_thread
 from storm_pipeline.errors import SearchError
 
 T = TypeVar("T")
@@ -19,6 +21,7 @@ OnRetry = Callable[[str, float], None]
 _listener: ContextVar[OnRetry | None] = ContextVar("storm_on_retry", default=None)
 RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Statuses worth a retry; 400, 401, 402, 403, 404 and 422 are not."""
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -115,3 +118,17 @@ def retry_after_seconds(value: str | None, now: datetime.datetime | None = None)
     if date.tzinfo is None:
         date = date.replace(tzinfo=datetime.UTC)
     return max(0.0, (date - (now or datetime.datetime.now(datetime.UTC))).total_seconds())
+
+
+def within(seconds: float, work: Callable[[], Value]) -> Value | None:
+    """The result of ``work``, or None if it takes longer; it then goes on in a thread that keeps no process alive.
+
+    Raises whatever ``work`` raises in time.
+    """
+    future = in_own_thread(work, "within")
+    try:
+        return future.result(seconds)
+    except OutOfTime:
+        if future.done():  # the work's own error
+            raise
+        return None

@@ -6,16 +6,25 @@ import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import PageError
-from storm_pipeline.pages.extract import Page
+from storm_pipeline.pages.address_checks import Access
+from storm_pipeline.pages.extract import Page, extract
+from storm_pipeline.pages.fetch import fetch_page
+from storm_pipeline.pages.robots import Politeness
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.base import Asked
 from storm_pipeline.search.result import SearchResult, Unread
 from storm_pipeline.types import Snippet
+
+if TYPE_CHECKING:
+    from storm_pipeline.pages.connection import Limits
+
 
 _log = logging.getLogger(__name__)
 
@@ -49,7 +58,7 @@ class PageReader:
     final URL.
 
     Args:
-        fetch: URL → page; raises PageError. By default a :class:`storm_pipeline.pages.web.WebPages`. It should
+        fetch: URL → page; raises PageError. By default a :class:`storm_pipeline.pages.reading.WebPages`. It should
             return in bounded time, and is called from several threads at once.
         passages: maximum number of passages per page in a search, >= 1.
         seconds: how long a search waits for its pages after the engine has answered, > 0.
@@ -157,6 +166,32 @@ def _snippet(hit: Snippet, page: Page, number: int | None, text: str) -> Snippet
 
 
 def _web_pages() -> Callable[[str], Page]:
-    from storm_pipeline.pages.web import WebPages
+    from storm_pipeline.pages.reading import WebPages
 
     return WebPages()
+
+
+class WebPages:
+    """URL → page: fetched from the public internet within limits, obeying robots.txt, and extracted. Thread-safe.
+
+    Args:
+        limits: time, size and redirects of a page.
+        access: which addresses may be connected to; by default those of the public internet.
+        politeness: applied to every request; by default robots.txt is obeyed.
+    """
+
+    def __init__(
+        self, limits: "Limits | None" = None, access: Access | None = None, politeness: Politeness | None = None
+    ) -> None:
+        self._limits = limits
+        self._access = access
+        self._politeness = politeness or Politeness(limits, access)
+
+    def __call__(self, url: str) -> Page:
+        """Fetch and extract a page.
+
+        Raises:
+            PageError: it was not fetched, or contains no text.
+        """
+        page = extract(fetch_page(url, self._limits, self._access, self._politeness.visit))
+        return replace(page, accessed=datetime.now(UTC).date().isoformat())

@@ -1,17 +1,75 @@
-"""Finding every number and date of a text. Linear in the text's length."""
+"""Finding every number and date of a text, elided parts included ("2 to 3 million"). Linear in the text's length."""
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from storm_pipeline.quantities import literals
-from storm_pipeline.quantities.elision import complete_elided
 from storm_pipeline.quantities.months import blanked, dates
 from storm_pipeline.quantities.periods import periods
-from storm_pipeline.quantities.rounding import rounded
 from storm_pipeline.quantities.scanning import Scanner
-from storm_pipeline.quantities.values import Mention, fraction_readings, number
+from storm_pipeline.quantities.values import Mention, fraction_readings, number, rounded
 from storm_pipeline.text.words import MARKER
+
+_CONNECTOR = re.compile(r"\s?(?:,|-|–|—|&|to|and|or|bis|und|oder|à|et|ou|a|y|o|e|и|до|i|至|到)\s?")
+_SHORT_YEAR = re.compile(r"[-–—/]")
+_MAX_GAP = 6  # maximum characters between two numbers of a range or list
+_MIN_SCALE = 1000
+
+
+def complete_elided(found: Sequence[Mention], plain: str) -> Iterator[Mention]:
+    """Mentions completed by the scale, percent sign or century of the next one; in reverse order.
+
+    Args:
+        found: mentions of numbers, in order.
+        plain: the text that contains them.
+    """
+    following: Mention | None = None
+    for mention in reversed(found):
+        completed = mention
+        if following and following.start - mention.end <= _MAX_GAP:
+            gap = plain[mention.end : following.start]
+            if _CONNECTOR.fullmatch(gap):
+                completed = _with_scale(mention, following)
+            if _SHORT_YEAR.fullmatch(gap) and (last := _short_year(mention, following)):
+                yield replace(following, start=mention.start, readings=(number(last), *following.readings))
+                following = None
+        if following:
+            yield following
+        following = completed
+    if following:
+        yield following
+
+
+def _with_scale(mention: Mention, following: Mention) -> Mention:
+    """Add readings with the scale or percent sign of the next mention."""
+    own, kind = mention.readings[0], following.readings[0].kind
+    if own.kind != "number" or mention.scale != 1:
+        return mention
+    more = (
+        (replace(own, low=own.low * following.scale, high=own.high * following.scale),)
+        if own.low < _MIN_SCALE <= following.scale
+        else ()
+    )
+    if kind == "percent":
+        more = (*more, replace(own, kind="percent"))
+    scale = following.scale if following.scale >= _MIN_SCALE else Fraction(1)
+    return replace(mention, readings=(*mention.readings, *more), scale=scale) if more else mention
+
+
+def _short_year(mention: Mention, following: Mention) -> int:
+    """1918 in "1914–18"; 0 if it is not such a range."""
+    first, last = mention.readings[0], following.readings[0]
+    if mention.end - mention.start != 4 or following.end - following.start != 2:
+        return 0
+    if first.kind != "number" or last.kind != "number" or last.low.denominator != 1 or last.low > 99:
+        return 0
+    year = int(first.low) // 100 * 100 + int(last.low)
+    if last.low == (first.low + 1) % 100:
+        year = int(first.low) + 1
+    return year if year > first.low >= 1000 else 0
 
 
 def mentions(text: str, language: str) -> list[Mention]:

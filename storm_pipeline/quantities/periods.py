@@ -4,8 +4,8 @@ import functools
 import re
 from collections.abc import Iterator, Mapping
 
+from storm_pipeline.quantities.number_words import vocabulary
 from storm_pipeline.quantities.values import Mention, Quantity, day_of, years
-from storm_pipeline.quantities.vocabulary import vocabulary
 from storm_pipeline.text.words import caseless
 
 _BEFORE = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
 
+from storm_pipeline.quantities.number_words import vocabulary
 from storm_pipeline.quantities.values import Mention, Quantity, day_of, on
-from storm_pipeline.quantities.vocabulary import vocabulary
 
 _UNITS = {
     "day": "day days tag tage tagen jour jours día días giorno giorni dia dias день дня дней dzień dni",

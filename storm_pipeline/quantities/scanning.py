@@ -7,10 +7,8 @@ from fractions import Fraction
 from typing import Literal
 
 from storm_pipeline.quantities import literals, number_tables
-from storm_pipeline.quantities.number_words import NumberWordParser, ParsedNumber, Token
-from storm_pipeline.quantities.rounding import rounded
-from storm_pipeline.quantities.values import Mention, fraction_readings, number, years
-from storm_pipeline.quantities.vocabulary import may_begin, vocabulary
+from storm_pipeline.quantities.number_words import NumberWordParser, ParsedNumber, Token, may_begin, vocabulary
+from storm_pipeline.quantities.values import Mention, fraction_readings, number, rounded, years
 
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[^\W\d_{_HAN}]+|{literals.NUMBER}|[{_HAN}]")

@@ -15,8 +15,8 @@ from storm_pipeline.identity import host_of
 from storm_pipeline.languages import count_words, detect
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.boilerplate import without_boilerplate
-from storm_pipeline.references.damaged_text import repaired, whole_sentences
 from storm_pipeline.references.joining import are_neighbours, joined, piece_of
+from storm_pipeline.references.menus import repaired, whole_sentences
 from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Snippet
 

@@ -17,8 +17,16 @@ from storm_pipeline.languages import references_heading
 from storm_pipeline.preprints import PREPRINT, is_preprint
 from storm_pipeline.references.citations import cited_pages, number_references, page_name
 from storm_pipeline.render.costs import cost_rows, cost_total
-from storm_pipeline.render.images import COMMONS, IMAGE_POLICY, LEAD, placed_images
-from storm_pipeline.render.links import host, is_shared_link, label, shared_address
+from storm_pipeline.render.links import (
+    COMMONS,
+    IMAGE_POLICY,
+    LEAD,
+    host,
+    is_shared_link,
+    label,
+    placed_images,
+    shared_address,
+)
 from storm_pipeline.render.page import page_environment
 from storm_pipeline.text.formatting import day, dollars
 from storm_pipeline.text.words import tidy

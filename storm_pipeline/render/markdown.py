@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from storm_pipeline.languages import references_heading
 from storm_pipeline.preprints import PREPRINT, is_preprint
 from storm_pipeline.references.citations import cited_pages, marker, number_references
-from storm_pipeline.render.images import COMMONS, LEAD, placed_images
-from storm_pipeline.render.links import is_shared_link, label, one_line, shared_address
+from storm_pipeline.render.links import COMMONS, LEAD, is_shared_link, label, one_line, placed_images, shared_address
 from storm_pipeline.text.person_names import read_names
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Image, Paragraph, Section, Source

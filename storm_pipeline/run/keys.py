@@ -3,7 +3,7 @@
 from storm_pipeline.models.keys import require_model_keys
 from storm_pipeline.models.model_objects import is_object
 from storm_pipeline.models.prices import full_name, parse_prices, price_of, require_prices
-from storm_pipeline.search.keys import require_engine_keys
+from storm_pipeline.search.registry import require_engine_keys
 from storm_pipeline.settings import Settings
 
 

@@ -9,8 +9,7 @@ from storm_pipeline.run.events import Events, Excluded, Reused
 from storm_pipeline.run.journal import Journal, current_place, fingerprint
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.search import RunSearch
-from storm_pipeline.search.research import Research, one_per_page
-from storm_pipeline.search.result import SearchResult, decoded, encoded
+from storm_pipeline.search.result import Research, SearchResult, decoded, encoded, one_per_page
 from storm_pipeline.search.tables_of_contents import ContentsSource, TableOfContents
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Exclusion

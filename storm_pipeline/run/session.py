@@ -15,26 +15,18 @@ from storm_pipeline.assets import EMBEDDER, Progress
 from storm_pipeline.configuration.providers import provider_with_key
 from storm_pipeline.errors import RunError, StoppedError
 from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.model import Model
+from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.windows import settled, why_less
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import Embedder, hub_folder
 from storm_pipeline.retrieval.model_files import is_to_be_fetched
 from storm_pipeline.run.context import RunContext, UserPieces, Writer
-from storm_pipeline.run.event_log import LogSink
-from storm_pipeline.run.events import (
-    Downloading,
-    Events,
-    EventSink,
-    RunFinished,
-    RunStarted,
-    RunStopped,
-)
+from storm_pipeline.run.events import Downloading, Events, EventSink, RunFinished, RunStarted, RunStopped
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
-from storm_pipeline.run.log import LoggingSink
+from storm_pipeline.run.log import LoggingSink, LogSink
 from storm_pipeline.run.recorded_images import RecordedImages
 from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
 from storm_pipeline.run.saved_settings import claim_of, remember_own

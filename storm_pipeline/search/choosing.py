@@ -4,8 +4,8 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from storm_pipeline.net.deadline import within
 from storm_pipeline.net.http import user_agent
+from storm_pipeline.net.retrying import within
 from storm_pipeline.search.registry import engines
 
 _KEYLESS = (("wikipedia", "https://en.wikipedia.org/w/api.php"),)  # engines that need no key, with a URL to probe

@@ -4,16 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
-from storm_pipeline.search.registry import open_search
+from storm_pipeline.search.registry import open_search, split_specs
 from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet
-
-_MAX_ENGINES = 16
 
 
 @dataclass(frozen=True)
@@ -96,43 +93,3 @@ def open_composite(
     problems = tuple(chain.from_iterable(part.problems for part in parts))
     own = all(part.own for part in parts)
     return OpenedEngine(kind([part.engine for part in parts]), problems, own=own)
-
-
-def split_specs(name: str, argument: str, separator: str) -> list[str]:
-    """Split an argument into specifications, in order and stripped.
-
-    A specification that contains the separator is put in square brackets: ``[corpus:c++ notes]+wikipedia``.
-
-    Raises:
-        SettingsError: a part is empty, there are too many, or a bracket is unbalanced.
-    """
-    form = f"write {name}:A{separator}B, where A and B are engines, in square brackets if they contain a {separator}"
-    given = redacted(repr(argument))
-    parts, depth = [""], 0
-    for char in argument:
-        depth += (char == "[") - (char == "]")
-        if depth < 0:
-            break
-        if char == separator and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-    if depth:
-        raise SettingsError(f"the search engine `{name}` got an unbalanced bracket in {given}: {form}")
-    parts = [_strip_brackets(part.strip()) for part in parts]
-    if not all(parts):
-        raise SettingsError(f"the search engine `{name}` got an empty engine name in {given}: {form}")
-    if len(parts) > _MAX_ENGINES:
-        raise SettingsError(f"the search engine `{name}` takes at most {_MAX_ENGINES} engines; {len(parts)} were given")
-    return parts
-
-
-def _strip_brackets(part: str) -> str:
-    """The part without its outer brackets, if they match each other."""
-    depth = 0
-    for position, char in enumerate(part):
-        depth += (char == "[") - (char == "]")
-        if depth == 0:
-            whole = char == "]" and position == len(part) - 1
-            return part[1:-1].strip() if whole else part
-    return part

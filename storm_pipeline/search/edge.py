@@ -9,15 +9,18 @@ from datetime import UTC, datetime
 from storm_pipeline.concurrency import result_of
 from storm_pipeline.documents.plain import one_line, readable_title
 from storm_pipeline.errors import SearchError, SettingsError, StormError
-from storm_pipeline.search.base import AsyncSearchEngine, Search, SearchEngine
+from storm_pipeline.search.base import Asked, AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.search.result import SearchResult, checked_value
-from storm_pipeline.text.words import encodable_values
+from storm_pipeline.text.words import encodable, encodable_values
 from storm_pipeline.types import Snippet
 
 _EXPECTED = "expected a list of Snippet objects, or of dicts with url, title and text"
 _MOST_KEYS, _MOST_SHOWN = 8, 300
 _FIELDS = tuple(field.name for field in fields(Snippet))
 _log = logging.getLogger(__name__)
+LONGEST_TEXT, LONGEST_TITLE = 50_000, 500
+"""Characters; about 8,000 words, and the longest title that people read."""
+_BREAKS = 200  # characters before a bound in which a text is cut at white space
 
 
 def checked(engine: SearchEngine | AsyncSearchEngine | Search, *, is_remote: bool = False) -> Search:
@@ -132,3 +135,25 @@ def _message_of(error: Exception) -> str:
         return str(error)
     except Exception:  # noqa: BLE001  (an engine's own exception may do anything)
         return ""
+
+
+def bounded(result: SearchResult, asked: Asked) -> SearchResult:
+    """Cut texts and titles to :data:`LONGEST_TEXT` and :data:`LONGEST_TITLE`; a line in ``lost`` counts the texts."""
+    snippets = tuple(map(_bounded, result.snippets))
+    cut = sum(len(snippet.text) > LONGEST_TEXT for snippet in result.snippets)
+    if not cut:
+        return replace(result, snippets=snippets)
+    lost = f"{asked.engine} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut"
+    return replace(result, snippets=snippets, lost=(*result.lost, lost))
+
+
+def _bounded(snippet: Snippet) -> Snippet:
+    text, title = _cut(snippet.text, LONGEST_TEXT), _cut(snippet.title, LONGEST_TITLE)
+    return snippet if (text, title) == (snippet.text, snippet.title) else replace(snippet, text=text, title=title)
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) > most:
+        end = max(text.rfind(" ", most - _BREAKS, most), text.rfind("\n", most - _BREAKS, most))
+        text = text[: end if end > 0 else most].rstrip()
+    return encodable(text)

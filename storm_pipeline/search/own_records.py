@@ -6,8 +6,8 @@ from typing import Any
 
 from storm_pipeline.documents.bibliography_formats import csl_record
 from storm_pipeline.documents.document import Document
-from storm_pipeline.documents.fragments import fragment_text
 from storm_pipeline.documents.kept import KeptDocuments
+from storm_pipeline.documents.markup import fragment_text
 from storm_pipeline.documents.record import UNKNOWN, Record
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate

@@ -1,4 +1,4 @@
-"""Pagination of results."""
+"""How many pages, and how many passages of each, a search returns."""
 
 from collections.abc import Callable, Iterable
 
@@ -25,3 +25,23 @@ def paged(
         if len(found) >= k or len(found) == known:
             break
     return tuple(snippet for snippets in list(found.values())[:k] for snippet in snippets)
+
+
+def best_passages(ranked: Iterable[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
+    """The first passages of the first documents, in rank order.
+
+    Args:
+        ranked: best first; may be lazy, and is consumed only as far as needed.
+        k: maximum number of documents, i.e. distinct URLs.
+        passages: maximum number of passages per document.
+    """
+    taken: dict[str, int] = {}
+    chosen: list[Snippet] = []
+    for snippet in ranked:
+        count = taken.get(snippet.url, 0)
+        if count < passages and (count or len(taken) < k):
+            taken[snippet.url] = count + 1
+            chosen.append(snippet)
+            if len(chosen) >= k * passages:
+                break
+    return tuple(chosen)

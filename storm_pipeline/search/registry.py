@@ -1,13 +1,16 @@
 """Opening a search engine by its specification (``wiki-leads``, ``corpus:papers/`` …)."""
 
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 
 from storm_pipeline.configuration.addresses import filled_in, redacted
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.search.domains import within_domains
+from storm_pipeline.identity import host_of
+from storm_pipeline.search.base import Search
 from storm_pipeline.search.edge import checked
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine, SearchOptions
+from storm_pipeline.search.result import SearchResult
 from storm_pipeline.text.formatting import did_you_mean
 
 _MODULES = (
@@ -31,6 +34,37 @@ _MODULES = (
     "first",
 )
 """The modules of ``engines``, in the order they are listed: no requirements first, composite engines last."""
+_MAX_ENGINES = 16
+
+
+def is_within(host: str, domain: str) -> bool:
+    """Whether a host is the domain or one of its subdomains; ``bbc.co.uk`` is not within ``c.co.uk``."""
+    domain = domain.casefold().strip(". ")
+    return bool(domain) and (host == domain or host.endswith("." + domain))
+
+
+def within_domains(engine: Search, options: SearchOptions) -> Search:
+    """The engine with its results held to the domains of the options, whether or not it can do so itself.
+
+    It is asked for twice as many pages, to make up for those left out.
+    """
+
+    def search(query: str, k: int) -> SearchResult:
+        found = engine.search(query, 2 * k)
+        pages: set[str] = set()
+        kept = []
+        for snippet in found.snippets:
+            if _allows(options, host_of(snippet.url)) and len(pages | {snippet.source_id}) <= k:
+                pages.add(snippet.source_id)
+                kept.append(snippet)
+        return replace(found, snippets=tuple(kept))
+
+    return Search(engine.name, search)
+
+
+def _allows(options: SearchOptions, host: str) -> bool:
+    inside = not options.domains or any(is_within(host, domain) for domain in options.domains)
+    return inside and not any(is_within(host, domain) for domain in options.without_domains)
 
 
 def engines() -> tuple[EngineInfo, ...]:
@@ -112,3 +146,61 @@ def _reject_unsupported(info: EngineInfo, config: EngineConfig) -> None:
             f"the search engine `{info.base_name}` does not support {' or '.join(unsupported)}: "
             "leave that out, or choose another engine (`storm search engines` lists what each supports)"
         )
+
+
+def require_engine_keys(spec: str) -> None:
+    """Check that an engine exists and its keys are set, or those of all engines of a composite one.
+
+    Args:
+        spec: as for :func:`storm_pipeline.search.registry.open_search`.
+
+    Raises:
+        SettingsError: there is no such engine, a key is missing, or a composite specification is malformed.
+    """
+    name, _, argument = spec.strip().partition(":")
+    info = engine_info(name)
+    if info and info.separator:
+        for part in split_specs(name, argument.strip(), info.separator):
+            require_engine_keys(part)
+    elif info is None or info.key_set is False:
+        open_search(spec, EngineConfig())  # cheap for these engines, and raises what is missing
+
+
+def split_specs(name: str, argument: str, separator: str) -> list[str]:
+    """Split an argument into specifications, in order and stripped.
+
+    A specification that contains the separator is put in square brackets: ``[corpus:c++ notes]+wikipedia``.
+
+    Raises:
+        SettingsError: a part is empty, there are too many, or a bracket is unbalanced.
+    """
+    form = f"write {name}:A{separator}B, where A and B are engines, in square brackets if they contain a {separator}"
+    given = redacted(repr(argument))
+    parts, depth = [""], 0
+    for char in argument:
+        depth += (char == "[") - (char == "]")
+        if depth < 0:
+            break
+        if char == separator and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    if depth:
+        raise SettingsError(f"the search engine `{name}` got an unbalanced bracket in {given}: {form}")
+    parts = [_strip_brackets(part.strip()) for part in parts]
+    if not all(parts):
+        raise SettingsError(f"the search engine `{name}` got an empty engine name in {given}: {form}")
+    if len(parts) > _MAX_ENGINES:
+        raise SettingsError(f"the search engine `{name}` takes at most {_MAX_ENGINES} engines; {len(parts)} were given")
+    return parts
+
+
+def _strip_brackets(part: str) -> str:
+    """The part without its outer brackets, if they match each other."""
+    depth = 0
+    for position, char in enumerate(part):
+        depth += (char == "[") - (char == "]")
+        if depth == 0:
+            whole = char == "]" and position == len(part) - 1
+            return part[1:-1].strip() if whole else part
+    return part

@@ -18,10 +18,9 @@ from urllib.request import getproxies, proxy_bypass
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.files import write_atomically
-from storm_pipeline.net.deadline import within
 from storm_pipeline.net.gates import Rate, gate
 from storm_pipeline.net.http import user_agent as default_user_agent
-from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError
+from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError, within
 from storm_pipeline.search.wikipedia_urls import is_title
 
 _log = logging.getLogger(__name__)
@@ -34,6 +33,11 @@ _BACK_MATTER = frozenset(
         "see also", "sources", "works cited",
     }
 )  # fmt: skip
+_PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
+_CONCURRENT = _MAX_FAILURES = 2
+"""Small, since the run waits for optional data. This many consecutive failures open the circuit for a minute."""
+_CONNECT_TIMEOUT = 2.5
+"""Seconds. Some firewalls drop packets without a reply: after one connection that fails so, nothing more is asked."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +68,6 @@ class NoContents:
     def table_of_contents(self, _title: str) -> TableOfContents | None:
         """None."""
         return None
-
-
-_PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
-_CONCURRENT = _MAX_FAILURES = 2
-"""Small, since the run waits for optional data. This many consecutive failures open the circuit for a minute."""
-_CONNECT_TIMEOUT = 2.5
-"""Seconds. Some firewalls drop packets without a reply: after one connection that fails so, nothing more is asked."""
 
 
 class WikipediaContents:

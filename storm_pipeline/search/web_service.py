@@ -11,7 +11,7 @@ from storm_pipeline.net.refusals import Refusal, unknown_format
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument, require_key
 from storm_pipeline.search.paging import paged
-from storm_pipeline.search.sites import with_sites
+from storm_pipeline.search.queries import with_sites
 from storm_pipeline.types import Snippet
 
 Hit = Mapping[str, Any]

@@ -17,15 +17,27 @@ from starlette.exceptions import HTTPException
 
 from storm_pipeline import __version__
 from storm_pipeline.errors import BudgetSpentError, DamagedRunError, MissingExtraError, SettingsError, StormError
-from storm_pipeline.render.images import IMAGE_POLICY
-from storm_pipeline.server.article_formats import article_as, article_format, article_formats
+from storm_pipeline.render.links import IMAGE_POLICY
 from storm_pipeline.server.gate import Access, Gate
+from storm_pipeline.server.remote_settings import article_as, article_format, article_formats
 from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRunError
 from storm_pipeline.server.run_queue import BusyError
 from storm_pipeline.server.run_service import Order, RunService, UnderWayError
 
 _POLL = 0.25  # seconds between two checks for new events
 _HEALTH = "/health"
+_STATUS: dict[type[Exception], int] = {
+    UnknownRunError: 404,
+    NotReadyError: 409,
+    UnderWayError: 409,
+    DamagedRunError: 409,
+    BusyError: 429,
+    BudgetSpentError: 402,
+    MissingExtraError: 501,
+    SettingsError: 400,
+    StormError: 500,
+}
+"""Status codes by error, the most specific first."""
 
 
 class RunOrder(BaseModel):
@@ -173,20 +185,6 @@ class _Routes:
             status = 409
         body = {"error": self._service.redactor.text(str(error)), "kind": type(error).__name__}
         return JSONResponse(body, status, headers={"Retry-After": "30"} if status == 429 else None)
-
-
-_STATUS: dict[type[Exception], int] = {
-    UnknownRunError: 404,
-    NotReadyError: 409,
-    UnderWayError: 409,
-    DamagedRunError: 409,
-    BusyError: 429,
-    BudgetSpentError: 402,
-    MissingExtraError: 501,
-    SettingsError: 400,
-    StormError: 500,
-}
-"""Status codes by error, the most specific first."""
 
 
 def _safe(name: str) -> dict[str, str]:

@@ -26,8 +26,7 @@ def serve_mcp(service: "RunService", engine: "Search | None" = None) -> None:
         service: the runs.
         engine: a search engine to use instead of the one that the owner's settings name.
     """
-    from storm_pipeline.server.mcp_tools import create_mcp_server
-    from storm_pipeline.server.source_search import SourceSearch
+    from storm_pipeline.server.mcp_tools import SourceSearch, create_mcp_server
 
     search = SourceSearch(service.remote.owner, engine)
     try:

@@ -1,20 +1,25 @@
-"""Which settings of a run a remote caller may choose: an allow-list, which the server's owner can extend."""
+"""Which settings of a run a remote caller may choose: an allow-list, which the server's owner can extend; formats."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from storm_pipeline.configuration.trust import CAPS, CONTENT
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.export.formats import FORMATS, TEXTS, ArticleFormat, export, rendered
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.run.saved_settings import changed_settings
 from storm_pipeline.settings import Settings
+from storm_pipeline.types import Article
 
 FREE = CONTENT - {"editing", "images", "sources", "allow_sources", "read_pages"}
 """Settings that change a run's size, subject or wording; free unless the owner set them."""
 _BY_VALUE = frozenset("lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm search embedder programs".split())
 """Settings that can name files or services: the owner allows single values of them."""
 _LOCKED = frozenset("out cache api_base api_key_env".split())  # settings that no caller may choose
+_STYLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
+_KNOWN = TEXTS | FORMATS
 
 
 @dataclass(frozen=True)
@@ -113,3 +118,39 @@ class RemoteSettings:
         chosen = getattr(Settings.build({name: value}), name)
         if cap is not None and chosen > cap:
             raise SettingsError(f"setting {name!r} may be at most {cap:g} on this server")
+
+
+def article_formats() -> tuple[ArticleFormat, ...]:
+    """All formats, Markdown first."""
+    return tuple(_KNOWN.values())
+
+
+def article_format(name: str) -> ArticleFormat:
+    """The format with this name.
+
+    Raises:
+        SettingsError: there is none; lists the formats.
+    """
+    if name not in _KNOWN:
+        raise SettingsError(f"no format is called {name!r}; choose from: {', '.join(_KNOWN)}")
+    return _KNOWN[name]
+
+
+def article_as(article: Article, name: str, *, citation_style: str | None = None) -> bytes:
+    """An article as the content of a file.
+
+    Args:
+        article: the article.
+        name: of the format.
+        citation_style: name of a CSL style for the reference list of an export format; never a file.
+
+    Raises:
+        SettingsError: no format or style has this name.
+        MissingExtraError: it needs a library that is not installed.
+    """
+    chosen = article_format(name).name
+    if citation_style is not None and not _STYLE.fullmatch(citation_style):
+        raise SettingsError("a citation style is given by its name, such as apa, ieee or chicago-author-date")
+    if chosen in TEXTS:
+        return rendered(article, chosen).encode("utf-8", "replace")
+    return export(article, chosen, citation_style=citation_style)

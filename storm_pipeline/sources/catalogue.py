@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.preprints import PREPRINT_SERVERS
-from storm_pipeline.sources.perennial import Listed, Perennial, parse_pattern, read_perennial
-from storm_pipeline.sources.ratings import Rating
+from storm_pipeline.sources.perennial import Listed, Perennial, Rating, parse_pattern, read_perennial
 from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns
 
 _DATA = Path(__file__).with_name("data")

@@ -1,7 +1,9 @@
-"""Filtering search results by source policy."""
+"""Filtering search results by source policy, and dating pages by their addresses."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from storm_pipeline.search.base import Asked
 from storm_pipeline.search.result import SearchResult, SeenPage
@@ -10,6 +12,12 @@ from storm_pipeline.sources.policies import SourcePolicy
 from storm_pipeline.types import Exclusion, Snippet
 
 _SPARE = 3
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_DATE = re.compile(
+    rf"/((?:19|20)\d\d)/(0?[1-9]|1[0-2]|{'|'.join(_MONTHS)})(?:/(0?[1-9]|[12]\d|3[01]))?(?=/|\Z)", re.I | re.A
+)
+_UPLOADED = re.compile(r"/(?:uploads?|wp-content|files|media|assets|images?)/", re.I)
+"""Folders whose dates tell when a file was stored."""
 
 
 @dataclass(frozen=True)
@@ -79,3 +87,25 @@ class SourceFilter:
 
 def _joined_text(snippets: Iterable[Snippet]) -> str:
     return "\n".join(snippet.text for snippet in snippets)
+
+
+def date_in_address(url: str) -> str | None:
+    """The publication date that an address states.
+
+    Args:
+        url: such as ``https://example.org/2008/05/30/a-church/``; months may be English abbreviations.
+
+    Returns:
+        ISO date, or year and month where no day is stated. None if there is no date or more than one, if it is not
+        valid, or if it belongs to a folder of uploaded files.
+    """
+    path = url.partition("://")[2].partition("?")[0].partition("#")[0]
+    found = _DATE.findall(path)
+    if len(found) != 1 or _UPLOADED.search(path):
+        return None
+    year, month, day = found[0]
+    number = _MONTHS.index(month.lower()) + 1 if month.isalpha() else int(month)
+    try:
+        return date(int(year), number, int(day)).isoformat() if day else f"{year}-{number:02d}"
+    except ValueError:
+        return None

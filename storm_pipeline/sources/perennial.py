@@ -1,12 +1,14 @@
 """Wikipedia's list of perennial sources: its editors' ratings of frequently discussed sources."""
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.errors import SourcesError
-from storm_pipeline.sources.ratings import CAUTION, Rating
+from storm_pipeline.errors import SourcesError, needs_extra
 from storm_pipeline.sources.site_patterns import SitePattern, pattern_of
 
 TITLE = "Wikipedia:Reliable sources/Perennial sources"
@@ -15,6 +17,46 @@ _HEAD = {
     "address": "https://en.wikipedia.org/wiki/" + TITLE.replace(" ", "_"),
     "credit": "Facts from the list named here, by its contributors, CC BY-SA 4.0; put into this form by storm-pipeline",
 }
+_ROW = re.compile(r"^\|-", re.M)
+_CELL = re.compile(r"^\|(?![-}+])", re.M)
+_ATTRIBUTES = re.compile(r'\s*(?:[\w-]+\s*=\s*"[^"]*"\s*)+\|(?!\|)')
+# {{WP:RSPUSES|…}} on the subpages; {{/Uses|…}} is what the list's instructions write.
+_TEMPLATE = re.compile(
+    r"(?:WP:RSP|RSP|/|Wikipedia:Reliable sources/Perennial sources/)(?P<kind>status|last|uses|shortcut)", re.I
+)
+
+
+class Rating(StrEnum):
+    """Rating of a source. The first six are the list's, from the least to the most cautious."""
+
+    RELIABLE = "generally reliable"
+    MIXED = "mixed"
+    NO_CONSENSUS = "no consensus"
+    UNRELIABLE = "generally unreliable"
+    DEPRECATED = "deprecated"
+    BLACKLISTED = "blacklisted"
+
+    SCHOLARLY = "scholarly"
+    PREPRINT = "preprint"
+    OFFICIAL = "official"
+    EDUCATION = "education"
+    USER_GENERATED = "user-generated"
+    SELF_PUBLISHED = "self-published"
+    SOCIAL = "social media"
+    OPEN_WIKI = "open wiki"
+    MIRROR = "mirror of Wikipedia"
+    CONTENT_FARM = "content farm"
+    PREDATORY = "predatory publisher"
+
+    ALLOWED = "allowed by your list"
+    DENIED = "denied by your list"
+    OWN = "no web page"
+    UNKNOWN = "unknown"
+
+
+CAUTION = tuple(Rating)[:6]
+"""The list's statuses, most cautious last."""
+_CODES = dict(zip(("gr", "m", "nc", "gu", "d"), CAUTION, strict=False))
 
 
 @dataclass(frozen=True)
@@ -22,7 +64,7 @@ class Listed:
     """A row of the list."""
 
     name: str  # the source
-    status: Rating  # one of :data:`storm_pipeline.sources.ratings.CAUTION` but ``blacklisted``
+    status: Rating  # one of :data:`storm_pipeline.sources.catalogue.CAUTION` but ``blacklisted``
     places: tuple[SitePattern, ...]  # its domains and paths; distinct
     topic: str = ""  # the scope of the row, or other names of the source; may be empty
     year: int | None = None  # year of the last discussion
@@ -86,3 +128,78 @@ def parse_pattern(text: str) -> SitePattern:
     if (place := pattern_of(text)) is None:
         raise ValueError(f"{text!r} is not a place")
     return place
+
+
+def read_rows(wikitext: str) -> Iterator[Listed]:
+    """The rows of one page of the list that have a status and at least one place, in order.
+
+    Rows are split before parsing: the list wraps them in ``<onlyinclude>``, inside which the parser finds no table.
+
+    Raises:
+        MissingExtraError: the parser is not installed.
+    """
+    parser = _parser()
+    for row in _ROW.split(wikitext):
+        if listed := _listed_perennial(parser, row):
+            yield listed
+
+
+def _listed_perennial(parser: Any, row: str) -> Listed | None:
+    templates = _templates(parser.parse(row))
+    status, uses = templates.get("status"), templates.get("uses")
+    code = _argument(status, "1") if status else ""
+    places = tuple(dict.fromkeys(_places(uses))) if uses else ()
+    cells = _CELL.split(row)
+    if code not in _CODES or not places or len(cells) < 2:
+        return None
+    name, topic = _name(parser, cells[1])
+    year = re.search(r"(?:19|20)\d\d", _argument(templates["last"], "1")) if "last" in templates else None
+    blacklisted = _argument(status, "b").startswith("y")
+    return Listed(name or places[0].host, _CODES[code], places, topic, int(year[0]) if year else None, blacklisted)
+
+
+def _templates(code: Any) -> dict[str, Any]:
+    """The list's own templates in a row by kind, the first of each."""
+    found: dict[str, Any] = {}
+    for template in code.filter_templates():
+        if kind := _TEMPLATE.fullmatch(str(template.name.strip_code()).strip()):
+            found.setdefault(kind["kind"].lower(), template)
+    return found
+
+
+def _argument(template: Any, name: str) -> str:
+    return str(template.get(name).value.strip_code()).strip().lower() if template.has(name) else ""
+
+
+def _places(uses: Any) -> Iterator[SitePattern]:
+    for argument in uses.params:
+        text = str(argument.value.strip_code()).strip() if str(argument.name).strip().isdecimal() else ""
+        if "." in text and (place := pattern_of(text)):
+            yield place
+
+
+def _name(parser: Any, cell: str) -> tuple[str, str]:
+    """Name of the source (title of the linked article), and the topic in brackets after it."""
+    code = parser.parse(_ATTRIBUTES.sub("", cell, count=1))
+    small = [
+        str(template.get("1").value.strip_code())
+        for template in code.filter_templates()
+        if str(template.name).strip().lower() == "small" and template.has("1")
+    ]
+    links = code.filter_wikilinks()
+    name = _plain(str(links[0].title.strip_code()).partition("#")[0]) if links else ""
+    if links:
+        code.remove(links[0])
+    rest = _plain(" ".join([str(code.strip_code()), *small]))
+    topics = re.findall(r"\([^()]*\)", rest)
+    return name or rest.partition("(")[0].strip(), " ".join(topics)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _parser() -> Any:
+    with needs_extra("sources", "reading Wikipedia's list of sources"):
+        import mwparserfromhell
+    return mwparserfromhell

@@ -10,9 +10,7 @@ from storm_pipeline.files import write_atomically
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.sources.catalogue import packaged_list
-from storm_pipeline.sources.perennial import TITLE, Perennial, to_json
-from storm_pipeline.sources.perennial_rows import read_rows
-from storm_pipeline.sources.ratings import Rating
+from storm_pipeline.sources.perennial import TITLE, Perennial, Rating, read_rows, to_json
 
 API = "https://en.wikipedia.org/w/api.php"
 _MAX_PAGES = 30

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from storm_pipeline.errors import SearchError
 from storm_pipeline.identity import host_of
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.sources.mirrors import wikipedia_article
+from storm_pipeline.sources.ground_truth import wikipedia_article
 from storm_pipeline.types import Image, Source
 
 _NAMED = 3

@@ -18,13 +18,7 @@ from storm_pipeline.references.relevance import Floor
 from storm_pipeline.retrieval.embedder import Vectors
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
-from storm_pipeline.writers.findings import (
-    Matrix,
-    distinct_findings,
-    findings_by_section,
-    fit_of_titles,
-    least_fitting,
-)
+from storm_pipeline.writers.findings import Matrix, distinct_findings, findings_by_section, fit_of_titles, least_fitting
 from storm_pipeline.writers.placement import Placement, place_findings
 from storm_pipeline.writers.small_sections import merge_small
 

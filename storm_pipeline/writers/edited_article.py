@@ -11,7 +11,7 @@ from dataclasses import replace
 from storm_pipeline.languages import count_words, joined
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.references.obsolete import reworded
+from storm_pipeline.references.verbatim import reworded
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.sentences import is_complete

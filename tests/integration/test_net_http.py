@@ -10,9 +10,8 @@ import pytest
 from servers import Reply, ScriptedServer
 
 from storm_pipeline.errors import SearchError
-from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.gates import Limiter, Rate
 from storm_pipeline.net.http import ApiClient
-from storm_pipeline.net.limiter import Limiter
 from storm_pipeline.net.retrying import Patience
 
 

@@ -17,7 +17,7 @@ from test_resume import answers, stopping_after, storm, text
 
 from storm_pipeline.errors import SettingsError, StoppedError
 from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.model import Model
+from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.prices import Price
 from storm_pipeline.models.programs import Programs

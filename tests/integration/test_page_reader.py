@@ -15,8 +15,7 @@ from storm_pipeline.errors import PageError, SearchError
 from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.pages.reading import PageReader
-from storm_pipeline.pages.web import WebPages
+from storm_pipeline.pages.reading import PageReader, WebPages
 from storm_pipeline.search.base import Asked, SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch

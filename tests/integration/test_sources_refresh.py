@@ -15,9 +15,7 @@ from typer.testing import CliRunner
 from storm_pipeline.cli import app
 from storm_pipeline.errors import MissingExtraError, SearchError, SourcesError
 from storm_pipeline.sources.catalogue import load_catalogue, packaged_list, refreshed_file
-from storm_pipeline.sources.perennial import Listed, Perennial, read_perennial
-from storm_pipeline.sources.perennial_rows import read_rows
-from storm_pipeline.sources.ratings import Rating
+from storm_pipeline.sources.perennial import Listed, Perennial, Rating, read_perennial, read_rows
 from storm_pipeline.sources.refresh import fetch_perennial, save_perennial
 from storm_pipeline.sources.site_patterns import SitePattern
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.sources.address_dates import date_in_address
+from storm_pipeline.sources.filtering import date_in_address
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,6 @@ ORDER = [
     {"quantities"},
     {
         "run.events",
-        "run.log",
         "run.journal",
         "run.locking",
         "run.stream",

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.signatures.research import AskQuestion
-from storm_pipeline.text.control_tokens import ANGLED, BARS, BRACKETED, LEFT, without_control_tokens
+from storm_pipeline.text.fitting import ANGLED, BARS, BRACKETED, LEFT, without_control_tokens
 
 TOKENS = [
     *("<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|system|>", "<|end|>"),

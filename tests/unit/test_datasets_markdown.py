@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.articles.heading_tree import HeadingNode, TextBlock
-from storm_pipeline.documents.articles.markdown_blocks import markdown_blocks, plain_markdown, without_title
+from storm_pipeline.documents.articles.markdown_blocks import (
+    HeadingNode,
+    TextBlock,
+    markdown_blocks,
+    plain_markdown,
+    without_title,
+)
 from storm_pipeline.text.words import words
 
 LINES = [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.languages import language_name
 from storm_pipeline.quantities import full_dates, missing, quantities
-from storm_pipeline.quantities.degraded import is_degraded, repaired
+from storm_pipeline.quantities.checking import is_degraded, repaired
 
 
 @pytest.mark.parametrize(

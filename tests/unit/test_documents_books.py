@@ -9,7 +9,7 @@ from books import NOTED, SET, changed, epub, page, paragraph, run, table, word, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents import archive
+from storm_pipeline.documents import untrusted
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.markup import parse_xhtml, text_of
@@ -183,7 +183,7 @@ def test_entities_of_a_word_file_are_not_expanded() -> None:
 @pytest.mark.parametrize("lying", [False, True])
 @pytest.mark.parametrize("kind", ["docx", "epub"])
 def test_zip_bombs_are_bounded(kind: str, lying: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive.BoundedZip.__init__, "__defaults__", (1_000_000,))
+    monkeypatch.setattr(untrusted.BoundedZip.__init__, "__defaults__", (1_000_000,))
     zeros = b" " * 5_000_000
     whole = changed(word(paragraph(run("x"))), {"word/big.xml": zeros}) if kind == "docx" else ""
     whole = whole or changed(epub("x"), {"OEBPS/chapter 1.xhtml": zeros})
@@ -199,7 +199,7 @@ def test_zip_bombs_are_bounded(kind: str, lying: bool, monkeypatch: pytest.Monke
 def test_a_lying_archive_gives_no_more_than_it_may() -> None:
     data = zipped({"a": b"x" * 10_000}).replace(struct.pack("<I", 10_000), struct.pack("<I", 50))
     with pytest.raises(zipfile.BadZipFile):
-        archive.BoundedZip(data).read("a")
+        untrusted.BoundedZip(data).read("a")
 
 
 WHOLE = {".docx": word(paragraph(run("Some text."))), ".epub": epub("<p>Some text.</p>")}

@@ -20,12 +20,11 @@ from strategies import HOSTILE, URLS, articles, texts
 
 from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.export import bibtex, csl, docx, epub, latex, obsidian, pdf, ris, wikitext
-from storm_pipeline.export.characters import clean
 from storm_pipeline.export.entries import text_of
 from storm_pipeline.export.formats import FORMATS, export, export_format
 from storm_pipeline.export.manuscript import manuscript
 from storm_pipeline.export.styles import csl_formatter
-from storm_pipeline.export.tex_text import tex_text
+from storm_pipeline.export.tex_text import clean, tex_text
 from storm_pipeline.references.citations import sentence_table
 from storm_pipeline.text.person_names import Name, read_names
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source, Usage, UsageRow

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.net.circuit import Circuit, CircuitOpenError
-from storm_pipeline.net.gates import Rate, gate
-from storm_pipeline.net.limiter import Limiter
+from storm_pipeline.net.gates import Circuit, CircuitOpenError, Limiter, Rate, gate
 
 
 class Clock:

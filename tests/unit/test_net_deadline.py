@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from storm_pipeline.net.deadline import within
+from storm_pipeline.net.retrying import within
 
 
 def test_a_result_in_time() -> None:

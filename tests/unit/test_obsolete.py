@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.references.obsolete import reworded
+from storm_pipeline.references.verbatim import reworded
 from storm_pipeline.types import Citation, Sentence
 
 SNIPPETS = {

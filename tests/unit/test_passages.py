@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE, snippets
 
-from storm_pipeline.references.damaged_text import repaired, whole_sentences
+from storm_pipeline.references.menus import repaired, whole_sentences
 from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours, within_budget
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Snippet

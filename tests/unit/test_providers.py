@@ -11,7 +11,7 @@ from storm_pipeline.configuration.providers import PROVIDERS, Provider, provider
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.keys import key_use
 from storm_pipeline.models.prices import listed_window, price_of
-from storm_pipeline.search.keys import require_engine_keys
+from storm_pipeline.search.registry import require_engine_keys
 from storm_pipeline.settings import Settings
 
 

@@ -13,8 +13,8 @@ from test_render_html import ALLOWED, PLAIN, Page
 
 from storm_pipeline.references.citations import parse_markdown, sentence_table
 from storm_pipeline.render.html import to_html
-from storm_pipeline.render.images import placed_images
 from storm_pipeline.render.json import from_json, to_json
+from storm_pipeline.render.links import placed_images
 from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Image

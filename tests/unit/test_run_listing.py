@@ -16,7 +16,6 @@ from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.topic_status import State
 from storm_pipeline.cli import app
 from storm_pipeline.run import listing
-from storm_pipeline.run.event_log import LogSink
 from storm_pipeline.run.events import (
     CallFinished,
     Event,
@@ -31,6 +30,7 @@ from storm_pipeline.run.events import (
 )
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.listing import list_runs, read_timeline, run_entry, run_state
+from storm_pipeline.run.log import LogSink
 from storm_pipeline.settings import Settings
 
 BATCH: dict[str, State] = {"Jade": "written", "Salt": "failed", "Tin": "waiting"}

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline import Snippet
 from storm_pipeline.search.base import Asked
-from storm_pipeline.search.bounds import LONGEST_TEXT, LONGEST_TITLE, bounded
-from storm_pipeline.search.edge import checked
+from storm_pipeline.search.edge import LONGEST_TEXT, LONGEST_TITLE, bounded, checked
 from storm_pipeline.search.fake import FakeSearch
 
 

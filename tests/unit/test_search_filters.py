@@ -13,12 +13,11 @@ from storm_pipeline.errors import CorpusError, SearchError, SettingsError
 from storm_pipeline.identity import host_of
 from storm_pipeline.net.retrying import retry_after_seconds
 from storm_pipeline.search.base import SearchEngine
-from storm_pipeline.search.domains import within_domains
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.search.engines import wiki_leads
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.registry import engine_info, engines, is_collection, open_search
+from storm_pipeline.search.registry import engine_info, engines, is_collection, open_search, within_domains
 from storm_pipeline.types import Snippet
 
 KEYS = sorted({name for info in engines() for name in info.variables if name.endswith("_KEY")})

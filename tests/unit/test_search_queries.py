@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.fragments import fragment_text
+from storm_pipeline.documents.markup import fragment_text
 from storm_pipeline.search.papers import arxiv_address, doi_address, partial_date
 from storm_pipeline.search.queries import bare_words, joined, topic_words
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from storm_pipeline.documents.plain import objects, one_line, plain_text, texts
 from storm_pipeline.identity import canonical_url
-from storm_pipeline.search.countries import COUNTRIES
 from storm_pipeline.search.engine_info import SearchOptions
+from storm_pipeline.search.engines.tavily import COUNTRIES
 from storm_pipeline.search.paging import paged
-from storm_pipeline.search.sites import with_sites
+from storm_pipeline.search.queries import with_sites
 from storm_pipeline.types import Snippet
 
 JSON = st.recursive(

@@ -10,7 +10,7 @@ from storm_pipeline.errors import SearchError
 from storm_pipeline.search.base import Asked, Search, SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.research import one_per_page
+from storm_pipeline.search.result import one_per_page
 from storm_pipeline.sources.filtering import SourceFilter
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy

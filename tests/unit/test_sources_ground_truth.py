@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.search.result import SeenPage
 from storm_pipeline.sources.filtering import SourceFilter
-from storm_pipeline.sources.ground_truth import GroundTruth, repeats_wikipedia
-from storm_pipeline.sources.mirrors import wikipedia_article
+from storm_pipeline.sources.ground_truth import GroundTruth, repeats_wikipedia, wikipedia_article
 from storm_pipeline.sources.policies import SourcePolicy
 
 SILK = "https://en.wikipedia.org/wiki/Silk_Road"

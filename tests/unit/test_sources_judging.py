@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import SettingsError, SourcesError
 from storm_pipeline.sources import catalogue
 from storm_pipeline.sources.catalogue import Catalogue, Entry, load_catalogue, packaged_list, refreshed_file
-from storm_pipeline.sources.perennial import Listed, Perennial, read_perennial, to_json
+from storm_pipeline.sources.perennial import CAUTION, Listed, Perennial, Rating, read_perennial, to_json
 from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy, judge
-from storm_pipeline.sources.ratings import CAUTION, Rating
 from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns, pattern_of
 
 LABELS = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=8)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tokens import gpt_4_tokens
 
 from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.model import Model
+from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.windows import ASSUMED, settled, why_less, window_of

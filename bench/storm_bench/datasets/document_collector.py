@@ -22,7 +22,7 @@ class FetchedPage(Protocol):
 
 
 Fetch = Callable[[str], FetchedPage]
-"""URL → page; raises PageError. :class:`storm_pipeline.pages.web.WebPages` respects robots.txt and rate limits."""
+"""URL → page; raises PageError. :class:`storm_pipeline.pages.reading.WebPages` respects robots.txt and rate limits."""
 
 _AT_ONCE = 8
 _log = logging.getLogger(__name__)

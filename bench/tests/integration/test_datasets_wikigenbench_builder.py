@@ -16,7 +16,7 @@ from storm_bench.datasets.wikigenbench_plan import WikiGenBenchPlan
 from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.pages.web import WebPages
+from storm_pipeline.pages.reading import WebPages
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.types import Snippet
 

@@ -12,7 +12,7 @@ from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.freshwiki_writer import article_json, article_text, file_name, write_article
 from storm_bench.datasets.human_back_matter import without_back_matter
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, TopicDocument
-from storm_pipeline.documents.articles.back_matter import is_back_matter
+from storm_pipeline.documents.articles.reference_list import is_back_matter
 from storm_pipeline.errors import DatasetError
 
 NEWS = "https://news.example/1"

@@ -17,7 +17,7 @@ from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wiki_page import Features
 from storm_bench.datasets.wikigenbench import in_core, read_wikigenbench
 from storm_bench.types import HumanArticle
-from storm_pipeline.documents.articles.back_matter import is_back_matter
+from storm_pipeline.documents.articles.reference_list import is_back_matter
 
 pytestmark = pytest.mark.data
 

@@ -3,14 +3,9 @@
 import re
 
 from storm_pipeline.documents.articles.markdown_blocks import paragraph_blocks
-from storm_pipeline.documents.articles.numbered import (
-    LARGEST_NUMBER,
-    literal,
-    numbered_article,
-    without_reserved,
-)
+from storm_pipeline.documents.articles.numbered import literal, numbered_article, without_reserved
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
-from storm_pipeline.documents.articles.reference_list import take_references
+from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER, take_references
 from storm_pipeline.identity import source_id
 from storm_pipeline.types import Article
 

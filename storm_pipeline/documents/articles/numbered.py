@@ -4,20 +4,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from storm_pipeline.documents.articles.back_matter import is_back_matter
-from storm_pipeline.documents.articles.heading_tree import (
-    HeadingNode,
-    TextBlock,
-)
-from storm_pipeline.documents.articles.markdown_blocks import without_title
+from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextBlock, without_title
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference, with_citations
+from storm_pipeline.documents.articles.reference_list import is_back_matter
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.text.back_matter import is_back_matter as is_foreign_back_matter
 from storm_pipeline.text.words import MARKER, tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Report, Snippet
 
-LARGEST_NUMBER = 9999
-"""Larger numbers in brackets cite nothing."""
 _BRACKETS = "[]［］【】"
 _NONCHARACTERS = "".join(map(chr, range(0xFDD0, 0xFDD0 + len(_BRACKETS))))
 _HIDDEN = str.maketrans(_BRACKETS, _NONCHARACTERS)

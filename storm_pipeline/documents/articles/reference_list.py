@@ -9,13 +9,27 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.documents.articles.back_matter import is_back_matter
 from storm_pipeline.documents.articles.markdown_blocks import markdown_block, plain_markdown
-from storm_pipeline.documents.articles.numbered import LARGEST_NUMBER
 from storm_pipeline.documents.articles.pages import Reference
 from storm_pipeline.text.back_matter import is_back_matter as is_foreign_back_matter
 from storm_pipeline.text.words import tidy
 
+LARGEST_NUMBER = 9999
+"""Larger numbers in brackets cite nothing."""
+_ANYWHERE = r"""
+    references? | (?:foot|end)?notes? | explanatory\ (?:foot)?notes | citations? | see\ also | external\ links? |
+    further\ (?:reading|information) | (?:photo\ |image\ )?galler(?:y|ies) | reference\ list | list\ of\ references |
+    (?:notes|citations|references|sources|footnotes|bibliography)
+    (?:(?:,|,?\ and|\ &)\ (?:notes|citations|references|sources|footnotes|bibliography|further\ reading|
+    external\ links))+
+"""
+# In subsections these headings may be about the subject: sources of a legend, an author's bibliography.
+_AT_THE_TOP = r"""
+    sources? | (?:general\ |selected\ |cited\ )?bibliograph(?:y|ies) | works\ cited | literature | cited\ works |
+    (?:general\ |primary\ |secondary\ |cited\ )(?:and\ cited\ )?(?:references|sources) | external\ (?:sources|resources)
+"""
+_BELOW = re.compile(_ANYWHERE, re.X | re.I)
+_TOP = re.compile(f"{_ANYWHERE}|{_AT_THE_TOP}", re.X | re.I)
 _DEFINITION = re.compile(
     r"^[ \t]*(?:[-*+•][ \t]+)?\[(\^[^\[\]\s]{1,100}|\d{1,9})\]:[ \t]*(.*(?:\n(?:[ ]{2}|\t)[ \t]*+\S.*)*)\n?", re.M
 )
@@ -33,6 +47,17 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _NO_LIST = re.compile(r"see also|external|further|(?:photo |image )?galler", re.I)
 _LONGEST_HEADING = 4  # maximum words of a line that heads a list without heading marks, such as "Sources:"
 _LONGEST_ENTRY = 2000  # characters of an entry without a link that are looked at
+
+
+def is_back_matter(heading: str, level: int = 1) -> bool:
+    """Whether a heading is that of references, notes, links or pictures.
+
+    Args:
+        heading: underscores count as spaces.
+        level: 1 for a section, more for a subsection, where fewer headings match.
+    """
+    name = " ".join(heading.replace("_", " ").split()).rstrip(":")
+    return bool((_TOP if level == 1 else _BELOW).fullmatch(name))
 
 
 @dataclass(frozen=True)

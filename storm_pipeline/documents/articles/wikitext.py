@@ -8,14 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from storm_pipeline.documents.articles.heading_tree import TextBlock
-from storm_pipeline.documents.articles.numbered import (
-    LARGEST_NUMBER,
-    literal,
-    numbered_article,
-    without_reserved,
-)
+from storm_pipeline.documents.articles.markdown_blocks import TextBlock
+from storm_pipeline.documents.articles.numbered import literal, numbered_article, without_reserved
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
+from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER
 from storm_pipeline.errors import DatasetError, needs_extra
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article

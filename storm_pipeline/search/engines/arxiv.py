@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
-from storm_pipeline.documents.fragments import element_text
+from storm_pipeline.documents.markup import element_text
 from storm_pipeline.documents.plain import iso_date, plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate

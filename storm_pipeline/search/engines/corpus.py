@@ -13,7 +13,7 @@ from storm_pipeline.errors import CorpusError
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.search.own_records import with_crossref
-from storm_pipeline.search.page_passages import best_passages
+from storm_pipeline.search.paging import best_passages
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from storm_pipeline.configuration.variables import variable
-from storm_pipeline.documents.fragments import fragment_text
+from storm_pipeline.documents.markup import fragment_text
 from storm_pipeline.documents.plain import objects, one_line, plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate

@@ -10,7 +10,7 @@ from storm_pipeline.net.gates import Rate, gate
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
 from storm_pipeline.search.paging import paged
-from storm_pipeline.search.sites import with_sites
+from storm_pipeline.search.queries import with_sites
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(

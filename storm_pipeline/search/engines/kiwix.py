@@ -10,7 +10,7 @@ from storm_pipeline.documents.chunks import chunks, punctuated_blocks
 from storm_pipeline.documents.plain import one_line, plain_text
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
-from storm_pipeline.search.page_passages import best_passages
+from storm_pipeline.search.paging import best_passages
 from storm_pipeline.search.tables_of_contents import TableOfContents, without_back_matter
 from storm_pipeline.search.zim import ZimFile
 from storm_pipeline.types import Snippet

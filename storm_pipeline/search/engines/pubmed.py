@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from storm_pipeline.configuration.variables import variable
-from storm_pipeline.documents.fragments import element_text
+from storm_pipeline.documents.markup import element_text
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate

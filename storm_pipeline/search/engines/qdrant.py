@@ -13,7 +13,7 @@ from storm_pipeline.documents.plain import iso_date, one_line, page_number, plai
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.retrieval.vectors import KEY_VARIABLE, FolderCollection, Point, ServerCollection, VectorCollection
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
-from storm_pipeline.search.page_passages import best_passages
+from storm_pipeline.search.paging import best_passages
 from storm_pipeline.types import Snippet
 
 if TYPE_CHECKING:
