@@ -62,10 +62,8 @@ def has_hash(path: Path, sha256: str) -> bool:
 def path_of(name: str, cache: Path, *, pins: Path = PINS) -> Path | None:
     """Path of a fetched asset; None if it is absent, incomplete, or was never verified.
 
-    Cheap: compares file sizes with the stamp that :func:`fetch` writes. :func:`verify` hashes everything.
-
-    Raises:
-        AssetError: no asset has this name.
+    Cheap: compares file sizes with the stamp that :func:`fetch` writes. :func:`verify` hashes everything. Raises
+    AssetError: no asset has this name.
     """
     asset = named(name, pins)
     models = cache / "models"
@@ -84,7 +82,6 @@ def fetch(name: str, cache: Path, progress: Progress | None = None, *, pins: Pat
 
     Args:
         name: one of the names in :func:`catalogue`.
-        cache: the cache folder; created if missing.
         progress: called in the calling thread as bytes arrive; an exception from it aborts the fetch.
         pins: file of pins, by default the package's.
 
@@ -114,8 +111,7 @@ def fetch(name: str, cache: Path, progress: Progress | None = None, *, pins: Pat
 def verify(name: str, cache: Path, *, pins: Path = PINS) -> Path:
     """Verify all hashes of an asset and return its path. A damaged one counts as absent afterwards.
 
-    Raises:
-        AssetError: unknown name, absent, or damaged; the next :func:`fetch` replaces it.
+    Raises AssetError: unknown name, absent, or damaged; the next :func:`fetch` replaces it.
     """
     asset = named(name, pins)
     models = cache / "models"

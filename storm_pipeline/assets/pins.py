@@ -51,8 +51,7 @@ class Asset:
 def catalogue(pins: Path = PINS) -> tuple[Asset, ...]:
     """All assets in a file of pins, by default the package's.
 
-    Raises:
-        AssetError: the pins cannot be read, or would write outside the cache.
+    Raises AssetError: the pins cannot be read, or would write outside the cache.
     """
     try:
         assets = tuple(

@@ -25,8 +25,7 @@ _FURTHER = ("UV_INDEX", "UV_EXTRA_INDEX_URL")
 def pip_download(wheel: Wheel, parts: Path, report: Callable[[int], None]) -> None:
     """Download one wheel, with pip's temporary files in ``parts``, whose growth shows the progress.
 
-    Raises:
-        AssetError: there is no pip, or it could not download the wheel.
+    Raises AssetError: there is no pip, or it could not download the wheel.
     """
     temporary = parts / "tmp"
     shutil.rmtree(temporary, ignore_errors=True)
@@ -65,11 +64,7 @@ def with_uv_indexes(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _pip() -> list[str]:
-    """Python's arguments that run pip.
-
-    Raises:
-        AssetError: there is none.
-    """
+    """Python's arguments that run pip. Raises AssetError: there is none."""
     if _has_pip():
         return ["-m", "pip"]
     own = find_spec("ensurepip")

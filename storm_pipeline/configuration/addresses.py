@@ -56,11 +56,7 @@ def names_secret(variable: str) -> bool:
 
 
 def filled_in(text: str) -> str:
-    """The text with the variables' values in place of ``${NAME}``.
-
-    Raises:
-        SettingsError: a variable is not set.
-    """
+    """The text with the variables' values in place of ``${NAME}``. Raises SettingsError: a variable is not set."""
     for name in _NAMED.findall(text):
         if not variable(name):
             raise SettingsError(f"the environment variable {name} is not set, which {redacted(text)!r} names")
@@ -70,8 +66,7 @@ def filled_in(text: str) -> str:
 def endpoint(text: str) -> str:
     """The address of a language model's service, stripped.
 
-    Raises:
-        ValueError: it is not an http or https URL with a host, or it holds a password or key.
+    Raises ValueError: it is not an http or https URL with a host, or it holds a password or key.
     """
     text = without_secrets(text.strip())
     if not is_web_address(text):
@@ -82,11 +77,7 @@ def endpoint(text: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """The text, if no address in it holds a password or key.
-
-    Raises:
-        ValueError: one does.
-    """
+    """The text, if no address in it holds a password or key. Raises ValueError: one does."""
     if _without_credentials(text) != text:
         raise ValueError(
             "an address is saved with the run, so that it must not hold a password or key: put that into an "

@@ -36,7 +36,6 @@ def configured(
     """The settings of the configuration, overridden by ``given``.
 
     Args:
-        given: settings by name.
         folder: the folder whose files are read; default: the current one.
         without_untrusted: leave out what the folder's files may not decide without the user's consent, instead of
             raising an error.
@@ -66,10 +65,8 @@ def configuration(
 ) -> dict[str, Given]:
     """Every setting that has a value somewhere, with its origin; see the module for the order of the places.
 
-    Values that count only once the user consents have a ``claim``; ``without_untrusted`` leaves them out.
-
-    Raises:
-        SettingsError: a file cannot be read, or names an unknown setting.
+    Values that count only once the user consents have a ``claim``; ``without_untrusted`` leaves them out. Raises
+    SettingsError: a file cannot be read, or names an unknown setting.
     """
     folder = folder or Path()
     load_env(folder)

@@ -39,8 +39,7 @@ class FolderFile:
 def files_of(folder: Path) -> tuple[FolderFile, ...]:
     """The files of a folder, from the lowest precedence to the highest; those of the user's own folder claim nothing.
 
-    Raises:
-        SettingsError: a file cannot be read, or names an unknown setting.
+    Raises SettingsError: a file cannot be read, or names an unknown setting.
     """
     project, file = folder / "pyproject.toml", folder / "storm.toml"
     tables = [(project, of_toml(project, ("tool", "storm"))), (file, of_toml(file))]
@@ -100,8 +99,7 @@ def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, Giv
 def of_toml(file: Path, table: Sequence[str] = ()) -> dict[str, Given]:
     """The settings of a TOML file, or of a table in it; none without the file.
 
-    Raises:
-        SettingsError: it cannot be read, or names an unknown setting.
+    Raises SettingsError: it cannot be read, or names an unknown setting.
     """
     try:
         values: Any = tomllib.loads(read_bounded(file, MOST_OF_A_FILE).decode("utf-8-sig"))

@@ -123,8 +123,7 @@ def consents() -> tuple[Consent, ...]:
 def remember(claim: Claim, *, counts: bool = True, own: bool = False) -> None:
     """Record the user's decision on a claim, in place of an earlier one.
 
-    Raises:
-        OSError: the state folder cannot be written.
+    Raises OSError: the state folder cannot be written.
     """
     consent = Consent(claim.digest, str(claim.place.resolve()), counts, own, round(time.time(), 1))
     _folder().mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -134,10 +133,7 @@ def remember(claim: Claim, *, counts: bool = True, own: bool = False) -> None:
 def revoke(folder: Path) -> int:
     """Forget what was decided about a folder and everything below it; returns how much that was.
 
-    Runs below it that the user began himself stay known.
-
-    Raises:
-        OSError: the state folder cannot be written.
+    Runs below it that the user began himself stay known. Raises OSError: the state folder cannot be written.
     """
     folder = folder.resolve()
     below = [one for one in consents() if Path(one.place).is_relative_to(folder)]

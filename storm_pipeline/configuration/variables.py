@@ -46,8 +46,7 @@ def child_environment() -> dict[str, str]:
 def read_env(folder: Path) -> dict[str, str]:
     """The variables in ``.env`` of a folder, as they stand there; none without the file.
 
-    Raises:
-        SettingsError: the file cannot be read.
+    Raises SettingsError: the file cannot be read.
     """
     file = folder / ".env"
     if not file.is_file():

@@ -19,12 +19,7 @@ _SHORTEST_TITLE = 8
 
 
 def read_bibliography(name: str, data: bytes) -> tuple[Entry, ...] | None:
-    """The entries of a file; None if it is none of the formats.
-
-    Args:
-        name: its name, whose ending tells the format.
-        data: its content.
-    """
+    """The entries of a file; None if it is none of the formats. ``name``: its name, whose ending tells the format."""
     read = BIBLIOGRAPHIES.get(PurePath(name).suffix.lower())
     if read is None:
         return None

@@ -39,13 +39,9 @@ def count_words(text: str) -> float:
 def chunks(text: str, limit: int = 150) -> list[str]:
     """Split a text into passages of similar size, none over the limit, in order.
 
-    Passages end at sentence ends; a sentence over the limit is split between words, so that a text without
-    punctuation stays usable. White space is collapsed; nothing else is lost or changed.
-
-    Args:
-        text: any text.
-        limit: maximum words per passage as by :func:`count_words`, >= 1. Passages hold two thirds of it or more,
-            unless the text or its sentences do not allow it.
+    Passages end at sentence ends; a sentence over the limit is split between words, so that a text without punctuation
+    stays usable. White space is collapsed; nothing else is lost or changed. ``limit``: maximum words per passage as by
+    :func:`count_words`, >= 1. Passages hold two thirds of it or more, unless the text or its sentences do not allow it.
     """
     return [_one_line(text, group) for group in _grouped(list(_pieces(text, limit)), limit)]
 
@@ -54,7 +50,6 @@ def token_chunks(text: str, limit: int, count: Callable[[str], int]) -> list[str
     """As :func:`chunks`, but measured in an encoder's tokens, so that no passage is truncated.
 
     Args:
-        text: any text.
         limit: maximum tokens per passage, >= 1; leave room for special tokens. Only a single character may exceed it.
         count: number of tokens of a text, without special tokens.
     """

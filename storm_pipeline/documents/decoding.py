@@ -30,9 +30,8 @@ def decoded(data: bytes, charsets: Sequence[str] = ()) -> str:
     Line ends become line feeds. Undecodable bytes become replacement characters.
 
     Args:
-        data: any bytes.
-        charsets: declared character sets, most credible first. They are tried before Windows-1252, but after
-            UTF-8, which has no false positives; unknown ones are skipped.
+        charsets: declared character sets, most credible first. They are tried before Windows-1252, but after UTF-8,
+            which has no false positives; unknown ones are skipped.
     """
     text = _by_declared(data, charsets) or _decoded(data)
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -35,10 +35,7 @@ class FrontMatter:
 def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[str]) -> tuple[FrontMatter, list[Block]]:
     """What the head of the first page says, and the blocks of the page below it.
 
-    Args:
-        page: the page's blocks.
-        body: size of the type that the text is set in, in points.
-        furniture: the page's running head and foot.
+    ``body``: size of the type that the text is set in, in points.
     """
     first, last = _title_place(page, body)
     begin = next((n for n in range(last, len(page)) if _is_text(page[n])), len(page)) if last else 0

@@ -39,7 +39,6 @@ def without_furniture(pages: Sequence[LaidOut], body: float) -> tuple[list[Furni
     """Each page without what repeats at its edges, page numbers and footnotes; and how the printed numbers count.
 
     Args:
-        pages: in order.
         body: size of the type that the text is set in, in points.
 
     Returns:

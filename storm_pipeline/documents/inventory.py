@@ -31,12 +31,7 @@ class Inventory:
 
 
 def take_inventory(path: Path, cache: Path) -> Inventory:
-    """Read a file or folder, and count what it holds.
-
-    Args:
-        path: an existing file or folder.
-        cache: folder of what was read before, and is kept.
-    """
+    """Read a file or folder, and count what it holds. ``cache``: folder of what was read before, and is kept."""
     found = list(read_documents(path.expanduser(), kept=KeptDocuments(cache)))
     documents = tuple(one for one in found if isinstance(one, Document))
     refused = [one for one in found if isinstance(one, Unreadable)]

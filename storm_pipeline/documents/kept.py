@@ -16,11 +16,7 @@ FILE = "documents.sqlite"
 
 
 class KeptDocuments:
-    """Documents by file, as long as the file's size and time of change are the same.
-
-    Args:
-        folder: the cache folder.
-    """
+    """Documents by file, as long as the file's size and time of change are the same."""
 
     def __init__(self, folder: Path) -> None:
         self._cache = SqliteCache(folder / FILE)

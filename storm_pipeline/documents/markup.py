@@ -23,11 +23,7 @@ _REDUNDANT_HEADING = re.compile(r"\s*(?:abstract|summary|resumen|résumé|zusamm
 
 
 def parse_html(data: bytes) -> Any:
-    """Parse a UTF-8 page to its root element.
-
-    Raises:
-        etree.LxmlError: it is empty.
-    """
+    """Parse a UTF-8 page to its root element. Raises etree.LxmlError: it is empty."""
     import lxml.html
 
     return lxml.html.document_fromstring(data, parser=lxml.html.HTMLParser(encoding="utf-8"))
@@ -36,8 +32,7 @@ def parse_html(data: bytes) -> Any:
 def parse_xml(data: bytes) -> Any:
     """Parse an XML document. Entities defined in it are not expanded, and nothing external is loaded.
 
-    Raises:
-        etree.XMLSyntaxError: it is not well-formed.
+    Raises etree.XMLSyntaxError: it is not well-formed.
     """
     from lxml import etree
 
@@ -46,11 +41,7 @@ def parse_xml(data: bytes) -> Any:
 
 
 def parse_xhtml(data: bytes) -> Any:
-    """Parse an XHTML page; one that is not well-formed is parsed as HTML.
-
-    Raises:
-        etree.LxmlError: it is empty.
-    """
+    """Parse an XHTML page; one that is not well-formed is parsed as HTML. Raises etree.LxmlError: it is empty."""
     from lxml import etree
 
     found = _ENCODING.match(data.lstrip(b"\xef\xbb\xbf"))

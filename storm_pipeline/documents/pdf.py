@@ -29,7 +29,6 @@ def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math
     part of the text; words that a line cuts are joined. Pages are labelled as printed, if that can be told.
 
     Args:
-        data: the file.
         max_pages: maximum number of pages read; None for all.
         seconds: time after which no further page is started.
     """

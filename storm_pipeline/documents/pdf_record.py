@@ -22,10 +22,7 @@ _KINDS = {"journal": "article", "magazine": "article", "newspaper": "article", "
 def pdf_record(reader: Any, front: FrontMatter, damage: tuple[type[Exception], ...]) -> Record:
     """What is known of a file: by its XMP first, then by its properties, then by its first page.
 
-    Args:
-        reader: pypdf's reader of the file.
-        front: what the first page says.
-        damage: what damaged metadata raises; it does not mean damaged text.
+    ``damage``: what damaged metadata raises; it does not mean damaged text.
     """
     try:
         stated = _xmp_record(reader.xmp_metadata) if reader.xmp_metadata else Record()

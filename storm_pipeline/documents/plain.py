@@ -75,7 +75,6 @@ def one_line(query: str, limit: int = 400, words: int | None = None) -> str:
     """A query on one line, truncated to ``limit`` characters, at a word boundary if possible.
 
     Args:
-        query: the query.
         limit: maximum number of characters, >= 1.
         words: maximum number of words, >= 1; None for no limit.
     """

@@ -28,12 +28,7 @@ _MAX_BYTES = 200_000_000
 
 
 def read_json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
-    """The documents of a file, and reports on invalid lines, up to a limit.
-
-    Args:
-        name: name of the file in reports.
-        data: its content.
-    """
+    """The documents of a file, and reports on invalid lines, up to a limit."""
     bad = 0
     for number, line in enumerate(decoded_lines(data), start=1):
         if not line.strip():

@@ -28,7 +28,6 @@ def recognise(file: Path, language: str = "eng") -> Path:
     """Make a searchable copy of a PDF beside it.
 
     Args:
-        file: the scan.
         language: Tesseract's code, several joined by ``+``, such as ``deu+eng``.
 
     Returns:

@@ -54,7 +54,6 @@ class BoundedZip:
     """Reads the members of a zip archive, up to a total size.
 
     Args:
-        data: the archive.
         max_bytes: limit on all that is read; counted while unpacking, since headers can lie.
 
     Raises:

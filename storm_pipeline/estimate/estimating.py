@@ -52,14 +52,12 @@ def estimate(
 ) -> Estimate:
     """Estimate calls, tokens and dollars of a run; no service is called and nothing is written.
 
-    The run is simulated in several scenarios, with a made-up model and made-up sources. ``low`` is the minimum over
-    the scenarios: short conversations, few and short sources. ``high`` is the maximum: the run is as long as settings
-    and prompts allow, with long sources and replies, and without a prefix cache. The range is no guarantee (caps in
-    the settings are): resampled replies and retried calls come on top. Tokens are those of English text.
+    The run is simulated in several scenarios, with a made-up model and made-up sources. ``low`` is the minimum over the
+    scenarios: short conversations, few and short sources. ``high`` is the maximum: the run is as long as settings and
+    prompts allow, with long sources and replies, and without a prefix cache. The range is no guarantee (caps in the
+    settings are): resampled replies and retried calls come on top. Tokens are those of English text.
 
     Args:
-        settings: settings of the run.
-        topic: topic of the article.
         programs: compiled programs; default: the package's own.
         recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES` or a function like them.
         outline_only: whether the run only makes an outline; the recipe is then one of
@@ -213,10 +211,7 @@ def estimate_questions(
 ) -> tuple[Range, Range, Range, Range | None]:
     """Calls, prompt tokens, reply tokens, and US dollars (None if the model's price is unknown); nothing is called.
 
-    Args:
-        settings: prices and endpoint of the model.
-        model: its name, as in the settings.
-        scenarios: the questions of a short, a usual and a long case.
+    ``scenarios``: the questions of a short, a usual and a long case.
     """
     usages = []
     for rates, questions in zip((LOW, LIKELY, HIGH), scenarios, strict=True):

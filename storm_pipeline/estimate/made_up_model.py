@@ -29,9 +29,7 @@ class MadeUpModel:
     """A DSPy engine that plays a role. Replies are a function of the request.
 
     Args:
-        role: the role.
         programs: programs of the run; it replies to no others.
-        scenario: scenario of the run.
         stage: returns the current stage of the run.
         calls: each call is appended here, in arbitrary order.
     """

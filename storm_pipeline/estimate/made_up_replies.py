@@ -94,10 +94,7 @@ class MadeUpReply:
     """A reply to one prompt, determined by the prompt and a seed.
 
     Args:
-        signature: signature of the call.
         prompt: the last message, which holds the inputs.
-        typical: the program's usual reply.
-        scenario: scenario of the run.
         seed: makes replies to equal prompts differ.
     """
 

@@ -63,9 +63,6 @@ def simulate(
 
     Args:
         recipe: one of :data:`storm_pipeline.recipes.RECIPES` or :data:`storm_pipeline.recipes.OUTLINES`.
-        settings: settings of the run.
-        topic: topic of the article.
-        programs: programs of the run.
         scenario: sizes of sources and replies.
         user_pieces: pieces that the user provides, for which no model is asked.
     """

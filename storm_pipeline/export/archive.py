@@ -6,12 +6,7 @@ from collections.abc import Iterable
 
 
 def zipped(members: Iterable[tuple[str, bytes]], stored: frozenset[str] = frozenset()) -> bytes:
-    """An archive of files in their order, all dated 1980-01-01.
-
-    Args:
-        members: name and content of each.
-        stored: names of those that are not compressed.
-    """
+    """An archive of files in their order, all dated 1980-01-01. ``stored``: names of those that are not compressed."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         for name, data in members:

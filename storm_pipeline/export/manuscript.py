@@ -110,10 +110,8 @@ def manuscript(
     """The manuscript of an article.
 
     Args:
-        article: what to export.
         formatter: formats the reference list; by default :func:`plain_entry` per reference.
         notes: where notes stand; None for numbers of references in their place.
-        note_formatter: formats the notes.
     """
     article = _without_empty_sentences(article)
     numbers = _Numbers(article)

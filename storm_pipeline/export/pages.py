@@ -29,10 +29,6 @@ def article_page(manuscript: Manuscript, css: str) -> str:
     """The article as well-formed XHTML that is HTML too: text, marks that link to the references, and the references.
 
     Only http and https addresses are links.
-
-    Args:
-        manuscript: what to show.
-        css: rules of style.
     """
     cited = (number for sentence in manuscript.sentences() for number in sentence.numbers)
     return template("article.xhtml").render(

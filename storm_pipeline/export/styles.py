@@ -74,8 +74,7 @@ def csl_formatter(style: str, *, with_notes: bool = False) -> Formatter:
 def csl_notes(style: str) -> NoteFormatter:
     """What formats notes in a style; in a form of our own where the style puts citations into the text.
 
-    Raises:
-        MissingExtraError, SettingsError: as :func:`csl_formatter`.
+    Raises MissingExtraError, SettingsError: as :func:`csl_formatter`.
     """
     path = _style_file(style)
 

@@ -87,8 +87,7 @@ def _by_letters(sample: str, language: str) -> str:
 def _by_words(found: Sequence[str]) -> str:
     """The language with the most function words of a text; a word shared by several languages is split among them.
 
-    Args:
-        found: the words of the text in lower case, parted at apostrophes.
+    ``found``: the words of the text in lower case, parted at apostrophes.
     """
     weights = _weights()
     scores: Counter[str] = Counter()

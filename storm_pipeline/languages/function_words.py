@@ -75,9 +75,6 @@ def stop_words(language: str) -> frozenset[str]:
 
     There are lists for English, German, French, Spanish, Italian, Portuguese, Polish, Russian, Arabic, Chinese,
     Japanese, Dutch, Swedish, Danish, Norwegian, Turkish and Korean.
-
-    Args:
-        language: ISO 639-1 code.
     """
     if language == "en":
         return STOP_WORDS
@@ -91,10 +88,5 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def denials(text: str, language: str = "en") -> int:
-    """How often a text denies or excepts something; by the words of English where those of its language are not known.
-
-    Args:
-        text: a sentence.
-        language: ISO 639-1 code.
-    """
+    """How often a text denies or excepts something; by English words where those of its language are not known."""
     return len(_BY_LANGUAGE.get(language, _ENGLISH).findall(text))

@@ -87,9 +87,7 @@ _CONTINUES_AFTER_QUOTE = re.compile("って|と")
 def is_abbreviation(token: str, language: str) -> bool:
     """Whether a full stop after a token ends an abbreviation, not a sentence.
 
-    Args:
-        token: the text between white space and the full stop, in lower case.
-        language: ISO 639-1 code.
+    ``token``: the text between white space and the full stop, in lower case.
     """
     return token in _known(language)
 
@@ -107,11 +105,10 @@ def _known(language: str) -> frozenset[str]:
 def split_sentences(text: str, language: str, names: Iterable[str] = ()) -> list[str]:
     """Split a text into its sentences, in order, each stripped; only white space between them is lost.
 
-    Citation markers after a stop belong to the sentence before. A line end ends a sentence unless the next line
-    starts in lower case. Ambiguous boundaries are not split. Idempotent on its output.
+    Citation markers after a stop belong to the sentence before. A line end ends a sentence unless the next line starts
+    in lower case. Ambiguous boundaries are not split. Idempotent on its output.
 
     Args:
-        text: any text.
         language: ISO 639-1 code; "" for an unknown language, which has no list of abbreviations.
         names: names that contain stops, such as "Who's Afraid of Virginia Woolf?", and are not split. A name may end a
             sentence where a capital follows.

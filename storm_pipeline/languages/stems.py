@@ -39,9 +39,7 @@ _ENDINGS = {"de": (_GERMAN_ENDING, 4), **dict.fromkeys(("fr", "es", "it", "pt"),
 def stem_set(text: str, language: str = "en") -> frozenset[str]:
     """Stems of a text's content words, in lower case.
 
-    Args:
-        text: any text.
-        language: ISO 639-1 code, which selects function words and endings.
+    ``language``: ISO 639-1 code, which selects function words and endings.
     """
     characters = frozenset(_characters(text)) if _is_unspaced(text) else frozenset[str]()
     if language == "en":

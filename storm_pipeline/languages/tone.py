@@ -31,11 +31,7 @@ def words_to_watch(sentence: str, language: str = "en", own: Iterable[str] = ())
     """The words to watch of a sentence, in the order in which they stand; those in quotation marks are left out.
 
     Relative time is left out as well where the sentence has a year. For languages without a list only ``own`` counts.
-
-    Args:
-        sentence: plain text.
-        language: ISO 639-1 code.
-        own: further words; ``*`` stands for the rest of a word.
+    ``own``: further words; ``*`` stands for the rest of a word.
     """
     plain = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), sentence).replace("’", "'")
     kinds = _kinds(language, tuple(own))

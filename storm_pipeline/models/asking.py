@@ -74,8 +74,6 @@ class LanguageModels:
     an earlier session made it; otherwise it is sent and journalled.
 
     Args:
-        table: a model for each role.
-        events: receives every call and retry.
         control: consulted before every call.
         journal: holds the replies of earlier sessions of the run; new replies are added.
         settings: limits on concurrent calls, attempts and samples; seed and prices.
@@ -120,12 +118,9 @@ class LanguageModels:
         The replies of a program that fails are rejected in the journal, so that a resumed run asks for others.
 
         Args:
-            role: whose model is asked.
-            program: what is asked.
             usable: positional; whether the values can be used; with False, the program has failed. It is also called
                 with the last reply, as text, where no sample parses; with True, the replies are kept, and the caller
                 reads them from the error.
-            **inputs: input fields of the program.
 
         Raises:
             ModelAuthError: the endpoint refuses the key.
@@ -151,9 +146,7 @@ class LanguageModels:
     def lm(self, role: Role, token_limit: int) -> RunLM:
         """The role's model, with which any DSPy code can be run: journalled and capped like every call.
 
-        Args:
-            role: whose model.
-            token_limit: maximum tokens of a reply from a small model.
+        ``token_limit``: maximum tokens of a reply from a small model.
         """
         model = self._table[role]
         return RunLM(self._engine, role, model, token_limit, {"max_tokens": token_limit} if model.bounded else {})

@@ -56,8 +56,7 @@ class CompiledSet:
     def apply(self, programs: Programs) -> Programs:
         """The programs with those of the set in place of their own.
 
-        Raises:
-            ProgramError: a file is missing, was changed, or is of another program.
+        Raises ProgramError: a file is missing, was changed, or is of another program.
         """
         known = programs.named()
         loaded: dict[str, Program] = {}
@@ -77,8 +76,7 @@ class CompiledSet:
 def read_set(folder: Path) -> CompiledSet:
     """What a folder says of its compiled programs; their files are read by :meth:`CompiledSet.apply`.
 
-    Raises:
-        ProgramError: it is no compiled set, is damaged, or of a newer version.
+    Raises ProgramError: it is no compiled set, is damaged, or of a newer version.
     """
     file = folder / _SET
     content = _object(file, _read(file))
@@ -94,15 +92,7 @@ def read_set(folder: Path) -> CompiledSet:
 def add_to_set(folder: Path, name: str, program: Program, compiled: Compiled, versions: Mapping[str, str]) -> None:
     """Write a compiled program into a set, which is made if it does not exist; it replaces one of the same name.
 
-    Args:
-        folder: of the set.
-        name: of the program.
-        program: as compiled.
-        compiled: how; its checksum is filled in.
-        versions: of the packages.
-
-    Raises:
-        ProgramError: the set cannot be read or written.
+    Raises ProgramError: the set cannot be read or written.
     """
     before = read_set(folder).programs if (folder / _SET).exists() else {}
     state = {path: _told(predictor.dump_state()) for path, predictor in program.named_predictors()}

@@ -104,7 +104,6 @@ class Engine:
     """Sends the requests of a run: journalled, capped, throttled, retried and counted. Thread-safe.
 
     Args:
-        events: receives every call and retry.
         control: consulted before every call.
         journal: holds the replies of earlier sessions of the run; new replies are added.
         settings: limits on concurrent calls, and attempts.
@@ -195,9 +194,6 @@ class RunLM(dspy.BaseLM):
     """A role's model as DSPy asks it: any program, module or optimiser run with it goes through the engine of the run.
 
     Args:
-        engine: of the run.
-        role: whose model.
-        served: the model.
         token_limit: expected maximum tokens of a reply.
         options: parameters of every call; those of a call come first.
     """
@@ -239,8 +235,7 @@ class RunLM(dspy.BaseLM):
 def _sent(request: Request, seconds_left: float | None) -> Reply:
     """The reply to a request, complete within the model's timeout, and within what the run has left.
 
-    Raises:
-        LMError: it failed.
+    Raises LMError: it failed.
     """
     from storm_pipeline.models.reply_bounds import bounded_replies  # here, since httpx takes long to load
 

@@ -94,11 +94,7 @@ def _checked(name: str, key: str) -> str:
 
 
 def require_model_keys(settings: Settings) -> None:
-    """Check that the keys of all hosted models are set.
-
-    Raises:
-        SettingsError: one is missing.
-    """
+    """Check that the keys of all hosted models are set. Raises SettingsError: one is missing."""
     for name in settings.models:
         if not is_embedded(name) and not is_object(name):
             key_use(name, settings)

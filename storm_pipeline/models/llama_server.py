@@ -74,7 +74,6 @@ def start_server(
     """Load a GGUF model and serve it; returns when it is ready (seconds).
 
     Args:
-        model: the model file.
         slots: concurrent requests, at least 1; further ones wait.
         context: tokens of prompts and replies in all slots together; a request may use all that is free. A request
             without ``max_tokens`` gets a reply of at most ``context / slots`` tokens.
@@ -146,11 +145,7 @@ def close_shared() -> None:
 
 
 def runtime() -> Any:
-    """The package ``xllamacpp``.
-
-    Raises:
-        MissingExtraError: the extra ``local`` is not installed.
-    """
+    """The package ``xllamacpp``. Raises MissingExtraError: the extra ``local`` is not installed."""
     with needs_extra("local", "the embedded model"):
         import xllamacpp
     return xllamacpp

@@ -55,7 +55,6 @@ def split_models(
 
     Args:
         lm: for every role without a model of its own; None if not passed.
-        models: by role.
 
     Returns:
         Settings such as ``lm`` and ``writer_lm`` → model name; and setting → object for those passed as objects.
@@ -81,11 +80,7 @@ def is_object(name: str) -> bool:
 
 
 def model_object(name: str, field: str, objects: Mapping[str, ModelObject]) -> ModelObject:
-    """The object that a setting stands for.
-
-    Raises:
-        SettingsError: it was not passed, or another one was.
-    """
+    """The object that a setting stands for. Raises SettingsError: it was not passed, or another one was."""
     model = objects.get(field)
     if model is None or _name_of(model) != name:
         role = field.removesuffix("_lm")

@@ -46,8 +46,7 @@ class OpenAIEngine:
     def complete(self, request: lm15.Request) -> lm15.Response:
         """The reply to a request.
 
-        Raises:
-            LM15Error: the server cannot be reached, refuses, or gives no reply in the form of its protocol.
+        Raises LM15Error: the server cannot be reached, refuses, or gives no reply in the form of its protocol.
         """
         name = request.model.partition("/")[2] or request.model
         built = self._format.build_request(replace(request, model=name), stream=False)

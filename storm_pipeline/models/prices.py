@@ -93,14 +93,7 @@ def listed_window(model: str) -> int | None:
 
 
 def cost(price: Price, tokens_in: float, tokens_cached: float, tokens_out: float) -> float:
-    """Cost of calls in US dollars.
-
-    Args:
-        price: price of the model.
-        tokens_in: prompt tokens, cached ones included.
-        tokens_cached: prompt tokens that came from a prefix cache.
-        tokens_out: completion tokens.
-    """
+    """Cost of calls in US dollars; ``tokens_in`` counts cached prompt tokens too, ``tokens_cached`` these alone."""
     cached = min(tokens_cached, tokens_in)
     return ((tokens_in - cached) * price.fresh + cached * price.cached + tokens_out * price.output) / _MILLION
 
@@ -108,9 +101,8 @@ def cost(price: Price, tokens_in: float, tokens_cached: float, tokens_out: float
 def parse_price(text: str) -> tuple[str, Price]:
     """Parse ``MODEL=IN/OUT`` or ``MODEL=IN/CACHED/OUT``, in US dollars per million tokens.
 
-    Raises:
-        SettingsError: the format is wrong, a number is invalid or out of range, or cached input costs more than
-            fresh input.
+    Raises SettingsError: the format is wrong, a number is invalid or out of range, or cached input costs more than
+    fresh input.
     """
     model, _, amounts = text.rpartition("=")
     parts = amounts.split("/")

@@ -25,8 +25,7 @@ class SafeModule(dspy.Module):
     def load_state(self, state: Mapping[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:  # noqa: ARG002
         """Take over what a state says of each predictor: no model, address or key comes from a file.
 
-        Raises:
-            ProgramError: the state is damaged, or of predictors with other fields.
+        Raises ProgramError: the state is damaged, or of predictors with other fields.
         """
         for name, predictor in self.named_predictors():
             if name not in state:
@@ -44,7 +43,6 @@ class Program(SafeModule):
         asked: a signature; or a module (``dspy.ChainOfThought``, several steps) whose prediction has the same fields.
         demos: worked examples of a signature; those of an optimiser are shown after them.
         token_limit: maximum tokens of a reply from a small model; longer replies are repetitive.
-        greedy: decode greedily with small models.
     """
 
     def __init__(
@@ -152,8 +150,7 @@ class Programs(SafeModule):
     def replace(self, **programs: Program) -> "Programs":
         """These programs with others in place of some, which share what is not replaced.
 
-        Raises:
-            ProgramError: there is no program of such a name.
+        Raises ProgramError: there is no program of such a name.
         """
         new = Programs()
         for name in programs:

@@ -38,8 +38,7 @@ _bounds: ContextVar[_Bounds | None] = ContextVar("storm_reply_bounds", default=N
 def bounded_replies(seconds: float) -> Iterator[None]:
     """Replies to requests of the block are at most :data:`LARGEST_REPLY` long, and read for about so many seconds.
 
-    Raises:
-        LMTransportError: a reply was larger, or compressed.
+    Raises LMTransportError: a reply was larger, or compressed.
     """
     _wrap_clients()
     bounds = _Bounds(time.monotonic() + seconds + _GRACE)

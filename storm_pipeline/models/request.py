@@ -89,8 +89,6 @@ def options_of(model: Model, program: Program, sample: int, seed: int | None) ->
     """Parameters of a call that override the model's own.
 
     Args:
-        model: model to call.
-        program: program that makes the call.
         sample: number of earlier replies to the same request that did not parse.
         seed: seed of the run; None if not seeded.
     """

@@ -77,11 +77,10 @@ class CircuitOpenError(SearchError):
 class Circuit:
     """Counts consecutive failures. Thread-safe.
 
-    After ``failures`` of them it is open: :meth:`check` raises for ``seconds``. Then requests pass again; the
-    first that fails reopens it, one that succeeds closes it.
+    After ``failures`` of them it is open: :meth:`check` raises for ``seconds``. Then requests pass again; the first
+    that fails reopens it, one that succeeds closes it.
 
     Args:
-        service: name for messages.
         failures: consecutive failures that open it, >= 1.
         seconds: how long it stays open, >= 0.
         clock: returns monotonic seconds.
@@ -140,8 +139,7 @@ class Gate:
     def call(self, attempt: Callable[[], T], patience: Patience, *, sleep: Callable[[float], None] = time.sleep) -> T:
         """Call ``attempt`` within the rate limit, with retries, unless the circuit is open.
 
-        Raises:
-            SearchError: the last failure.
+        Raises SearchError: the last failure.
         """
         self.circuit.check()
 

@@ -37,12 +37,11 @@ def user_agent() -> str:
 class ApiClient:
     """Client of one service. Thread-safe; reuses connections, keeps no cookies.
 
-    Follows no redirects, so that a key cannot reach another host; never puts a header or a parameter into an
-    error message.
+    Follows no redirects, so that a key cannot reach another host; never puts a header or a parameter into an error
+    message.
 
     Args:
         service: name of the service in errors, e.g. ``you.com``.
-        address: base URL of all requests.
         rate: rate limits, shared by all clients of the process for this service and host.
         headers: sent with each request; may hold a key.
         remedies: HTTP status → what to do about it, in addition to the general ones.

@@ -47,7 +47,6 @@ class Refusals:
     """Maps the error responses of one service to errors.
 
     Args:
-        service: the service's name for messages.
         remedies: HTTP status → what to do about it, in addition to the general ones.
         known: refusals identified by their text; the first match counts.
     """

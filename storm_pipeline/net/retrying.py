@@ -62,8 +62,7 @@ def reporting_retries(listener: OnRetry) -> Iterator[None]:
 def with_retries(attempt: Callable[[], T], patience: Patience, *, sleep: Callable[[float], None] = time.sleep) -> T:
     """Call ``attempt`` until it succeeds, fails permanently, or attempts or time run out.
 
-    Raises:
-        SearchError: the last failure, with the number of attempts where there were several.
+    Raises SearchError: the last failure, with the number of attempts where there were several.
     """
     import tenacity
 

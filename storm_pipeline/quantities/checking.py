@@ -39,11 +39,8 @@ def repaired(text: str, language: str) -> str:
     """The text with months beside a number capitalised, divided months joined, and a space between word and number.
 
     ``12 september 2022`` becomes ``12 September 2022``, ``14 NOV 2025`` becomes ``14 Nov 2025``, ``Janu- ary 1``
-    becomes ``January 1``, and ``august2022`` becomes ``August 2022``. Lengths may change.
-
-    Args:
-        text: text of a source.
-        language: ISO 639-1 code; English month names are always known.
+    becomes ``January 1``, and ``august2022`` becomes ``August 2022``. Lengths may change. ``language``: ISO 639-1 code;
+    English month names are always known.
     """
     apart = _ORDINAL.sub("", _BEFORE_A_WORD.sub(r"\g<0> ", _AFTER_A_WORD.sub(r" \g<0>", text)))
     names, pattern = _months(language)
@@ -96,11 +93,9 @@ def missing(
     none that is a part of a word ("four-year"). A year, decade or century is supported by any date in it.
 
     Args:
-        sentence: the sentence to check.
         sources: texts that may support it, and the topic if it counts as support.
-        dates: publication date of each source, in the same order: a date, or an ISO date, month or year; "" if
-            unknown. "Last month" and "in February" are resolved by it.
-        language: ISO 639-1 code of the sentence.
+        dates: publication date of each source, in the same order: a date, or an ISO date, month or year; "" if unknown.
+            "Last month" and "in February" are resolved by it.
         source_languages: ISO 639-1 codes of the sources, in the same order; default: the sentence's.
         dated_by: other texts of the same pages, whose dates support the sentence too, but no other quantities.
     """

@@ -22,9 +22,7 @@ _MIN_SCALE = 1000
 def complete_elided(found: Sequence[Mention], plain: str) -> Iterator[Mention]:
     """Mentions completed by the scale, percent sign or century of the next one; in reverse order.
 
-    Args:
-        found: mentions of numbers, in order.
-        plain: the text that contains them.
+    ``found``: mentions of numbers, in order.
     """
     following: Mention | None = None
     for mention in reversed(found):
@@ -75,9 +73,7 @@ def _short_year(mention: Mention, following: Mention) -> int:
 def mentions(text: str, language: str) -> list[Mention]:
     """The quantities of a text in order, each with its possible readings. Citation markers are ignored.
 
-    Args:
-        text: any text.
-        language: ISO 639-1 code, or "" if unknown.
+    ``language``: ISO 639-1 code, or "" if unknown.
     """
     plain = literals.plain_digits(MARKER.sub(lambda found: "\0" * len(found[0]), text))
     found: list[Mention] = []

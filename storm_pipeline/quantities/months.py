@@ -26,9 +26,7 @@ _LOWER_CASE = frozenset("fr es it pt pl ru uk cs sk nl sv da nb fi ro bg hr sr t
 def dates(text: str, language: str) -> Iterator[Mention]:
     """The dates of a text that name a month or are all digits. They do not overlap, except that a range of days is two.
 
-    Args:
-        text: with ASCII digits.
-        language: ISO 639-1 code; month names of this language and English are known.
+    ``language``: ISO 639-1 code; month names of this language and English are known.
     """
     for may_match, patterns in _patterns(language):
         for pattern, read in patterns if may_match(text) else ():

@@ -170,7 +170,6 @@ class NumberWordParser:
         """Parse the number that starts at a token, or continues a number in digits; None if there is none.
 
         Args:
-            i: index of the first token.
             given: value of the number before it ("2.5" or "a" before "million").
             in_digits: whether that is in digits, which only multipliers may follow.
         """

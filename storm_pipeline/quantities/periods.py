@@ -38,9 +38,7 @@ _TO = r"\s?(?:[-–—]|and|or|to|und|bis|et|au|y|al|e|ao|i|и)\s?(?:the\s|le\s|
 def periods(text: str, language: str) -> Iterator[Mention]:
     """Years with an era (negative for BC), decades and centuries; the 19th century is 1800 to 1899.
 
-    Args:
-        text: with ASCII digits.
-        language: ISO 639-1 code, for "nineteenth" and the like.
+    ``language``: ISO 639-1 code, for "nineteenth" and the like.
     """
     ordinals = vocabulary(language).ordinals
     for found in _centuries(language).finditer(text) if _may_have_century(text, language) else ():

@@ -99,7 +99,6 @@ def years_from_stated(text: str, language: str, stated: Sequence[Mention]) -> It
 
     Args:
         text: with ASCII digits; languages as in :func:`relative_dates`.
-        language: ISO 639-1 code, for number words.
         stated: the dates and numbers of the text.
     """
     read = [(m.start, m.readings[0]) for m in stated if m.readings]

@@ -45,10 +45,9 @@ class Mention:
     """A span of text that states a quantity, with its possible readings.
 
     Args:
-        start, end: its span in the text.
         readings: the alternatives, most likely first; at least one.
-        written: "digits", "words" for number words, or "small" for words that are often not figures
-            (one to twelve, first to twelfth, a month alone).
+        written: "digits", "words" for number words, or "small" for words that are often not figures (one to twelve,
+            first to twelfth, a month alone).
         scale: the factor of a magnitude word ("million").
         counted: the word after it in lower case, or "".
     """
@@ -97,12 +96,7 @@ def rounded(mention: Mention, plain: str, before: Sequence[str]) -> tuple[Quanti
     """The readings of a mention, with the tolerance that a word such as "about" implies.
 
     A rounded value matches values that round to it at its last significant digit: "about 360" matches 355 to 365,
-    "nearly 400" 300 to 400, "more than 100" 100 to 200.
-
-    Args:
-        mention: with exact readings.
-        plain: the text that contains it.
-        before: the one or two words before it.
+    "nearly 400" 300 to 400, "more than 100" 100 to 200. ``before``: the one or two words before it.
     """
     known = _SIDES.keys() if plain[mention.start].isdigit() else _SIDES.keys() - {"c", "ca"}
     sides = {_SIDES[word] for word in before if word in known}

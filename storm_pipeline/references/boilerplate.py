@@ -140,10 +140,8 @@ _NAMED_IN_MENUS = re.compile(
 def without_boilerplate(text: str) -> str:
     """The text on one line without mark-up, addresses, pictures, menus, contents and site notices; possibly empty.
 
-    A mark of bold type may stand within a number: ``**1****,000 units**``.
-
-    Args:
-        text: of a page, in any form; lines are checked separately.
+    A mark of bold type may stand within a number: ``**1****,000 units**``. ``text``: of a page, in any form; lines are
+    checked separately.
     """
     pieces: list[str] = []
     gaps: list[str] = []

@@ -23,10 +23,7 @@ _FEW_WORDS = 200  # a section whose passages have fewer words gets a search of i
 def words_asked(article_words: int, part: float = 1.0, evidence_words: float = math.inf) -> int:
     """The words that a prompt asks for: one rule for every method, so that comparisons are fair.
 
-    Args:
-        article_words: target length of the article.
-        part: the text's part of the article.
-        evidence_words: words of the passages that the text is written from, which bound it.
+    ``evidence_words``: words of the passages that the text is written from, which bound it.
     """
     return max(_SHORTEST, round(min(article_words * _OVERSHOOT * part, _YIELD * evidence_words)))
 

@@ -59,8 +59,6 @@ class Grounding:
     Args:
         shown: the passages, in the order of their numbers.
         known: text whose content needs no citation: the topic and the headings.
-        embed: texts to unit vectors.
-        language: ISO 639-1 code of the sentences.
         longest_run: longest allowed run of words shared with a passage, not counting names and numbers.
         removed_below: similarity below which a citation is removed beside one that supports the sentence; 0: none is.
         pages: source id → all snippets of its page, searched for dates; by default those shown.

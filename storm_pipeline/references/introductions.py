@@ -17,12 +17,9 @@ _STOPS = (".", "!", "?", ":", "…", "”", '"', "»", "\n")
 def introducing(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
     """Snippets of a page with a first name, title or office for a name that the shown snippets use alone.
 
-    "Daca said …" is useless to a reader while "Przemysław Daca, the head of …" is in a snippet that is not shown.
-    Works only for scripts with capital letters; at most two snippets, those that introduce most names first.
-
-    Args:
-        snippets: the snippets shown of the page.
-        page: all snippets of the page, in order.
+    "Daca said …" is useless to a reader while "Przemysław Daca, the head of …" is in a snippet that is not shown. Works
+    only for scripts with capital letters; at most two snippets, those that introduce most names first. ``page``: all
+    snippets of the page, in order.
     """
     shown = {snippet.id for snippet in snippets}
     unknown = {name for s in snippets for name in _names(s.text)} - {name for s in snippets for name in _full(s.text)}

@@ -86,12 +86,7 @@ def _readable(text: str) -> str:
 
 
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
-    """Snippets of a page, and the page's other snippets that overlap them.
-
-    Args:
-        snippets: some of the page's snippets.
-        page: all snippets of the page.
-    """
+    """Snippets of a page, and the page's other snippets that overlap them."""
     chosen = {snippet.id: snippet for snippet in snippets}
     others = {snippet.id: piece_of(snippet) for snippet in page if snippet.id not in chosen}
     for own in map(piece_of, snippets):
@@ -104,9 +99,7 @@ def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tup
 def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None) -> str:
     """``[1] Title (site, date): text`` lines; one line per passage, so that it cannot pose as part of a prompt.
 
-    Args:
-        shown: the passages.
-        only: positions of those to show, under the same numbers; by default all.
+    ``only``: positions of those to show, under the same numbers; by default all.
     """
     chosen = [(i + 1, one) for i, one in enumerate(shown) if only is None or i in only]
     return "\n".join(f"[{number}] {_heading(one)}: {tidy(one.text)}" for number, one in chosen)

@@ -43,7 +43,6 @@ def names_in_full(text: str, names: Sequence[str], language: str = "en") -> bool
     article and what it has in brackets may be missing.
 
     Args:
-        text: any text.
         names: the topic, and other names of it.
         language: ISO 639-1 code of the text, which selects the endings that may differ.
     """
@@ -87,7 +86,6 @@ def own_page(topic: str, pages: Iterable[tuple[str, str]], language: str = "en")
     redirect does. Among equals the first one counts. If title and topic differ in brackets, it is another page.
 
     Args:
-        topic: of the article.
         pages: title and text of each page, best first.
         language: ISO 639-1 code of topic and pages.
     """
@@ -200,16 +198,14 @@ class Floor:
     """Judges pages by what is said of the topic on its own page, if that is among them.
 
     A page is about the topic if its title names it in full. It bears on it if it names it anywhere, if the own page
-    names its subject, or if its vector is near that of what the topic is or of the question; nearness may be less if
-    it has most of the topic's words. Where the own page says what the topic is, its name is left out of comparisons
-    by vector: namesakes have it too. A page in another language than the article bears on the topic: neither words nor
+    names its subject, or if its vector is near that of what the topic is or of the question; nearness may be less if it
+    has most of the topic's words. Where the own page says what the topic is, its name is left out of comparisons by
+    vector: namesakes have it too. A page in another language than the article bears on the topic: neither words nor
     most encoders can tell.
 
     Args:
-        topic: of the article.
         found: snippets among which the topic's own page may be, best first.
         embed: texts to unit vectors, shape (texts, dimension); asked only about pages that words leave in doubt.
-        language: ISO 639-1 code of the article.
     """
 
     def __init__(self, topic: str, found: Iterable[Snippet], embed: Embed, language: str = "en") -> None:

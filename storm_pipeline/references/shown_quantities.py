@@ -22,9 +22,7 @@ class ShownQuantities:
     """The numbers and dates that passages state.
 
     Args:
-        shown: the passages.
         known: text whose content needs no source.
-        language: ISO 639-1 code of the sentences.
         pages: all snippets of a page, whose dates support what cites one of them.
         findings: checked sentences that cite these passages; the writer was shown them too.
         source_language: text of a passage → ISO 639-1 code.
@@ -71,14 +69,8 @@ class ShownQuantities:
     def says(self, text: str, i: int, parts: Sequence[str], lacking: Sequence[str], *, foreign: bool) -> float:
         """How surely a passage may be cited for quantities that a sentence lacks, by what it says around them.
 
-        1: it speaks of the sentence's subject, with its words; 0.5: it speaks of its subject; 0: neither.
-
-        Args:
-            text: the sentence.
-            i: the passage.
-            parts: its text in parts.
-            lacking: the quantities.
-            foreign: whether it is in another language, so that hardly any words can be the same.
+        1: it speaks of the sentence's subject, with its words; 0.5: it speaks of its subject; 0: neither. ``foreign``:
+        whether it is in another language, so that hardly any words can be the same.
         """
         known = stem_set(self._known, self._language)
         plain = without_quantities(text, self._language)

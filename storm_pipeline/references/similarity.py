@@ -48,10 +48,7 @@ class Similarity:
     """Compares sentences with passages; the similarity is the mean of cosine and share of words, in [0, 1].
 
     Args:
-        shown: the passages.
         known: text whose words count as words of every passage.
-        embed: texts to unit vectors.
-        language: ISO 639-1 code of the sentences.
     """
 
     def __init__(self, shown: Sequence[Passage], *, known: str, embed: Embed, language: str) -> None:

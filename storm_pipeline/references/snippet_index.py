@@ -64,11 +64,7 @@ class SnippetIndex:
                     self._changes += 1
 
     def snippet(self, snippet_id: str) -> Snippet:
-        """The snippet with this id.
-
-        Raises:
-            StoreError: there is none.
-        """
+        """The snippet with this id. Raises StoreError: there is none."""
         with self._lock:
             found = self._by_id.get(snippet_id)
         if found is None:
@@ -76,11 +72,7 @@ class SnippetIndex:
         return found
 
     def source(self, source_id: str) -> Source:
-        """The source with this id, with its snippets.
-
-        Raises:
-            StoreError: there is none.
-        """
+        """The source with this id, with its snippets. Raises StoreError: there is none."""
         with self._lock:
             snippets = [self._by_id[snippet_id] for snippet_id in self._by_source.get(source_id, ())]
         if not snippets:
@@ -88,11 +80,7 @@ class SnippetIndex:
         return _source(snippets)
 
     def distinct(self, preferred: Container[str]) -> tuple[Snippet, ...]:
-        """One snippet per distinct text: a preferred one if possible, then one of the page with most snippets.
-
-        Args:
-            preferred: snippet ids.
-        """
+        """One snippet per distinct text: a preferred one if possible, then one of the page with most snippets."""
         with self._lock:
 
             def place(snippet_id: str) -> tuple[bool, int, str]:

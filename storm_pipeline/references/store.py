@@ -56,8 +56,7 @@ class ReferenceStore:
     def add(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
         """Store snippets and embed them in the background; returns the new ones in the given order.
 
-        Raises:
-            StoreError: the store is closed.
+        Raises StoreError: the store is closed.
         """
         offered = tuple(snippets)
         with self._lock:
@@ -68,8 +67,7 @@ class ReferenceStore:
     def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
         """Store snippets without embedding them, to be cited and found by keyword; returns the new ones in order.
 
-        Raises:
-            StoreError: the store is closed.
+        Raises StoreError: the store is closed.
         """
         offered = tuple(snippets)
         with self._lock:
@@ -114,8 +112,7 @@ class ReferenceStore:
     def prepare(self, texts: Iterable[str]) -> None:
         """Start embedding texts in the background, ahead of a call of :meth:`embed`.
 
-        Raises:
-            StoreError: the store is closed.
+        Raises StoreError: the store is closed.
         """
         with self._lock:
             self._need_open()
@@ -124,10 +121,8 @@ class ReferenceStore:
     def search(self, queries: Sequence[str], k: int) -> list[tuple[Snippet, ...]]:
         """The ``k`` best snippets for each query, best first: cosine and BM25 rankings, fused by reciprocal rank.
 
-        Waits until everything added before is embedded.
-
-        Raises:
-            StoreError: the snippets could not be embedded; the cause is chained. The next search tries again.
+        Waits until everything added before is embedded. Raises StoreError: the snippets could not be embedded; the
+        cause is chained. The next search tries again.
         """
         index = self._current_index() if queries and k > 0 else None
         return index.search(queries, self.embed(queries), k) if index else [()] * len(queries)
@@ -135,8 +130,7 @@ class ReferenceStore:
     def search_fused(self, queries: Sequence[str], k: int) -> tuple[Snippet, ...]:
         """The ``k`` best snippets for one need that several queries describe, such as a heading and its subheadings.
 
-        Raises:
-            StoreError: as :meth:`search`.
+        Raises StoreError: as :meth:`search`.
         """
         index = self._current_index() if queries and k > 0 else None
         return index.search_fused(queries, self.embed(queries), k) if index else ()

@@ -19,7 +19,6 @@ def copied_from(text: str, passages: Sequence[str], longest: int, language: str 
 
     Args:
         text: a sentence; text in quotation marks is ignored.
-        passages: texts.
         longest: longest allowed run of words, not counting names and numbers.
         language: ISO 639-1 code of the text; in languages that capitalise all nouns, names count too.
     """
@@ -40,7 +39,6 @@ def quoted_in(quotation: str, passages: Sequence[str], first: Sequence[int] = ()
 
     Args:
         quotation: one or more parts, in quotation marks or separated by dots; parts of under four words are ignored.
-        passages: texts.
         first: positions to search before the others.
     """
     parts = [folded_words(part) for part in _PARTS.split(quotation) if count_words(part) >= _SHORTEST_QUOTATION]
@@ -60,13 +58,7 @@ def reworded(sentence: Sentence, text: str, snippets: Mapping[str, str], languag
 
     A citation is obsolete if its snippet alone has words that the rewording removed, but no word and no number of the
     new text that the other cited snippets lack. Unknown snippets, and those that share no words with the sentence, such
-    as those in another language, keep their citations.
-
-    Args:
-        sentence: before the rewording.
-        text: the new text.
-        snippets: snippet id → text.
-        language: ISO 639-1 code of the sentence.
+    as those in another language, keep their citations. ``snippets``: snippet id → text.
     """
     new = stem_set(text, language)
     removed = stem_set(sentence.text, language) - new

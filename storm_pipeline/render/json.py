@@ -33,8 +33,7 @@ def to_json(article: Article) -> str:
 def from_json(text: str) -> Article:
     """Read an article that :func:`to_json` wrote; equal to the original.
 
-    Raises:
-        RunError: the text is not such a file, is of another version, or cites a source that it lacks.
+    Raises RunError: the text is not such a file, is of another version, or cites a source that it lacks.
     """
     try:
         record = json.loads(text)

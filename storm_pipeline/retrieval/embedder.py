@@ -118,11 +118,7 @@ class SentenceTransformerEmbedder:
             return self._dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of shape (texts, dimension).
-
-        Raises:
-            SettingsError: the model cannot be loaded.
-        """
+        """Vectors of shape (texts, dimension). Raises SettingsError: the model cannot be loaded."""
         with self._lock:
             model = self._load()
             if not texts:
@@ -168,7 +164,6 @@ class CachingEmbedder:
     """An LRU cache around another embedder, so that headings and sentences are embedded once.
 
     Args:
-        embedder: the wrapped embedder.
         size: maximum number of cached texts, >= 1.
     """
 

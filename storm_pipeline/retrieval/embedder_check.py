@@ -11,8 +11,7 @@ _SAMPLE = "storm"
 def require_working(embedder: Embedder) -> None:
     """Embed one word, unless the embedder is the pinned one, whose download is checked and which loads later.
 
-    Raises:
-        SettingsError: it cannot be loaded, fails, or gives something other than one vector of its dimension.
+    Raises SettingsError: it cannot be loaded, fails, or gives something other than one vector of its dimension.
     """
     if embedder.name.partition("+")[0] == PINNED:
         return

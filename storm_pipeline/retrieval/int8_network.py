@@ -103,7 +103,6 @@ class Int8Bert:
     """Embeddings, transformer blocks, mean over the tokens, unit length.
 
     Args:
-        weights: by their names in transformers.
         config: the model's ``config.json``.
         int8: whether to quantise; else this is the float32 model.
     """

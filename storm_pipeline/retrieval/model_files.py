@@ -41,13 +41,8 @@ _MODEL_OPTIONS = {
 def loading(failure: str, remedy: str, kind: type[StormError] = SettingsError) -> Iterator[None]:
     """Say of a model that cannot be loaded within the block what failed, why, and what helps.
 
-    Args:
-        failure: such as ``the embedder 'x' cannot be loaded``.
-        remedy: what to do.
-        kind: of the error.
-
-    Raises:
-        StormError: of that kind; the library's error is its cause.
+    ``failure``: such as ``the embedder 'x' cannot be loaded``. Raises StormError: of that kind; the library's error is
+    its cause.
     """
     try:
         yield
@@ -76,8 +71,7 @@ def is_to_be_fetched(source: str, cache: Path) -> bool:
 def require_hub(source: str, remedy: str) -> None:
     """Check that the model hub can be reached, at once and not after the library's retries.
 
-    Raises:
-        SettingsError: it cannot, so that the model cannot be fetched.
+    Raises SettingsError: it cannot, so that the model cannot be fetched.
     """
     import httpx
     from huggingface_hub import constants

@@ -49,9 +49,7 @@ class HybridIndex:
     Snippets are sorted by id, so results, ties included, do not depend on the order in which they were added.
 
     Args:
-        snippets: what to search.
         vectors: snippet id → unit vector; a snippet without one is found by BM25 alone.
-        dimension: length of the vectors.
     """
 
     def __init__(self, snippets: Sequence[Snippet], vectors: Mapping[str, Vector], dimension: int) -> None:

@@ -43,8 +43,7 @@ class VectorCollection(Protocol):
     def nearest(self, vector: Sequence[float], count: int, using: str) -> list[Point]:
         """Up to ``count`` points, nearest first, by the named vector ``using``.
 
-        Raises:
-            SearchError: the collection could not be searched.
+        Raises SearchError: the collection could not be searched.
         """
         ...
 
@@ -54,10 +53,8 @@ class ServerCollection:
 
     Args:
         address: URL of the server, e.g. ``http://localhost:6333``.
-        name: name of the collection.
         key: API key; empty for none.
         patience: time limits.
-        rate: requests a second.
     """
 
     def __init__(
@@ -81,11 +78,7 @@ class ServerCollection:
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """See the protocol; queries the server.
-
-        Raises:
-            SearchError: the request failed.
-        """
+        """See the protocol; queries the server. Raises SearchError: the request failed."""
         try:
             vectors = self._client.get_json({}, self._path)["result"]["config"]["params"]["vectors"]
             return _sizes(vectors)
@@ -106,10 +99,6 @@ class FolderCollection:
     """A collection in a folder, as ``QdrantClient(path=…)`` keeps it. Only one process at a time can open it.
 
     The library pickles points: open only trusted folders.
-
-    Args:
-        folder: the folder.
-        name: name of the collection.
 
     Raises:
         MissingExtraError: qdrant-client is not installed.

@@ -61,11 +61,7 @@ class Writer(Protocol[E]):
     """Writes text from sources; chosen once per run, by the capability of the writer model."""
 
     def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
-        """The expert's answer to a question, from the snippets found for it.
-
-        Raises:
-            ModelError: the model fails.
-        """
+        """The expert's answer to a question, from the snippets found for it. Raises ModelError: the model fails."""
         ...
 
     def gather(
@@ -79,8 +75,6 @@ class Writer(Protocol[E]):
         """The evidence for each section, from the run's store and the interviews.
 
         Args:
-            ctx: the run.
-            outline: the article's outline.
             conversations: the interviews; snippets that their answers cite are assigned to sections.
             before: evidence from before further searches; all of it is kept.
             draft: text of the sections written so far.
@@ -107,39 +101,20 @@ class Writer(Protocol[E]):
         ...
 
     def section(self, ctx: RunContext, outline: Outline, evidence: E) -> Section:
-        """One section, written from its evidence; possibly empty.
-
-        Raises:
-            ModelError: the model fails.
-        """
+        """One section, written from its evidence; possibly empty. Raises ModelError: the model fails."""
         ...
 
     def revise(self, ctx: RunContext, outline: Outline, evidence: E, before: E, section: Section) -> Section:
         """A section written anew, after more was found.
 
-        Args:
-            ctx: the run.
-            outline: the article's outline.
-            evidence: the section's evidence by now.
-            before: the evidence that it was written from.
-            section: as it was written.
-
-        Raises:
-            ModelError: the model fails.
+        ``before``: the evidence that it was written from. Raises ModelError: the model fails.
         """
         ...
 
     def article(self, ctx: RunContext, topic: str, evidence: E, conversations: Sequence[Conversation] = ()) -> Body:
         """A whole article in one go, without an outline; its writer divides it into sections.
 
-        Args:
-            ctx: the run.
-            topic: of the article.
-            evidence: what it is written from.
-            conversations: interviews shown in full, where the writer reads them.
-
-        Raises:
-            ModelError: the model fails.
+        ``conversations``: interviews shown in full, where the writer reads them. Raises ModelError: the model fails.
         """
         ...
 

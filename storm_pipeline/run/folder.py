@@ -49,9 +49,7 @@ class RunStore:
     searches (:class:`storm_pipeline.run.journal.Journal`), ``events.jsonl`` the events; all others are pieces.
 
     Attributes:
-        folder: path of the folder.
         state: content of ``run.json``.
-        journal: recorded replies and searches.
         earlier_events: the events of earlier sessions, each with its time in seconds since 1970.
         findings: what of ``run.json``, ``settings.json``, the journal and the events was lost or changed.
         replaced: pieces that were changed or lost since they were written → their new name ("" if missing).
@@ -85,8 +83,6 @@ class RunStore:
         """Make a new folder ``<slug>-<time>`` below ``root``.
 
         Args:
-            root: folder of runs.
-            topic: topic of the run.
             recipe: a method that writes articles, or ``outline``.
             given: content of the pieces that the user provides, see :data:`EDITABLE`.
 
@@ -104,7 +100,6 @@ class RunStore:
         """Open the folder of an existing run.
 
         Args:
-            folder: path of the folder.
             keep_edited: keep pieces that were changed since they were written, instead of moving them aside.
             accept_damage: go on although files were lost or changed, so that much may be bought again.
 
@@ -117,8 +112,7 @@ class RunStore:
     def continued(self, root: Path, given: Mapping[str, Any]) -> "RunStore":
         """A new run on the same topic with a copy of this run's journal and with pieces from the user.
 
-        Raises:
-            RunError: the folder cannot be made or the journal cannot be copied.
+        Raises RunError: the folder cannot be made or the journal cannot be copied.
         """
         new = RunStore.create(root, self.topic, self.recipe, {**self.state["given"], **given})
         new.close()
@@ -131,8 +125,7 @@ class RunStore:
     def saved_settings(self) -> SavedSettings:
         """The settings of the last session; from the journal if the file is missing or damaged.
 
-        Raises:
-            RunError: the file is missing or damaged, and no settings are on record.
+        Raises RunError: the file is missing or damaged, and no settings are on record.
         """
         path = self.folder / SETTINGS
         try:
@@ -182,9 +175,7 @@ class RunStore:
     def end(self, status: str, reason: str = "") -> None:
         """Save how the session ended: ``finished``, ``stopped`` or ``failed``. Write errors are ignored.
 
-        Args:
-            status: how.
-            reason: why, where there was no session whose events say it.
+        ``reason``: why, where there was no session whose events say it.
         """
         try:
             self.update_state(status=status, **({"reason": reason} if reason else {}))
@@ -192,11 +183,7 @@ class RunStore:
             return  # the run is ending with this very error, or its folder was deleted
 
     def update_state(self, **fields: Any) -> None:
-        """Set fields of ``run.json``.
-
-        Raises:
-            RunError: it cannot be written.
-        """
+        """Set fields of ``run.json``. Raises RunError: it cannot be written."""
         self.state |= fields
         self.journal.add(FILE, STATE, self.state)
         try:
@@ -211,11 +198,7 @@ class RunStore:
         return (self.folder / name).read_text(encoding="utf-8")
 
     def save_text(self, name: str, text: str) -> None:
-        """Write one piece.
-
-        Raises:
-            RunError: the file cannot be written.
-        """
+        """Write one piece. Raises RunError: the file cannot be written."""
         checksum = _sum(text.encode("utf-8"))
         if self._sums.get(name) == checksum:
             return
@@ -287,11 +270,7 @@ def _is_inside(name: str) -> bool:
 
 
 def read_state(folder: Path) -> dict[str, Any]:
-    """Content of a run's ``run.json``.
-
-    Raises:
-        RunError: there is none, it is damaged, or it is of a newer version.
-    """
+    """Content of a run's ``run.json``. Raises RunError: there is none, it is damaged, or it is of a newer version."""
     required = {"topic": str, "recipe": str, "given": dict, "sessions": int}
     absent = f"{folder} is not a run's folder: it has no {STATE}; `storm runs` lists the runs"
     return locking.read_state(folder / STATE, FORMAT, required, absent=absent)

@@ -37,11 +37,7 @@ class Findings:
     costly: tuple[str, ...] = ()
 
     def require_consent(self, folder: Path) -> None:
-        """Raise what is costly.
-
-        Raises:
-            DamagedRunError: something is.
-        """
+        """Raise what is costly. Raises DamagedRunError: something is."""
         if self.costly:
             raise DamagedRunError(folder, self.costly)
 
@@ -49,8 +45,7 @@ class Findings:
 def logged_events(folder: Path) -> LoggedEvents:
     """The events of a run's earlier sessions, as far as ``events.jsonl`` has them.
 
-    Raises:
-        RunError: the file cannot be read.
+    Raises RunError: the file cannot be read.
     """
     log = folder / EVENTS
     try:
@@ -63,9 +58,7 @@ def examine(folder: Path, state: Mapping[str, Any], journal: Journal, events: Lo
     """Compare the files of a run.
 
     Args:
-        folder: folder of the run.
         state: content of its ``run.json``.
-        journal: its journal.
         events: its :func:`logged_events`.
 
     Raises:

@@ -112,8 +112,7 @@ class Journal:
     def add(self, kind: str, key: str, value: Any) -> None:
         """Append a record.
 
-        Raises:
-            RunError: it cannot be written: the disk is full or read-only, or the folder was deleted.
+        Raises RunError: it cannot be written: the disk is full or read-only, or the folder was deleted.
         """
         if self._descriptor is None or self._path is None:
             return
@@ -137,16 +136,14 @@ class Journal:
     def reject(self, kind: str, key: str, value: Any) -> None:
         """Mark a record as unusable: later sessions do not get it. It stays in the file.
 
-        Raises:
-            RunError: as :meth:`add`.
+        Raises RunError: as :meth:`add`.
         """
         self.add(_REJECTED, key, {"kind": kind, "value": fingerprint(value)})
 
     def forget(self, kind: str, **having: str) -> None:
         """Mark all records of this kind, or those whose values have such items, as unusable.
 
-        Raises:
-            RunError: as :meth:`add`.
+        Raises RunError: as :meth:`add`.
         """
         self.add(_FORGOTTEN, kind, having)
 
@@ -205,8 +202,7 @@ class Journal:
 def copy_records(source: Path, target: Path, *, without: Collection[str]) -> None:
     """Copy a journal except the records of some kinds; damaged lines are skipped.
 
-    Raises:
-        RunError: the source cannot be read, or the target cannot be written.
+    Raises RunError: the source cannot be read, or the target cannot be written.
     """
     try:
         records = [record for line in read_plain(source).splitlines() if (record := _record(line))]

@@ -10,12 +10,8 @@ from storm_pipeline.settings import Settings
 def require_keys(settings: Settings, *, own_engine: bool = False) -> None:
     """Check that the keys of the models and of the search engine are set, and that a cap on dollars can be kept.
 
-    Args:
-        settings: settings of the run.
-        own_engine: whether the run searches with an engine object of the caller's, not with that of the settings.
-
-    Raises:
-        SettingsError: a key or a price is missing.
+    ``own_engine``: whether the run searches with an engine object of the caller's, not with that of the settings.
+    Raises SettingsError: a key or a price is missing.
     """
     require_model_keys(settings)
     own = parse_prices(settings.prices)

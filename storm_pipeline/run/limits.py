@@ -68,8 +68,7 @@ class RunControl:
     def seconds_left(self) -> float | None:
         """How long the run may go on by ``max_minutes``; None without such a cap.
 
-        Raises:
-            BudgetSpentError: not at all.
+        Raises BudgetSpentError: not at all.
         """
         minutes = self._settings.max_minutes
         if minutes is None:
@@ -83,8 +82,7 @@ class RunControl:
     def spending(self, role: Role, price: Price | None, tokens_in: int, tokens_out: int) -> Iterator[None]:
         """Reserve the expected tokens and cost of a call against the caps while it is in flight.
 
-        Raises:
-            BudgetSpentError: the call exceeds the role's share of a cap.
+        Raises BudgetSpentError: the call exceeds the role's share of a cap.
         """
         dollars = cost(price, tokens_in, 0, tokens_out) if price else 0.0
         with self._lock:

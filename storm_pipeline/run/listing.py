@@ -39,10 +39,7 @@ class RunEntry:
 def list_runs(root: Path) -> tuple[RunEntry, ...]:
     """Every folder below ``root`` except hidden ones, and the runs inside batches, newest first.
 
-    Folders without a run come last.
-
-    Raises:
-        RunError: ``root`` cannot be read.
+    Folders without a run come last. Raises RunError: ``root`` cannot be read.
     """
     try:
         folders = _folders(root)
@@ -125,12 +122,8 @@ def run_state(folder: Path) -> State:
 def read_timeline(folder: Path, *, running: bool = False) -> Timeline:
     """The timeline of the run in a folder, from its ``events.jsonl``; damaged lines are skipped.
 
-    Args:
-        folder: folder of the run.
-        running: as for :func:`storm_pipeline.run.timeline.timeline`.
-
-    Raises:
-        RunError: the file is missing or cannot be read.
+    ``running``: as for :func:`storm_pipeline.run.timeline.timeline`. Raises RunError: the file is missing or cannot be
+    read.
     """
     path = folder / "events.jsonl"
     try:

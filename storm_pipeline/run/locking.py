@@ -14,13 +14,7 @@ from storm_pipeline.files import is_plain, read_plain
 def new_folder(root: Path, name: str, what: str) -> Path:
     """Make a folder of this name below ``root``, with a number appended if the name is taken.
 
-    Args:
-        root: parent folder; created if missing.
-        name: name of the folder.
-        what: what the folder is, for error messages, such as ``a run folder``.
-
-    Raises:
-        RunError: it cannot be made.
+    ``what``: what the folder is, for error messages, such as ``a run folder``. Raises RunError: it cannot be made.
     """
     for attempt in range(100):
         folder = root / (name if attempt == 0 else f"{name}-{attempt + 1}")
@@ -66,9 +60,6 @@ def read_state(
     """Content of a folder's state file.
 
     Args:
-        path: the file.
-        newest: newest format that this version reads.
-        required: required fields and their types.
         absent: error message if there is no such file.
         remedy: end of the error message if it is damaged, such as ``; delete it``.
 

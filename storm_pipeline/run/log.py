@@ -51,11 +51,7 @@ class RedactingFormatter(logging.Formatter):
 
 
 class LoggingSink:
-    """Logs the events of a run, each as one line: ``<run>: <event> <field>=<value> …``.
-
-    Args:
-        run: name of the run's folder.
-    """
+    """Logs the events of a run, each as one line: ``<run>: <event> <field>=<value> …``."""
 
     def __init__(self, run: str) -> None:
         self._run = run
@@ -70,11 +66,7 @@ class LoggingSink:
 
 
 class LogSink:
-    """Appends a run's events to its ``events.jsonl``.
-
-    Raises:
-        RunError: from :meth:`emit`, when the disk is full.
-    """
+    """Appends a run's events to its ``events.jsonl``. Raises RunError: from :meth:`emit`, when the disk is full."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / EVENTS

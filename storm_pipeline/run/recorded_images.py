@@ -24,8 +24,7 @@ class RecordedImages:
     def lead_images(self, language: str, titles: Mapping[str, str]) -> LeadImages:
         """The recorded images, or those from the source; records that cannot be read are skipped.
 
-        Raises:
-            SearchError: as the source's; it is not journalled.
+        Raises SearchError: as the source's; it is not journalled.
         """
         key = fingerprint(language, dict(titles))
         while (recorded := self._journal.take("images", key)) is not None:

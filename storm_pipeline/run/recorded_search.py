@@ -25,11 +25,7 @@ class RecordedSearch:
     """A run's search that journals every result and reuses it in later sessions. Thread-safe.
 
     Args:
-        search: the search behind it.
-        journal: the run's journal.
-        events: receives reuses and excluded pages.
         control: consulted before every search.
-        settings: settings of the run.
         spec: the engine's name, as in the settings.
     """
 
@@ -124,8 +120,7 @@ class RecordedContents:
     def table_of_contents(self, title: str) -> TableOfContents | None:
         """The recorded table of contents, or one from the source.
 
-        Raises:
-            SearchError: as the source's; it is not journalled.
+        Raises SearchError: as the source's; it is not journalled.
         """
         recorded = self._journal.take("contents", title)
         if recorded is None:

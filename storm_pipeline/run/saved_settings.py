@@ -20,10 +20,8 @@ _HERE = frozenset({"out", "cache"})
 def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
     """The settings of a run's last session, overridden by those explicitly set in ``override``.
 
-    Another ``lm`` drops the saved address and key of the old one.
-
-    Raises:
-        SettingsError: the saved settings are no longer valid.
+    Another ``lm`` drops the saved address and key of the old one. Raises SettingsError: the saved settings are no
+    longer valid.
     """
     now = {name: getattr(override, name) for name in override.model_fields_set}
     dropped = displaced({"lm"} & now.keys())
@@ -34,9 +32,8 @@ def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
 def usable_settings(run: RunStore, saved: SavedSettings, override: Settings) -> dict[str, Any]:
     """The saved settings that count: all of a run that the user made or trusts, else those that say what is written.
 
-    Raises:
-        UntrustedError: the run is not known, and settings that need the user's consent are neither overridden nor the
-            default.
+    Raises UntrustedError: the run is not known, and settings that need the user's consent are neither overridden nor
+    the default.
     """
     claim = claim_of(run, saved)
     left_out = names_left_out(claim, override.model_fields_set)

@@ -47,7 +47,6 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
     """Open the engine that the settings name, or choose one for ``auto``.
 
     Args:
-        settings: settings of the runs.
         custom: an engine that the user passed, used instead; see :func:`storm_pipeline.search.edge.checked`.
         progress: called while a download is under way.
 
@@ -99,7 +98,6 @@ class RunSearch:
 
     Args:
         engine: shared by all runs.
-        settings: settings of the run.
         fetch: address → page; by default from the web, within limits.
         embedder: passages are cut to its input length, if it states one.
     """
@@ -149,8 +147,7 @@ class RunSearch:
     def search(self, query: str, k: int) -> SearchResult:
         """Up to ``k`` pages, best first; see the class. Snippets without a date get the one in their page's address.
 
-        Raises:
-            SearchError: as the engine's.
+        Raises SearchError: as the engine's.
         """
         if k < 1:
             return SearchResult()

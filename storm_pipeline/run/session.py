@@ -63,11 +63,8 @@ def session(
 
     Args:
         run: the run's folder, held by this process.
-        settings: settings of the session.
         open_parts: opens models, search engine and embedder; gets a progress callback for downloads, and a check to
             call between steps, which raises if the run must stop.
-        sinks: receive every event.
-        halt: set to stop the run.
         before: settings of the last session; empty if there was none.
 
     Raises:

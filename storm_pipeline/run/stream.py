@@ -26,11 +26,7 @@ async def in_thread(work: Callable[[threading.Event], T], halt: threading.Event 
 
     Cancelling sets the event, and waits for the work to end, but no longer than five seconds: a model may take minutes
     to answer, and its reply is saved by then or, unless the process ends, later. The thread is our own, since
-    ``asyncio.run`` waits for those of its executor.
-
-    Args:
-        work: the work.
-        halt: the event to use; by default a new one.
+    ``asyncio.run`` waits for those of its executor. ``halt``: the event to use; by default a new one.
     """
     stopped = halt or threading.Event()
     context = _context_with(asyncio.get_running_loop())
@@ -49,8 +45,6 @@ class _Run:
     """A run in its thread, and how it ended. It knows no stream, so that nothing keeps a dropped one alive.
 
     Args:
-        work: executes the run.
-        halt: set to stop the run.
         put: receives every event, and None when the run has ended.
         loop: the event loop of an asynchronous caller.
     """
@@ -98,10 +92,6 @@ class Stream:
     The run executes in a background thread. An error that ends it is raised after the last event. :meth:`close`,
     leaving the ``with`` block, and dropping the stream (a loop over ``storm.stream(topic)`` that is left) stop it
     gracefully: work in flight is finished and saved, and it can be resumed.
-
-    Args:
-        work: executes the run.
-        halt: set to stop the run.
     """
 
     def __init__(self, work: Work, halt: threading.Event) -> None:
@@ -111,11 +101,7 @@ class Stream:
 
     @property
     def article(self) -> Article:
-        """The article, available after the last event.
-
-        Raises:
-            RunError: it is not finished yet.
-        """
+        """The article, available after the last event. Raises RunError: it is not finished yet."""
         return self._run.article
 
     def close(self) -> None:
@@ -140,14 +126,7 @@ class AsyncStream:
     """As :class:`Stream`, for asyncio: ``async for event in storm.astream(topic)``; also in ``async with``.
 
     Awaiting :meth:`aclose`, leaving the block, dropping the stream, and cancelling the task that waits for an event
-    stop the run gracefully.
-
-    Args:
-        work: executes the run.
-        halt: set to stop the run.
-
-    Raises:
-        RuntimeError: no event loop runs in this thread.
+    stop the run gracefully. Raises RuntimeError: no event loop runs in this thread.
     """
 
     def __init__(self, work: Work, halt: threading.Event) -> None:

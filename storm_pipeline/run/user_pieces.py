@@ -27,8 +27,7 @@ _FORM = "write a line such as '# History' for each section, or a list"
 def read_piece(path: Path) -> Any:
     """Read an edited piece from its file: Markdown as text, JSON as values.
 
-    Raises:
-        RunError: the file cannot be read.
+    Raises RunError: the file cannot be read.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -59,11 +58,7 @@ def read_outline(outline: Outline | Path | str, topic: str) -> str:
 
 
 def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
-    """Parse the pieces that the user provides.
-
-    Raises:
-        RunError: a piece is invalid.
-    """
+    """Parse the pieces that the user provides. Raises RunError: a piece is invalid."""
     outline = perspectives = None
     if (text := pieces.get("outline")) is not None:
         outline = _parsed(str(text), topic)

@@ -26,8 +26,7 @@ class Choice:
 def choose(reachable: Callable[[str], bool] | None = None) -> Choice:
     """The first engine whose key is set, else a keyless one that is reachable, else the embedded corpus.
 
-    Args:
-        reachable: whether a URL responds; by default :func:`answers`.
+    ``reachable``: whether a URL responds; by default :func:`answers`.
     """
     for info in engines():
         if info.variables and info.key_set and info.open_web:

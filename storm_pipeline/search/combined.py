@@ -32,12 +32,7 @@ def attempt(engine: Search, query: str, k: int) -> Attempt:
 def merged_result(attempts: Sequence[Attempt], snippets: Iterable[Snippet]) -> SearchResult:
     """Merge the outcomes of several engines; failures go to ``lost``.
 
-    Args:
-        attempts: one for each engine that was asked.
-        snippets: the snippets of the merged result.
-
-    Raises:
-        SearchError: every engine failed; names each.
+    ``attempts``: one for each engine that was asked. Raises SearchError: every engine failed; names each.
     """
     failures = [one.failure for one in attempts if one.failure]
     if len(failures) == len(attempts):
@@ -57,12 +52,7 @@ def merged_result(attempts: Sequence[Attempt], snippets: Iterable[Snippet]) -> S
 def checked_engines(info: EngineInfo, engines: Iterable[SearchEngine | Search]) -> tuple[Search, ...]:
     """The parts of a composite engine, validated.
 
-    Args:
-        info: of the composite engine.
-        engines: in order.
-
-    Raises:
-        SettingsError: there is none, or one of them is not an engine.
+    ``engines``: in order. Raises SettingsError: there is none, or one of them is not an engine.
     """
     parts = tuple(map(checked, engines))
     if not parts:
@@ -80,14 +70,8 @@ def open_composite(
 ) -> OpenedEngine:
     """Open a composite engine and the engines it is made of.
 
-    Args:
-        kind: constructor of the composite engine.
-        info: of the composite engine.
-        argument: specifications of the parts, joined by its separator; see :func:`split_specs`.
-        config: passed to every part.
-
-    Raises:
-        SettingsError: the argument is malformed, or a part cannot be opened.
+    ``argument``: specifications of the parts, joined by its separator; see :func:`split_specs`. Raises SettingsError:
+    the argument is malformed, or a part cannot be opened.
     """
     parts = [open_search(part, config) for part in split_specs(info.base_name, argument, info.separator)]
     problems = tuple(chain.from_iterable(part.problems for part in parts))

@@ -95,8 +95,7 @@ class OpenedEngine:
 def require_key(engine: str, name: str, source: str, given: str | None = None) -> str:
     """The key of an engine: as given, else from the environment.
 
-    Raises:
-        SettingsError: there is none; names the variable and where to get a key.
+    Raises SettingsError: there is none; names the variable and where to get a key.
     """
     key = (given or variable(name)).strip()
     if not key:
@@ -108,10 +107,8 @@ def require_argument(engine: str, argument: str, what: str, form: str) -> str:
     """The argument after the colon of a specification, for an engine that requires one.
 
     Args:
-        engine: its name.
         argument: as the user wrote it; may be empty.
         what: what is required, such as ``a path``.
-        form: syntax of the whole specification.
 
     Raises:
         SettingsError: it is empty.

@@ -28,7 +28,6 @@ def with_crossref(
     Args:
         documents: as they were read.
         kept: what Crossref said before, which is not asked again.
-        base_url: full URL of Crossref's works endpoint.
 
     Returns:
         The documents in their order, and why some were not looked up: a sentence, empty if all were.

@@ -19,8 +19,7 @@ def doi_name(doi: object) -> str | None:
 def joined_names(names: Iterable[object]) -> str | None:
     """Names of authors as :attr:`storm_pipeline.types.Snippet.author` has them, the first 30; None if there are none.
 
-    Args:
-        names: each ``Given Family`` or ``Family, Given``; anything but a string is left out.
+    ``names``: each ``Given Family`` or ``Family, Given``; anything but a string is left out.
     """
     plain = (plain_text(name).replace(";", ",") for name in names)
     return "; ".join(list(filter(None, plain))[:_MAX_AUTHORS]) or None
@@ -41,8 +40,7 @@ def arxiv_address(number: object) -> str:
 def partial_date(parts: Sequence[object]) -> str | None:
     """ISO date from as many of year, month and day as are known: ``2019-05-02``, ``2019-05`` or ``2019``.
 
-    Args:
-        parts: numbers, or strings of digits; the date stops before the first that is missing or invalid.
+    ``parts``: numbers, or strings of digits; the date stops before the first that is missing or invalid.
     """
     known = list(takewhile(str.isdecimal, (str(part).strip() for part in parts[:3])))
     while known:

@@ -60,7 +60,6 @@ def with_sites(query: str, options: SearchOptions, *, limit: int, words: int | N
     :func:`storm_pipeline.search.registry.within_domains` filters by domain anyway.
 
     Args:
-        query: the query.
         options: only ``domains`` and ``without_domains`` are used.
         limit: maximum number of characters, >= 1.
         words: maximum number of words, >= 1; None for no limit.

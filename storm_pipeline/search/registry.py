@@ -151,11 +151,8 @@ def _reject_unsupported(info: EngineInfo, config: EngineConfig) -> None:
 def require_engine_keys(spec: str) -> None:
     """Check that an engine exists and its keys are set, or those of all engines of a composite one.
 
-    Args:
-        spec: as for :func:`storm_pipeline.search.registry.open_search`.
-
-    Raises:
-        SettingsError: there is no such engine, a key is missing, or a composite specification is malformed.
+    ``spec``: as for :func:`storm_pipeline.search.registry.open_search`. Raises SettingsError: there is no such engine,
+    a key is missing, or a composite specification is malformed.
     """
     name, _, argument = spec.strip().partition(":")
     info = engine_info(name)
@@ -169,10 +166,8 @@ def require_engine_keys(spec: str) -> None:
 def split_specs(name: str, argument: str, separator: str) -> list[str]:
     """Split an argument into specifications, in order and stripped.
 
-    A specification that contains the separator is put in square brackets: ``[corpus:c++ notes]+wikipedia``.
-
-    Raises:
-        SettingsError: a part is empty, there are too many, or a bracket is unbalanced.
+    A specification that contains the separator is put in square brackets: ``[corpus:c++ notes]+wikipedia``. Raises
+    SettingsError: a part is empty, there are too many, or a bracket is unbalanced.
     """
     form = f"write {name}:A{separator}B, where A and B are engines, in square brackets if they contain a {separator}"
     given = redacted(repr(argument))

@@ -42,9 +42,7 @@ class SearchCache:
     def remembering(self, engine: Search, identity: str | None = None) -> Search:
         """The engine with the cache before it, where the mode allows; a cache miss in a replay is a SearchError.
 
-        Args:
-            engine: where to search.
-            identity: cache key of the engine and its options; by default its name.
+        ``identity``: cache key of the engine and its options; by default its name.
         """
         if self._mode == "off":
             return engine

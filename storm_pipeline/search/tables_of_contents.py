@@ -56,8 +56,7 @@ class ContentsSource(Protocol):
     def table_of_contents(self, title: str) -> TableOfContents | None:
         """The article's headings, or None when there is no such article.
 
-        Raises:
-            SearchError: the look-up itself failed.
+        Raises SearchError: the look-up itself failed.
         """
         ...
 
@@ -75,7 +74,6 @@ class WikipediaContents:
 
     Args:
         cache: the cache folder; tables are kept in ``pages/contents`` inside it.
-        language: language code of the Wikipedia.
         user_agent: User-Agent header; Wikipedia asks for a name and a contact.
         timeout: read timeout in seconds, and connect timeout, which is capped at 2.5.
         patience: attempts and pauses; ``timeout`` overrides its ``connect`` and ``read``.
@@ -118,8 +116,7 @@ class WikipediaContents:
     def table_of_contents(self, title: str) -> TableOfContents | None:
         """Headings of the article with this title, or of its redirect target; None if there is no such article.
 
-        Raises:
-            SearchError: the request failed.
+        Raises SearchError: the request failed.
         """
         title = " ".join(plain_text(title).partition("#")[0].replace("_", " ").split())
         if not is_title(title):

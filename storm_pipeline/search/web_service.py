@@ -62,7 +62,6 @@ class WebServiceSearch:
     """Searches the web through a service.
 
     Args:
-        service: the service.
         key: the API key; by default from the environment.
         base_url: base URL of a gateway or a local server instead of the service's.
         patience: time limits.
@@ -109,8 +108,7 @@ class WebServiceSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Up to ``k`` pages, best first, each with the passages that the service chose; see the protocol.
 
-        Raises:
-            SearchError: the request failed, or its response has an unknown format.
+        Raises SearchError: the request failed, or its response has an unknown format.
         """
         service = self._service
         sites = self._options if service.site_operators else SearchOptions()

@@ -39,12 +39,7 @@ class ImageSource(Protocol):
     def lead_images(self, language: str, titles: Mapping[str, str]) -> LeadImages:
         """The lead images of articles of one Wikipedia.
 
-        Args:
-            language: code of the Wikipedia.
-            titles: id of a source → title of its article.
-
-        Raises:
-            SearchError: the look-up failed.
+        ``titles``: id of a source → title of its article. Raises SearchError: the look-up failed.
         """
         ...
 
@@ -63,9 +58,7 @@ class WikimediaImages:
     Two requests per Wikipedia, of at most 50 articles. Wikimedia chooses an article's lead image among the free ones.
 
     Args:
-        language: preferred language of the descriptions.
         api: URL of another MediaWiki's ``api.php``, instead of Wikipedia's.
-        rate: requests a second.
         patience: time limits of a request.
         seconds: time limit of a whole look-up, > 0.
     """
@@ -88,8 +81,7 @@ class WikimediaImages:
     def lead_images(self, language: str, titles: Mapping[str, str]) -> LeadImages:
         """The free lead images, in the order of the titles; articles without one are left out.
 
-        Raises:
-            SearchError: Wikimedia cannot be reached, does not answer in time, or in an unknown format.
+        Raises SearchError: Wikimedia cannot be reached, does not answer in time, or in an unknown format.
         """
         asked = dict([(name, title) for name, title in titles.items() if is_title(title)][:_MOST])
         if not asked:
@@ -126,8 +118,7 @@ class WikimediaImages:
 def _pages(client: ApiClient, query: Mapping[str, str | int], titles: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """The pages of these titles by the titles' keys, redirects followed; those that the answer lacks are left out.
 
-    Raises:
-        SearchError: the request failed, or the answer has an unknown format.
+    Raises SearchError: the request failed, or the answer has an unknown format.
     """
     form = {"action": "query", "format": "json", "formatversion": 2, **query}
     answer = client.post_form_json({**form, "titles": "|".join(dict.fromkeys(titles.values()))})

@@ -59,7 +59,6 @@ class ZimFile:
     """A ZIM file, read in a process of its own. Thread-safe: requests are answered one after the other.
 
     Args:
-        path: the file.
         seconds: time that a request may take; a damaged index sends libzim into endless loops.
 
     Raises:
@@ -85,10 +84,8 @@ class ZimFile:
     def find(self, query: str, count: int) -> Iterator[ZimArticle]:
         """Up to ``count`` articles, best first: those with all words of the query, then without its most common words.
 
-        Searches the full text if the file has a full-text index, else the titles.
-
-        Raises:
-            CorpusError: the file is damaged.
+        Searches the full text if the file has a full-text index, else the titles. Raises CorpusError: the file is
+        damaged.
         """
         words = [word.lower() for word in re.findall(r"\w+", query)]
         words = list(dict.fromkeys([w for w in words if w not in STOP_WORDS] or words))[:_MAX_WORDS]
@@ -106,8 +103,7 @@ class ZimFile:
     def article(self, title: str) -> ZimArticle | None:
         """The article with this title, ignoring the case of the first letter and underscores; None if there is none.
 
-        Raises:
-            CorpusError: the file is damaged.
+        Raises CorpusError: the file is damaged.
         """
         title = " ".join(title.replace("_", " ").split())
         if not title:
@@ -195,12 +191,7 @@ class _ReaderError(Exception):
 
 
 class _ReaderProcess:
-    """A process that runs ``zim_reader.py``; started at the first request, and again after it was killed.
-
-    Args:
-        path: the file.
-        seconds: time that a request may take.
-    """
+    """A process that runs ``zim_reader.py``; started at the first request, and again after it was killed."""
 
     def __init__(self, path: Path, seconds: float) -> None:
         self._command = [sys.executable, "-P", str(_READER), str(path), str(seconds)]
@@ -213,8 +204,7 @@ class _ReaderProcess:
     def ask(self, request: str, *arguments: object) -> Any:
         """The value that a request has.
 
-        Raises:
-            _ReaderError: libzim refuses the file, crashes, or takes too long; after a few times at once.
+        Raises _ReaderError: libzim refuses the file, crashes, or takes too long; after a few times at once.
         """
         with self._lock:
             if self._deaths >= _DEATHS:

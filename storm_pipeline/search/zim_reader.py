@@ -83,12 +83,7 @@ _REQUESTS: dict[str, Callable[..., Any]] = {
 
 
 def main(path: str, seconds: float) -> None:
-    """Answer requests until standard input ends.
-
-    Args:
-        path: the file.
-        seconds: of processor time that a request may take.
-    """
+    """Answer requests until standard input ends. ``seconds``: of processor time that a request may take."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_WRONLY)  # libzim prints what it finds
     os.dup2(nowhere, 1)

@@ -27,7 +27,6 @@ class Budget:
     server that had a budget. A run begins once its cap is free, so that the runs under way cannot exceed the budget.
 
     Args:
-        folder: the folder of runs.
         most: US dollars, > 0.
 
     Raises:
@@ -50,11 +49,7 @@ class Budget:
             return self._spent
 
     def check(self) -> None:
-        """Check that something is left.
-
-        Raises:
-            BudgetSpentError: nothing is.
-        """
+        """Check that something is left. Raises BudgetSpentError: nothing is."""
         if self.spent >= self.most:
             raise BudgetSpentError(
                 f"the {self.most:g} dollars that all runs of this server may cost are spent; its owner can raise that"
@@ -77,11 +72,7 @@ class Budget:
             self._allowances = [one for one in self._allowances if one is not allowance]
 
     def count(self, allowance: Allowance, event: Event) -> None:
-        """Count the cost of a run's call.
-
-        Raises:
-            RunError: it cannot be saved.
-        """
+        """Count the cost of a run's call. Raises RunError: it cannot be saved."""
         if not isinstance(event, CallFinished) or not event.cost:
             return
         with self._lock:

@@ -33,8 +33,7 @@ class Access:
     def build(cls, host: str, token: str) -> "Access":
         """The access to a server that listens on an address.
 
-        Raises:
-            SettingsError: others can reach the address and there is no token, or the token is short.
+        Raises SettingsError: others can reach the address and there is no token, or the token is short.
         """
         if token and len(token) < _SHORTEST_TOKEN:
             raise SettingsError(
@@ -59,12 +58,10 @@ def is_loopback(host: str) -> bool:
 class Gate:
     """ASGI middleware that refuses callers without access, pages of other sites, and large or slow bodies.
 
-    Without a token, a request must name this machine as its host and must not come from a page of another site, since
-    a browser lets any page send requests to a local server.
+    Without a token, a request must name this machine as its host and must not come from a page of another site, since a
+    browser lets any page send requests to a local server.
 
     Args:
-        app: the application behind it.
-        access: who may call it.
         open_path: path that needs no token, such as ``/health``.
     """
 

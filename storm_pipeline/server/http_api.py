@@ -63,12 +63,7 @@ class ResumeOrder(BaseModel):
 
 
 def create_app(service: RunService, access: Access | None = None) -> Gate:
-    """The ASGI application of a service.
-
-    Args:
-        service: the runs.
-        access: who may call it; by default everybody on this machine.
-    """
+    """The ASGI application of a service. ``access``: who may call it; by default everybody on this machine."""
     app = FastAPI(
         title="storm-pipeline",
         version=__version__,

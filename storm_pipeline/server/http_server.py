@@ -32,11 +32,7 @@ _MOST_OF_ONE, _MOST = 64, 512
 
 
 def require_api() -> None:
-    """Check that the libraries of the API are installed.
-
-    Raises:
-        MissingExtraError: they are not.
-    """
+    """Check that the libraries of the API are installed. Raises MissingExtraError: they are not."""
     with needs_extra("api", "the HTTP API"):
         import fastapi  # noqa: F401
         import uvicorn  # noqa: F401
@@ -46,13 +42,8 @@ def serve_api(service: "RunService", host: str, port: int, access: Access) -> No
     """Serve the API until SIGINT or SIGTERM; a second one ends the process at once.
 
     Runs under way are then stopped, and their streams of events ended. The process ends within five seconds: a run
-    whose model has not answered by then is interrupted, and can be resumed.
-
-    Args:
-        service: the runs.
-        host: address to listen on.
-        port: port to listen on.
-        access: who may call, see :meth:`Access.build`.
+    whose model has not answered by then is interrupted, and can be resumed. ``access``: who may call, see
+    :meth:`Access.build`.
     """
     import uvicorn
 

@@ -10,11 +10,7 @@ if TYPE_CHECKING:
 
 
 def require_mcp() -> None:
-    """Check that the MCP library is installed.
-
-    Raises:
-        MissingExtraError: it is not.
-    """
+    """Check that the MCP library is installed. Raises MissingExtraError: it is not."""
     with needs_extra("mcp", "the MCP server"):
         import mcp.server.mcpserver  # noqa: F401
 
@@ -22,9 +18,7 @@ def require_mcp() -> None:
 def serve_mcp(service: "RunService", engine: "Search | None" = None) -> None:
     """Serve MCP until standard input ends.
 
-    Args:
-        service: the runs.
-        engine: a search engine to use instead of the one that the owner's settings name.
+    ``engine``: a search engine to use instead of the one that the owner's settings name.
     """
     from storm_pipeline.server.mcp_tools import SourceSearch, create_mcp_server
 

@@ -45,7 +45,6 @@ class SourceSearch:
     """The owner's search engine with its cache, page reader and filter of sources; opened at first use.
 
     Args:
-        settings: the owner's settings.
         engine: an engine to use instead of the one that the settings name.
     """
 
@@ -74,12 +73,7 @@ class SourceSearch:
 
 
 def create_mcp_server(service: RunService, search: SourceSearch) -> MCPServer[Any]:
-    """The MCP server of a service.
-
-    Args:
-        service: the runs.
-        search: how sources are found.
-    """
+    """The MCP server of a service."""
     server = MCPServer[Any]("storm-pipeline", instructions=_ABOUT, version=__version__, log_level="WARNING")
     tools = _Tools(service, search)
     for tool in (tools.write, tools.outline, tools.resume, tools.search, tools.export):

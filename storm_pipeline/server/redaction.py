@@ -10,11 +10,7 @@ from storm_pipeline.types import Article
 
 
 class Redactor:
-    """Removes secrets (:func:`redacted`) and paths from texts; paths below a folder are shortened to what is below it.
-
-    Args:
-        folders: the server's folders.
-    """
+    """Removes secrets (:func:`redacted`) and paths from texts; of paths below a folder, what is below it stays."""
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
         paths = {text for folder in folders for text in (str(folder.absolute()), str(folder.resolve()))}

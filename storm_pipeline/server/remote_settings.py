@@ -34,8 +34,7 @@ class RemoteSettings:
     def build(cls, owner: Settings, allow: Iterable[str] = ()) -> Self:
         """Parse what the owner allows: ``NAME`` for every value of a setting, ``NAME=VALUE`` for one.
 
-        Raises:
-            SettingsError: there is no such setting, or it cannot be allowed like that.
+        Raises SettingsError: there is no such setting, or it cannot be allowed like that.
         """
         allowed: dict[str, frozenset[str] | None] = {}
         for rule in allow:
@@ -56,8 +55,7 @@ class RemoteSettings:
     def for_new_run(self, given: Mapping[str, Any]) -> Settings:
         """The settings of a new run, with those that a caller gave; None counts as not given.
 
-        Raises:
-            SettingsError: the caller may not choose one of them, or its value is invalid.
+        Raises SettingsError: the caller may not choose one of them, or its value is invalid.
         """
         return Settings.build({**self._owners(), **self._checked(given)})
 
@@ -65,10 +63,8 @@ class RemoteSettings:
         """All settings of the next session of a run, from its saved ones and those that a caller gave.
 
         The owner's settings apply. What callers may choose stays as it was saved unless it is given, and a saved cap
-        where it is lower than the owner's; all else that was saved is left out, since a run may be another's.
-
-        Raises:
-            SettingsError: as :meth:`for_new_run`, or the saved settings are no longer valid.
+        where it is lower than the owner's; all else that was saved is left out, since a run may be another's. Raises
+        SettingsError: as :meth:`for_new_run`, or the saved settings are no longer valid.
         """
         may_stay = (CONTENT | set(CAPS) | set(self.allowed)) & saved.keys()
         kept = {name: saved[name] for name in may_stay if self._stays(name, saved[name])}
@@ -126,11 +122,7 @@ def article_formats() -> tuple[ArticleFormat, ...]:
 
 
 def article_format(name: str) -> ArticleFormat:
-    """The format with this name.
-
-    Raises:
-        SettingsError: there is none; lists the formats.
-    """
+    """The format with this name. Raises SettingsError: there is none; lists the formats."""
     if name not in _KNOWN:
         raise SettingsError(f"no format is called {name!r}; choose from: {', '.join(_KNOWN)}")
     return _KNOWN[name]
@@ -139,10 +131,7 @@ def article_format(name: str) -> ArticleFormat:
 def article_as(article: Article, name: str, *, citation_style: str | None = None) -> bytes:
     """An article as the content of a file.
 
-    Args:
-        article: the article.
-        name: of the format.
-        citation_style: name of a CSL style for the reference list of an export format; never a file.
+    ``citation_style``: name of a CSL style for the reference list of an export format; never a file.
 
     Raises:
         SettingsError: no format or style has this name.

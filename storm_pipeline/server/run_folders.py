@@ -47,57 +47,36 @@ class RunView:
 
 
 class RunFolders:
-    """The runs directly below a folder.
-
-    Args:
-        root: the folder of runs.
-    """
+    """The runs directly below a folder."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def path(self, name: str) -> Path:
-        """Folder of the run with this name.
-
-        Raises:
-            UnknownRunError: there is none.
-        """
+        """Folder of the run with this name. Raises UnknownRunError: there is none."""
         found = self._names().get(name)
         if found is None or not (found / "run.json").is_file():
             raise UnknownRunError("there is no run of this name")
         return found
 
     def views(self, most: int) -> tuple[RunView, ...]:
-        """The newest runs, newest first.
-
-        Raises:
-            RunError: the folder cannot be read.
-        """
+        """The newest runs, newest first. Raises RunError: the folder cannot be read."""
         mine = set(self._names().values())
         entries = [one for one in list_runs(self._root) if one.folder in mine and one.state not in ("batch", "no run")]
         return tuple(map(_view, entries[:most]))
 
     def view(self, name: str) -> RunView:
-        """One run.
-
-        Raises:
-            UnknownRunError: there is none.
-        """
+        """One run. Raises UnknownRunError: there is none."""
         return _view(run_entry(self.path(name)))
 
     def state(self, name: str) -> str:
-        """State of a run, without reading its usage.
-
-        Raises:
-            UnknownRunError: there is none.
-        """
+        """State of a run, without reading its usage. Raises UnknownRunError: there is none."""
         return run_state(self.path(name))
 
     def unfinished(self) -> tuple[str, ...]:
         """Names of the runs that wait for their first session or were interrupted, oldest first.
 
-        Raises:
-            RunError: the folder cannot be read.
+        Raises RunError: the folder cannot be read.
         """
         mine = set(self._names().values())
         left = [one for one in list_runs(self._root) if one.state in ("queued", "interrupted") and one.folder in mine]
@@ -150,11 +129,7 @@ class RunFolders:
         return from_json(self._piece(name, "article.json", "article"))
 
     def outline(self, name: str) -> str:
-        """The outline of a run, as Markdown.
-
-        Raises:
-            UnknownRunError, NotReadyError: as :meth:`article`.
-        """
+        """The outline of a run, as Markdown. Raises UnknownRunError, NotReadyError: as :meth:`article`."""
         return self._piece(name, "outline.md", "outline")
 
     def _piece(self, name: str, file: str, what: str) -> str:
@@ -206,7 +181,6 @@ class EventFile:
     """New events of a run's ``events.jsonl``, each with the number of its line, from 1.
 
     Args:
-        folder: folder of the run.
         after: number of the last line that is already known; 0 for all.
     """
 

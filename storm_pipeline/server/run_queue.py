@@ -77,8 +77,7 @@ class RunQueue:
     def add(self, job: Job) -> None:
         """Begin a job, or let it wait; returns once it has begun, if it need not wait.
 
-        Raises:
-            Exception: why it could not begin.
+        Raises Exception: why it could not begin.
         """
         with self._lock:
             self._waiting[job.name] = job

@@ -54,7 +54,6 @@ class RunService:
         open_storm: makes a ``Storm`` from settings; by default the class itself.
 
     Attributes:
-        folders: the runs and their results.
         redactor: removes secrets from what leaves the server.
 
     Raises:
@@ -165,32 +164,18 @@ class RunService:
             self.folders.delete(name)
 
     def view(self, name: str) -> RunView:
-        """A run as callers see it.
-
-        Raises:
-            UnknownRunError: there is no such run.
-        """
+        """A run as callers see it. Raises UnknownRunError: there is no such run."""
         return self._shown(self.folders.view(name))
 
     def views(self, most: int) -> tuple[RunView, ...]:
-        """The newest runs, newest first.
-
-        Raises:
-            RunError: the folder cannot be read.
-        """
+        """The newest runs, newest first. Raises RunError: the folder cannot be read."""
         return tuple(map(self._shown, self.folders.views(most)))
 
     def events(self, name: str, after: int = 0) -> "Iterator[tuple[int, dict[str, Any]] | None]":
         """Events of a run as records, each with its number; None whenever there is nothing new.
 
-        They end with the run, or soon after :meth:`halt`.
-
-        Args:
-            name: name of the run.
-            after: number of the last event that is already known.
-
-        Raises:
-            UnknownRunError: there is no such run.
+        They end with the run, or soon after :meth:`halt`. ``after``: number of the last event that is already known.
+        Raises UnknownRunError: there is no such run.
         """
         file = EventFile(self.folders.path(name), after)
         while True:

@@ -56,11 +56,8 @@ def refreshed_file(cache: Path) -> Path:
 def load_catalogue(cache: Path | None = None) -> Catalogue:
     """The packaged catalogue, with a refreshed list if there is a newer one.
 
-    Args:
-        cache: the cache folder, which may hold a refreshed list; None to ignore it.
-
-    Raises:
-        SourcesError: the refreshed list cannot be read.
+    ``cache``: the cache folder, which may hold a refreshed list; None to ignore it. Raises SourcesError: the refreshed
+    list cannot be read.
     """
     file = refreshed_file(cache) if cache else None
     if file and file.exists():

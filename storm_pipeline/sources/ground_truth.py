@@ -77,13 +77,12 @@ def names_in_title(title: str) -> set[str]:
 class GroundTruth:
     """Pages that no article may use, under any URL, and their copies. Immutable.
 
-    A page is recognised by its URL; by the title of a Wikipedia article, on Wikipedia and its mirrors; and by its
-    text, if at least a given share of its word 8-grams occur in the known text.
+    A page is recognised by its URL; by the title of a Wikipedia article, on Wikipedia and its mirrors; and by its text,
+    if at least a given share of its word 8-grams occur in the known text.
 
     Args:
         urls: URLs of the pages. A Wikipedia URL means the article in that language only, under all its URLs.
         titles: titles of Wikipedia articles, in every language that has an article of this title.
-        texts: known text of the pages.
         share: minimum share of 8-grams, in (0, 1].
         catalogue: knows which hosts are mirrors of Wikipedia; default: the package's.
     """
@@ -116,13 +115,7 @@ class GroundTruth:
         return self.with_texts(page.text for page in seen if self.recognise_by_name(page.url, page.title))
 
     def recognise(self, url: str, title: str, text: str) -> str | None:
-        """Why a page is to be kept out, in one sentence; None if it is not.
-
-        Args:
-            url: its URL.
-            title: its title; may be empty.
-            text: its known passages, joined.
-        """
+        """Why a page is to be kept out, in one sentence; None if it is not. ``title``: its title; may be empty."""
         return self.recognise_by_name(url, title) or self._by_text(text)
 
     def recognise_by_name(self, url: str, title: str) -> str | None:
@@ -165,9 +158,7 @@ class GroundTruth:
 def repeats_wikipedia(url: str, catalogue: Catalogue | None = None) -> bool:
     """Whether a page is Wikipedia's or on a mirror of it, in any language.
 
-    Args:
-        url: its URL.
-        catalogue: knows which hosts are mirrors; default: the package's.
+    ``catalogue``: knows which hosts are mirrors; default: the package's.
     """
     where = pattern_of(url)
     if where is None:

@@ -92,11 +92,7 @@ def to_json(perennial: Perennial) -> str:
 
 
 def read_perennial(file: Path) -> Perennial:
-    """Read a list from its file.
-
-    Raises:
-        SourcesError: it cannot be read, or is malformed.
-    """
+    """Read a list from its file. Raises SourcesError: it cannot be read, or is malformed."""
     try:
         record = json.loads(file.read_text("utf-8"))
         return Perennial(str(record["as_of"]), tuple(map(_listed, record["sources"])))
@@ -134,9 +130,7 @@ def read_rows(wikitext: str) -> Iterator[Listed]:
     """The rows of one page of the list that have a status and at least one place, in order.
 
     Rows are split before parsing: the list wraps them in ``<onlyinclude>``, inside which the parser finds no table.
-
-    Raises:
-        MissingExtraError: the parser is not installed.
+    Raises MissingExtraError: the parser is not installed.
     """
     parser = _parser()
     for row in _ROW.split(wikitext):

@@ -34,12 +34,11 @@ class SourceVerdict:
 class SourcePolicy:
     """Decides which pages may be used. Thread-safe.
 
-    ``strict`` keeps what is generally reliable by Wikipedia's list of perennial sources, and scholarly,
-    official and educational hosts, known or not. ``standard`` also keeps preprints, unknown and
-    disputed sources; it excludes what is generally unreliable, deprecated or blacklisted, user-generated,
-    self-published, social media, open wikis, copies of Wikipedia, content farms and predatory publishers.
-    ``any`` keeps all. If the list has several rows for one place (its rating depends on the topic),
-    ``strict`` applies the most cautious one and ``standard`` the most lenient one.
+    ``strict`` keeps what is generally reliable by Wikipedia's list of perennial sources, and scholarly, official and
+    educational hosts, known or not. ``standard`` also keeps preprints, unknown and disputed sources; it excludes what
+    is generally unreliable, deprecated or blacklisted, user-generated, self-published, social media, open wikis, copies
+    of Wikipedia, content farms and predatory publishers. ``any`` keeps all. If the list has several rows for one place
+    (its rating depends on the topic), ``strict`` applies the most cautious one and ``standard`` the most lenient one.
 
     The most specific place decides: longest host, then longest path. The user's lists take precedence under every
     policy; a place on both is denied. Anything but a web page (a local file) is always allowed.
@@ -109,18 +108,13 @@ class SourcePolicy:
 def judge(url: str, policy: Policy = "standard") -> SourceVerdict:
     """The verdict on a page by a policy alone; :class:`SourcePolicy` also supports user lists.
 
-    Raises:
-        SettingsError: there is no such policy.
+    Raises SettingsError: there is no such policy.
     """
     return SourcePolicy(policy).judge(url)
 
 
 def policy_named(name: str) -> Policy:
-    """Validate the name of a policy.
-
-    Raises:
-        SettingsError: there is no such policy.
-    """
+    """Validate the name of a policy. Raises SettingsError: there is no such policy."""
     for policy in POLICIES:
         if policy == name:
             return policy

@@ -19,9 +19,7 @@ _MAX_PAGES = 30
 def fetch_perennial(api: str = API, *, today: date | None = None) -> Perennial:
     """Fetch the current list from its subpages ``…/1``, ``…/2`` and so on, until one is missing.
 
-    Args:
-        api: URL of the wiki's ``api.php``.
-        today: the current date.
+    ``api``: URL of the wiki's ``api.php``.
 
     Raises:
         MissingExtraError: the wikitext parser is not installed.
@@ -36,11 +34,7 @@ def fetch_perennial(api: str = API, *, today: date | None = None) -> Perennial:
 
 
 def save_perennial(perennial: Perennial, file: Path) -> None:
-    """Write a list to a file atomically.
-
-    Raises:
-        SourcesError: the file cannot be written.
-    """
+    """Write a list to a file atomically. Raises SourcesError: the file cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, to_json(perennial))

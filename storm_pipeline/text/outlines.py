@@ -97,14 +97,13 @@ def outline_from_headings(
 ) -> Outline:
     """Build an outline from (level, title) pairs in reading order.
 
-    Titles lose markup, numbers, links and citation markers; prose and back matter (References, See also …,
-    with its subheadings) are dropped; levels become contiguous; a heading that repeats an earlier sibling is
-    merged into it; a childless subheading named like a section is dropped; at the top level, the topic
-    itself and stand-ins for the lead (Introduction, Overview of the topic …) are replaced by their children.
+    Titles lose markup, numbers, links and citation markers; prose and back matter (References, See also …, with its
+    subheadings) are dropped; levels become contiguous; a heading that repeats an earlier sibling is merged into it; a
+    childless subheading named like a section is dropped; at the top level, the topic itself and stand-ins for the lead
+    (Introduction, Overview of the topic …) are replaced by their children.
 
     Args:
         pairs: larger levels are deeper, from any base.
-        topic: the outline's topic.
         max_sections: maximum number of sections; later ones are dropped.
         max_depth: maximum depth, at most 6.
     """

@@ -38,8 +38,7 @@ class Name:
 def read_names(text: str | None) -> tuple[Name, ...]:
     """The names in a text, which ``;`` separates; a name that looks like an institution's is kept whole.
 
-    Args:
-        text: on one line, each name ``Given Family`` or ``Family, Given``; None and empty parts give no name.
+    ``text``: on one line, each name ``Given Family`` or ``Family, Given``; None and empty parts give no name.
     """
     parts = (_BY.sub("", " ".join(part.split())) for part in (text or "").split(";"))
     return tuple(dict.fromkeys(_name(part) for part in parts if part))

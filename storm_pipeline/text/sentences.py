@@ -66,13 +66,10 @@ _DOUBT = re.compile(r"\b\w{1,3}\.")
 def split_sentences(text: str) -> list[str]:
     """Split a text into its sentences, in order, each stripped.
 
-    Citation markers after a sentence's full stop belong to that sentence, with or without white space
-    between; markers at the start of a line belong to the line, and a line of markers alone to the
-    line before. A line end ends a sentence unless the next line starts in lower case. No character
-    other than white space is lost or changed.
-
-    Args:
-        text: any text; markdown marks are ordinary characters here.
+    Citation markers after a sentence's full stop belong to that sentence, with or without white space between; markers
+    at the start of a line belong to the line, and a line of markers alone to the line before. A line end ends a
+    sentence unless the next line starts in lower case. No character other than white space is lost or changed.
+    ``text``: any text; markdown marks are ordinary characters here.
     """
     return [text[start:end].strip() for start, end in _sentence_spans(text)]
 
@@ -81,7 +78,6 @@ def truncate_sentences(text: str, budget: int, count: Callable[[str], int] | Non
     """The longest prefix of whole sentences within a budget; empty if the first sentence is too long.
 
     Args:
-        text: any text.
         budget: maximum length in units of ``count``, >= 0.
         count: length of a text; must not decrease when text is appended. Default: :func:`word_count`.
     """

@@ -96,7 +96,6 @@ def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
 
     Args:
         a: a text, the shorter one if there is a choice.
-        b: the other text.
         at_least: minimum length of the run in words; if the longest one is shorter, the list is empty.
     """
     left, joined, right = _folded(a), _in_lines(a), _in_lines(b)

@@ -30,7 +30,6 @@ def wikigenbench_article(
     """Read an article.
 
     Args:
-        title: of the article.
         parts: texts with the documents that their numbers refer to: one for the article, or one per section.
         pages: used for the documents without a text.
 
@@ -90,14 +89,11 @@ class _File(BaseModel):
 def json_article(title: str, text: str, pages: AvailablePages) -> Article:
     """Read an article.
 
-    Our own articles keep their citations and the passages that their runs saw. The other form is
-    ``{"title": …, "markdown": …, "sources": [{"url": …, "title": …, "text": …}]}``, in which ``[1]`` cites the first
-    source. ``text`` may stand for ``markdown``; without ``sources`` the list in the Markdown counts. A source's text,
-    if given, is the page that its passages are taken from; else it is the available page at that address. What
-    WikiGenBench's programs write has ``text`` and ``retrieve``, see :mod:`.wikigenbench`.
-
-    Raises:
-        DatasetError: it is neither, or damaged.
+    Our own articles keep their citations and the passages that their runs saw. The other form is ``{"title": …,
+    "markdown": …, "sources": [{"url": …, "title": …, "text": …}]}``, in which ``[1]`` cites the first source. ``text``
+    may stand for ``markdown``; without ``sources`` the list in the Markdown counts. A source's text, if given, is the
+    page that its passages are taken from; else it is the available page at that address. What WikiGenBench's programs
+    write has ``text`` and ``retrieve``, see :mod:`.wikigenbench`. Raises DatasetError: it is neither, or damaged.
     """
     try:
         record = json.loads(text)

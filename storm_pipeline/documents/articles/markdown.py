@@ -31,7 +31,6 @@ def markdown_article(
 
     Args:
         title: of the article; an opening heading of this name is left out.
-        text: Markdown.
         pages: those that can be cited, besides references that have a text.
         references: the references by number; None: those of the list in the text.
     """

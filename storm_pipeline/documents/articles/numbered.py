@@ -34,9 +34,8 @@ def numbered_article(
 ) -> Article:
     """An article from text in which ``[n]`` cites the reference ``n``.
 
-    Each citation gets the best passage of its page. Citations of pages that
-    are not available are dropped, and so are numbers without a reference; the report counts both. Back matter is left
-    out.
+    Each citation gets the best passage of its page. Citations of pages that are not available are dropped, and so are
+    numbers without a reference; the report counts both. Back matter is left out.
 
     Args:
         title: of the article; an opening heading of this name is left out.

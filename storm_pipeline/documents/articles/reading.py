@@ -43,7 +43,6 @@ def read_article(path: Path, title: str, pages: AvailablePages) -> Article:
 
     Args:
         path: a file with one of :data:`SUFFIXES`, or what an installed :class:`ArticleReader` reads.
-        title: of the article.
         pages: the pages that it can cite; of each citation, the passage that suits the sentence best is taken.
 
     Raises:

@@ -44,7 +44,6 @@ class ArxivSearch:
     """Searches all fields of arXiv papers; one abstract per paper.
 
     Args:
-        base_url: full URL of the query endpoint.
         options: only ``since`` and ``until`` are used (dates of the first submission).
         patience: time limits.
         rate: requests a second (the service asks for one in three seconds).
@@ -72,8 +71,7 @@ class ArxivSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Up to ``k`` papers, best first: those with all words of the query, or if there are none, with any.
 
-        Raises:
-            SearchError: the request to arXiv failed, or its response has an unknown format.
+        Raises SearchError: the request to arXiv failed, or its response has an unknown format.
         """
         terms = [f"all:{word}" for word in topic_words(query)]
         if not terms or k < 1:

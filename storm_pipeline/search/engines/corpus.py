@@ -37,13 +37,11 @@ def open_engine(argument: str, config: EngineConfig) -> "CorpusSearch":
 class CorpusSearch:
     """Searches a file or folder of documents, cut into passages of about 100 to 150 words.
 
-    A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or
-    a folder of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, subfolders
-    included. Links to files outside the folder are reported, not followed.
-    Everything is read and indexed once, at construction.
+    A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or a folder
+    of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, subfolders included.
+    Links to files outside the folder are reported, not followed. Everything is read and indexed once, at construction.
 
     Args:
-        path: the file or folder.
         passages: maximum number of passages per document, >= 1.
         limit: maximum number of words in a passage.
         linked: as for :func:`storm_pipeline.documents.reader.read_documents`.

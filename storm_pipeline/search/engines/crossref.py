@@ -40,7 +40,6 @@ class CrossrefSearch:
 
     Args:
         mailto: contact e-mail address; by default the environment variable ``CROSSREF_MAILTO``, if set.
-        base_url: full URL of the works endpoint.
         options: only ``since`` and ``until`` are used.
         patience: time limits.
         rate: requests a second; None for what the service allows (3 with an e-mail address, 1 without).
@@ -77,8 +76,7 @@ class CrossrefSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Up to ``k`` works, best first.
 
-        Raises:
-            SearchError: the request to Crossref failed, or its response has an unknown format.
+        Raises SearchError: the request to Crossref failed, or its response has an unknown format.
         """
         query = one_line(query)
         if not query or k < 1:

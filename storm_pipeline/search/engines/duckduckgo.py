@@ -47,7 +47,6 @@ class DuckDuckGoSearch:
     """Searches the web through DuckDuckGo's HTML page; one short passage per page, at most 50 pages.
 
     Args:
-        base_url: full URL of that page.
         patience: time limits; ``read`` bounds a whole response.
         rate: requests a second, one at a time (the service documents no limit).
         options: the region is sent as a parameter, domains as query operators.
@@ -77,8 +76,7 @@ class DuckDuckGoSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Up to ``k`` pages, best first, one passage each; see the protocol.
 
-        Raises:
-            SearchError: the request failed, was blocked as a bot's, or its response has an unknown format.
+        Raises SearchError: the request failed, was blocked as a bot's, or its response has an unknown format.
         """
         query = with_sites(query, self._options, limit=_MAX_CHARACTERS)
         if not query or k < 1:

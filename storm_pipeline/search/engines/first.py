@@ -31,11 +31,7 @@ def open_engine(argument: str, config: EngineConfig) -> OpenedEngine:
 def first(engines: Iterable[SearchEngine | Search]) -> Search:
     """A search that queries engines in order until one finds something; a SearchError of all of them names each.
 
-    Args:
-        engines: at least one, in the order to query them.
-
-    Raises:
-        SettingsError: there is no engine.
+    ``engines``: at least one, in the order to query them. Raises SettingsError: there is no engine.
     """
     parts = checked_engines(INFO, engines)
 

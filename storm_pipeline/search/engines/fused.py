@@ -30,13 +30,8 @@ def fused(engines: Iterable[SearchEngine | Search]) -> Search:
 
     A page that several engines find is one source with the passages of each. A search takes as long as the slowest
     engine. An engine that fails is skipped if another succeeds, and reported in ``lost``; a SearchError of all of them
-    names each.
-
-    Args:
-        engines: at least one; ties go to the page of the earlier engine.
-
-    Raises:
-        SettingsError: there is no engine.
+    names each. ``engines``: at least one; ties go to the page of the earlier engine. Raises SettingsError: there is no
+    engine.
     """
     parts = checked_engines(INFO, engines)
 

@@ -34,7 +34,6 @@ class KiwixSearch:
     """Full-text search for articles of a ZIM file and their best-matching passages. Thread-safe.
 
     Args:
-        file: the file.
         passages: maximum number of passages per article, >= 1.
         limit: maximum number of words in a passage.
     """
@@ -47,11 +46,7 @@ class KiwixSearch:
         self._limit = limit
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Passages of up to ``k`` articles, best passage first.
-
-        Raises:
-            CorpusError: the file is damaged.
-        """
+        """Passages of up to ``k`` articles, best passage first. Raises CorpusError: the file is damaged."""
         query = one_line(query)
         snippets = [
             Snippet(article.url, article.title, plain, engine=self.name)
@@ -73,9 +68,6 @@ class KiwixContents:
     """Looks up tables of contents in a ZIM file, offline.
 
     A :class:`storm_pipeline.search.tables_of_contents.ContentsSource`.
-
-    Args:
-        file: the file.
     """
 
     def __init__(self, file: ZimFile) -> None:
@@ -84,8 +76,7 @@ class KiwixContents:
     def table_of_contents(self, title: str) -> TableOfContents | None:
         """Headings of the article with this title, or of its redirect target; None if there is no such article.
 
-        Raises:
-            CorpusError: the file is damaged.
+        Raises CorpusError: the file is damaged.
         """
         article = self._file.article(plain_text(title).partition("#")[0])
         if article is None:

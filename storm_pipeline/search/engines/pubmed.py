@@ -41,11 +41,10 @@ class PubMedSearch:
 
     Args:
         key: the API key; by default the environment variable ``NCBI_API_KEY``, if it is set.
-        base_url: URL of the E-utilities.
         options: only ``since`` and ``until`` are used (dates of publication).
         patience: time limits.
-        rate: requests a second; a search takes two or three; None for what the service allows (10 with a
-            key, 3 without).
+        rate: requests a second; a search takes two or three; None for what the service allows (10 with a key, 3
+            without).
     """
 
     name = "pubmed"
@@ -80,8 +79,7 @@ class PubMedSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Up to ``k`` papers, best first: those with all words of the query, or if there are none, with any.
 
-        Raises:
-            SearchError: the request to PubMed failed, or its response has an unknown format.
+        Raises SearchError: the request to PubMed failed, or its response has an unknown format.
         """
         words = topic_words(query)
         if not words or k < 1:

@@ -76,7 +76,6 @@ class QdrantSearch:
     """Nearest-neighbour search for passages by their vectors. Thread-safe.
 
     Args:
-        collection: where to search.
         embedder: the model that made the vectors of the collection.
         payload: names of the payload fields.
         vector: name of the vector; required if the collection has several.
@@ -107,8 +106,7 @@ class QdrantSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Passages of up to ``k`` URLs, nearest first; see the protocol.
 
-        Raises:
-            SearchError: the collection could not be searched, or no point found has text.
+        Raises SearchError: the collection could not be searched, or no point found has text.
         """
         query = one_line(query)
         if not query or k < 1:

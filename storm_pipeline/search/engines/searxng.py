@@ -35,8 +35,7 @@ class SearxngSearch:
     """Searches the web through a SearXNG instance; one short passage a page.
 
     Args:
-        base_url: address of the instance, e.g. ``http://localhost:8080``; by default the variable
-            ``SEARXNG_URL``.
+        base_url: address of the instance, e.g. ``http://localhost:8080``; by default the variable ``SEARXNG_URL``.
         language: language code of the results, ``all`` for any.
         patience: time limits.
         rate: requests a second (the upstream engines block frequent requests).
@@ -78,10 +77,8 @@ class SearxngSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Up to ``k`` pages, best first, one snippet each; skips hits without text.
 
-        Fetches up to 3 pages of results until there are ``k`` hits.
-
-        Raises:
-            SearchError: the request failed, or none of the upstream engines responded.
+        Fetches up to 3 pages of results until there are ``k`` hits. Raises SearchError: the request failed, or none of
+        the upstream engines responded.
         """
         query = one_line(query)
         if not query or k < 1:

@@ -42,7 +42,6 @@ class SemanticScholarSearch:
 
     Args:
         key: the API key; by default the environment variable ``SEMANTIC_SCHOLAR_API_KEY``, if it is set.
-        base_url: full URL of the search endpoint.
         options: only ``since`` and ``until`` are used.
         patience: time limits.
         rate: requests a second (the service allows 1 with a key; without one, all users share a quota).
@@ -82,8 +81,7 @@ class SemanticScholarSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Up to ``k`` papers, best first; skips those with neither abstract nor summary.
 
-        Raises:
-            SearchError: the request to Semantic Scholar failed, or its response has an unknown format.
+        Raises SearchError: the request to Semantic Scholar failed, or its response has an unknown format.
         """
         words = bare_words(query)  # hyphenated words find nothing
         if not words or k < 1:

@@ -47,12 +47,10 @@ def open_engine(argument: str, config: EngineConfig) -> "WikiLeads":
 class WikiLeads:
     """Lexical search in the opening paragraphs of Wikipedia's vital articles.
 
-    The index is built at the first search (about 2 s) and shared by all engines over the same file in the
-    process.
+    The index is built at the first search (about 2 s) and shared by all engines over the same file in the process.
 
     Args:
-        path: the asset ``wikipedia-vital-article-leads-en``: JSON, title → title, extract, description and
-            topic.
+        path: the asset ``wikipedia-vital-article-leads-en``: JSON, title → title, extract, description and topic.
     """
 
     name = "wiki-leads"
@@ -63,11 +61,8 @@ class WikiLeads:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Up to ``k`` articles, best first, one snippet each: the whole opening paragraph.
 
-        An article that shares too little with the query is not found: only function words, or one common word
-        of many.
-
-        Raises:
-            CorpusError: the file is missing or damaged.
+        An article that shares too little with the query is not found: only function words, or one common word of many.
+        Raises CorpusError: the file is missing or damaged.
         """
         if k < 1:
             return ()

@@ -73,7 +73,6 @@ class WikipediaSearch:
         options: only ``language`` is used.
         passages: maximum number of passages per article, >= 1.
         patience: time limits.
-        rate: requests a second.
 
     Raises:
         SettingsError: the language code is malformed.
@@ -107,10 +106,8 @@ class WikipediaSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Passages of up to ``k`` articles, best article first; the opening passage if none matches the query.
 
-        Finds articles with all words of the query, or if there are none, with any; skips disambiguation pages.
-
-        Raises:
-            SearchError: the request to Wikipedia failed, or its response has an unknown format.
+        Finds articles with all words of the query, or if there are none, with any; skips disambiguation pages. Raises
+        SearchError: the request to Wikipedia failed, or its response has an unknown format.
         """
         words = (topic_words if self._language in _ENGLISH else bare_words)(query)
         if not words or k < 1:
