@@ -26,13 +26,16 @@ _BESIDE = re.compile(
     r"unlike|such as|e\.g\.,?|i\.e\.,?|rather than|(?:as )?opposed to) (?:the |an? )?(?:[a-z]+ ){0,2}$"
 )
 """What makes a name the end of another thing, or an example beside it: Gothic was succeeded by the Renaissance."""
+_NEIGHBOUR = re.compile(r"\b(?:border(?:s|ed|ing)?|adjoins?|(?:is|are|lies?|located|situated) between)\b[^.;]*$")
+_SIDE = re.compile(r"(?: [\w-]+){0,2} (?:to|on|in) (?:its|the|their) (?:far )?(?:north|south|east|west)")
+"""What makes a place a neighbour of another: bordered to the north by Mexico; with Mexico to its south."""
 _PLACE_OF = re.compile(
     r"\b(?:Gulf|Bay|Strait|Sea|Valley|University|State|Battle|Treaty|Bank|Isle|Isthmus) of (?:the )?$"
 )
 """What makes a name a part of another's: the Gulf of Mexico."""
 _NAME_BEFORE = re.compile(r"(?<=\w )([A-Z][a-z]+)[ -]$")
 _PARTS = frozenset(
-    "High Low Early Late Northern Southern Eastern Western Central North South East West Upper Lower Old New Middle "
+    "High Low Early Late Northern Southern Eastern Western Central North South East West Upper Lower Old Middle "
     "Great Greater Proto Pre Post European Ancient Modern Classical The A An".split()
 )
 """Words before a name that tell a part of what it names."""
@@ -95,7 +98,8 @@ class Subject:
 
     def is_part_of(self, title: str) -> bool:
         """Whether a page's title has a full name of the subject and more words: Renaissance art."""
-        found = next(self.mentions(f"the {title}"), None)
+        plain = title[:1].lower() + title[1:] if self.names[0][:1].islower() else title
+        found = next(self.mentions(f"the {plain}"), None)
         return found is not None and stem_set(title) != stem_set(self.names[0])
 
     def surname_in(self, text: str) -> bool:
@@ -185,7 +189,7 @@ def _spelling(name: str) -> str:
 def _is_other(text: str, found: re.Match[str]) -> bool:
     """Whether the match is part of a longer name, as in Sun Yat-sen, or a mere measure or neighbour: the Sun's mass."""
     after, before = text[found.end() :], text[: found.start()]
-    if _PLACE_OF.search(before):
+    if _PLACE_OF.search(before) or _NEIGHBOUR.search(before) or _SIDE.match(after):
         return True
     is_beside = _MEASURE.search(before) or _BESIDE.search(before)
     return bool(re.match(r"[ -][A-Z]\w|-\w", after) or before.endswith("-") or is_beside)

@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from contexts import Told, run
 from hypothesis import given
@@ -19,11 +21,14 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Heading, Outline, Snippet
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
+from storm_pipeline.writers.small.aspects import descriptions, grouped
 from storm_pipeline.writers.small.kinds import kind_of
-from storm_pipeline.writers.small.mentions import opens_with, tells_of
-from storm_pipeline.writers.small.order import in_paragraphs
+from storm_pipeline.writers.small.mentions import opens_with, remoteness, tells_of
+from storm_pipeline.writers.small.order import in_paragraphs, in_reading_order
+from storm_pipeline.writers.small.sections import sections_of
 from storm_pipeline.writers.small.shortening import shortened
-from storm_pipeline.writers.small.standing import with_subject
+from storm_pipeline.writers.small.standing import lacks_subject, with_subject
+from storm_pipeline.writers.small.statements import Statement, statements_about
 from storm_pipeline.writers.small.writer import SmallWriter
 
 OPENING = (
@@ -76,7 +81,7 @@ def test_the_lead_is_the_opening_of_the_topics_own_page_in_its_order() -> None:
 
 def test_sections_have_at_least_four_statements_and_none_stands_twice() -> None:
     evidence = gathered([OWN, *(about(thing) for thing in THINGS)], "Fishway", "Weather")
-    assert len(evidence.sections) >= 2
+    assert evidence.sections
     assert all(len(own.facts) >= 4 for own in evidence.sections)
     assert [own.heading for own in evidence.sections] == list(evidence.outline.sections)
     texts = [
@@ -142,6 +147,9 @@ CULT = subject_of("Cult", sources_of([Snippet("https://example.org/c", "Cult", "
         (CULT, "The cult of Venus lasted.", True),
         (CULT, "Cults fail.", True),
         (CULT, "The minds of apes are often cult to have plans.", False),
+        (REGION, "He ruled parts of present-day Central Asia, West Asia, and Iran from 1077.", False),
+        (REGION, 'Berg was called "one of the last West Asia hands" by a friend.', False),
+        (REGION, '"West Asia" is a name of the region.', True),
     ],
 )
 def test_a_name_in_a_list_or_before_another_noun_tells_nothing(subject: Subject, text: str, tells: bool) -> None:
@@ -155,6 +163,8 @@ def test_a_name_in_a_list_or_before_another_noun_tells_nothing(subject: Subject,
         ("Turkey is a country mainly located in Anatolia.", "Places"),
         ("The Euphrates is one of the most important rivers of the region.", "Places"),
         ("Hibernation is a state of minimal activity.", ""),
+        ("The Parthian Empire was a major Iranian political and cultural power of old.", ""),
+        ("The Goths were a Germanic people who fought the Roman emperor.", ""),
         ("Francis Petrarch was an Italian scholar and poet of the Renaissance.", "People"),
         ("Lorenzo was the ruler of Florence. He held the balance of power.", "People"),
         ("The Mexican War was an invasion of Mexico. It ended after he signed a treaty.", ""),
@@ -176,10 +186,53 @@ def test_a_page_says_what_kind_of_thing_it_is_about(text: str, kind: str) -> Non
         ("Venus", "The cult is composed mostly of women.", False),
         ("Hymenoptera", "Cults typically have a special priest.", False),
         ("Venus", "The cult of Venus was composed mostly of women.", True),
+        ("Opium", "Opium's cult acts on the mind of the user.", True),
     ],
 )
 def test_a_common_noun_on_another_page_means_one_of_its_own(title: str, text: str, opens: bool) -> None:
     assert opens_with(CULT, title, text) is opens
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "is_part"),
+    [
+        ("Fire cult", "A fire cult is a cult that honours fire. Its priests sing at night in the open.", True),
+        ("Cult of personality", "A cult of personality is an image of a leader. The cult is made by praise.", False),
+        ("Language cult", "In Selby, the language cult occurs when words die. It is the cult of the state.", False),
+        ("History of the cult", "The history of the cult begins in Selby. It ends in the state of the north.", True),
+        ("Cult building", "Buildings are made of stone. The town of Selby has many buildings of stone.", True),
+    ],
+)
+def test_a_kind_of_what_a_common_noun_means_is_called_so_by_its_page(title: str, text: str, is_part: bool) -> None:
+    page = Snippet("https://example.org/x", title, text)
+    store: Any = SimpleNamespace(embed=lambda texts: np.ones((len(texts), 1), dtype=np.float32))
+    (one,) = statements_about(CULT, [page], store)
+    assert one.of_a_part is is_part
+
+
+def test_where_time_orders_histories_come_first_and_undated_pages_last() -> None:
+    texts = {
+        "Fall": "The Orrin Dam fell in 1950 by night.",
+        "Rise": "The Orrin Dam rose after the 1845 law of the state.",
+        "Gate": "The Orrin Dam has a gate of green wood.",
+        "History of it": "The Orrin Dam was planned in 1990 by men of the state.",
+    }
+    pages = [Snippet(f"https://example.org/{title}", title, text) for title, text in texts.items()]
+    with written([OWN, *pages]) as (ctx, _):
+        found = statements_about(Subject("Orrin Dam", ("Orrin Dam",)), pages, ctx.store)
+    assert [one.fact.title for one in in_reading_order(found, by_time=True)] == [
+        "History of it",
+        "Rise",
+        "Fall",
+        "Gate",
+    ]
+
+
+def test_what_names_the_subject_late_or_beside_another_is_more_remote() -> None:
+    first = remoteness(REGION, "West Asia is dry.")
+    late = remoteness(REGION, "The dry wind of the long summer blows in West Asia.")
+    beside = remoteness(REGION, "The dry wind of the long summer blows in Egypt and West Asia.")
+    assert 0.0 == first < late < beside <= 0.24
 
 
 def test_the_title_of_another_page_does_not_name_the_topic() -> None:
@@ -196,7 +249,8 @@ def test_places_people_and_works_have_sections_of_their_own() -> None:
     }
     people = [Snippet(f"https://example.org/{name}", name, f"{name} {text}") for name, text in lives.items()]
     sections = gathered([OWN, *people, *(about(thing) for thing in THINGS[:3])]).sections
-    assert [own.heading.title for own in sections if own.is_named] == ["People"]
+    assert sections[-1].heading.title == "People"
+    assert sections[-1].is_named
     assert {fact.title for fact in sections[-1].facts} == {page.title for page in people}
 
 
@@ -218,6 +272,9 @@ def test_places_people_and_works_have_sections_of_their_own() -> None:
         ("Uranus", "The planet's ring near the Orrin Dam has a complex structure that the state of Selby studies."),
         ("Quetzal", "The quetzal of the Orrin Dam above the town of Selby has two known subspecies, P. m."),
         ("Conspiracy theory", "As such, the Orrin Dam is known to the state as a theory of conspiracy."),
+        ("Surface tension", "The two are equal, but at the Orrin Dam it is common to use the odd name of Selby."),
+        ("Cougar", "Further south, its range extends through the Orrin Dam to the town of Selby and the state."),
+        ("Language death", "A related term is that of the Orrin Dam, the odd end of the town of Selby."),
         ("Energy level", "The term is used for the energy levels of the water behind the Orrin Dam of Selby."),
         ("Cave painting", "Scholars suggest that the oldest of such paintings were made at the Orrin Dam of Selby."),
         ("Renaissance music", "A convenient watershed for its end is the Orrin Dam that the state built at Selby."),
@@ -243,12 +300,25 @@ def test_no_page_but_those_about_the_subject_gives_many_sentences_where_there_ar
     assert max(counts.values()) <= 2
 
 
+@pytest.mark.parametrize(
+    ("text", "lacks"),
+    [
+        ("The unit of energy, the joule (J), is named after him.", True),
+        ("The unit of energy was named after James Joule by his friends.", False),
+        ("Alexander won with his army.", False),
+        ("Born in Selby, it grew.", True),
+    ],
+)
+def test_somebody_whom_nothing_names_costs_the_sentence(text: str, lacks: bool) -> None:
+    assert lacks_subject(text, "James Joule") is lacks
+
+
 def test_few_statements_of_one_form_are_taken() -> None:
     names = [f"{thing.title()}{end}" for thing in THINGS for end in ("berg", "dal")]
     pages = [
         Snippet(f"https://example.org/{n}", n, f"{n} is a village below the Orrin Dam in its valley.") for n in names
     ]
-    others = [about(thing) for thing in THINGS]
+    others = [about(thing) for thing in THINGS[:3]]
     facts = [fact.text for own in gathered([OWN, *pages, *others]).sections for fact in own.facts]
     assert sum("is a village below" in text for text in facts) == 3
 
@@ -333,6 +403,8 @@ def test_a_thing_that_an_earlier_sentence_named_costs_the_sentence(opening: str)
         ("Lewis coined it.", "Gil N. Lewis", "He was a chemist.", "Gil Lewis was one.", "Gil N. Lewis coined it."),
         ("Lewis is an island.", "Isle of Lewis", "It is big.", "Lewis is an island.", "Lewis is an island."),
         ("In 1931, it burst.", "Sun", "The Sun is hot.", "The Sun is a star.", "In 1931, the Sun burst."),
+        ("Under his reign, it grew.", "Babur", "He won.", "Babur was a king.", "Under Babur's reign, it grew."),
+        ("It is common to swim.", "Sun", "The Sun is hot.", "The Sun is a star.", "It is common to swim."),
         ("In 1931, it burst.", "Sun", "A dam was built.", "The Sun is a star.", "In 1931, it burst."),
         (
             "As the only treatise to survive, it was read by all.",
@@ -406,14 +478,60 @@ def test_a_lead_without_a_page_of_the_topic_names_it() -> None:
     assert "Orrin Dam" in lead[0].text
 
 
-@pytest.mark.parametrize(("title", "heading"), [("Epic of Gilgamesh", "Gilgamesh"), ("The Trade of Epic", "Trade")])
-def test_a_planned_heading_has_no_function_word_at_its_ends(title: str, heading: str) -> None:
-    pages = [
-        Snippet(f"https://example.org/{i}", title, about(THINGS[i]).text.replace("Orrin Dam", "Epic")) for i in (1, 2)
+class WordCounts:
+    """Stands in for a store: a vector counts a few words."""
+
+    words = ("songs", "opera", "battle", "army", "heat", "dam")
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        counts = np.array([[text.casefold().count(word) for word in self.words] for text in texts], dtype=np.float32)
+        return counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-6)
+
+
+ASPECTS = {"Music": "songs and opera", "War": "the army in battle", "Heat and energy": "heat"}
+
+
+def sectioned(topic: str, *matters: str, each: int = 4) -> dict[str, int]:
+    """Heading → number of statements, of pages that have a word of a matter each."""
+    facts = [
+        Fact(f"The dam of {i} {word}.", f"{word} {i}", Citation(f"{word}{i}", "n"))
+        for word in matters
+        for i in range(each)
     ]
-    with written(pages) as (ctx, _):
-        sections = SmallWriter().gather(ctx, Outline("Epic"), (), Evidence(Outline("Epic"), ())).sections
-    assert {own.heading.title for own in sections} == {heading}
+    found = [Statement(fact, False, False, False, 0.5, (fact.title, 0), False, "") for fact in facts]
+    about_topic = Subject(topic, (topic,), definition="A dam.")
+    store: Any = WordCounts()
+    return {
+        own.heading.title: len(own.statements)
+        for own in sections_of(about_topic, ASPECTS, found, store, fewest=4, most=6, words=200)
+    }
+
+
+def test_pages_on_one_matter_are_a_section_under_its_name() -> None:
+    assert sectioned("Selby", "opera", "battle") == {"Music": 4, "War": 4}
+    assert sectioned("Selby", "opera", each=9) == {"Music": 6}, "no section is longer"
+    assert not sectioned("Selby", "opera", each=3)
+
+
+def test_a_heading_does_not_repeat_the_topic() -> None:
+    assert sectioned("Energy", "heat") == {"Heat": 4}
+    assert sectioned("Music", "opera") == {"Music": 4}, "there is nothing else in it"
+
+
+@given(st.data())
+def test_pages_are_grouped_without_loss_of_what_is_needed(data: st.DataObject) -> None:
+    headings = list(descriptions())
+    number = data.draw(st.integers(1, 12))
+    seed = data.draw(st.integers(0, 10_000))
+    nearness = np.random.default_rng(seed).random((number, len(headings)), dtype=np.float32)
+    sizes = data.draw(st.lists(st.integers(1, 3), min_size=number, max_size=number))
+    needed = data.draw(st.lists(st.booleans(), min_size=number, max_size=number))
+    groups = grouped(nearness, sizes, headings, 4, needed)
+    pages = [page for group in groups for page in group.pages]
+    assert len(pages) == len(set(pages))
+    assert len({group.heading for group in groups}) == len(groups)
+    assert all(sum(sizes[page] for page in group.pages) >= 4 for group in groups)
+    assert not groups or {page for page in range(number) if needed[page]} <= set(pages)
 
 
 def test_a_page_about_a_part_comes_before_examples() -> None:

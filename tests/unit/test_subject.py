@@ -58,6 +58,10 @@ WEST_ASIA = subject("West Asia", ("West Asia", "West Asia is the western part of
         (WEST_ASIA, "The University of West Asia teaches law.", False),
         (ARMY, "The army crossed the river at night.", True),
         (ARMY, "The Red Army took the city in spring.", False),
+        (WEST_ASIA, "The desert is bordered to the north by West Asia.", False),
+        (WEST_ASIA, "South Asia has the sea on one side, with West Asia to its west.", False),
+        (WEST_ASIA, "The desert of New West Asia is dry.", False),
+        (WEST_ASIA, "West Asia borders Africa.", True),
         (WEST_ASIA, "Trade reached West Asia by sea.", True),
         (WEST_ASIA, "South Asia has a monsoon.", False),
     ],
@@ -96,6 +100,8 @@ def test_a_longer_name_of_another_thing_is_no_part() -> None:
     about = subject("Roman Empire", ("Roman Empire", "The Roman Empire was a state of classical times in Europe."))
     assert about.is_part_of("Western Roman Empire")
     assert not about.is_part_of("Holy Roman Empire")
+    assert ARMY.is_part_of("Standing army")
+    assert not ARMY.is_part_of("Red Army")
     assert subject("Kingdom", ("Kingdom (taxonomy)", "A kingdom is a rank. A kingdom has phyla.")).has_namesakes
     assert not about.has_namesakes
 

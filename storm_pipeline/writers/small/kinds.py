@@ -16,6 +16,9 @@ _TRADE = re.compile(
     r"(?:[a-z-]+ )?[A-Z][\w-]+ (?:[\w-]+ )*?(?:[a-z]+(?:er|or|ist|ian|man)|poet|monk|king|queen|general|polymath)\b"
 )
 """What somebody was: an Italian scholar and poet."""
+_NO_TRADE = re.compile(
+    r"\b(?:power|order|river|number|border|cluster|computer|character|tower|chamber|sector|factor|motor)$"
+)
 _FIGURE = re.compile(r"\b(?:deity|gods?|goddess|myth\w*|legend\w*|fictional|character)\b", re.I)
 _KINDS = {
     "Places": re.compile(
@@ -43,5 +46,7 @@ def kind_of(text: str) -> str:
     found = next((kind for kind, pattern in _KINDS.items() if pattern.search(what)), "")
     if found == "Works" and verb[0].endswith("the"):
         return ""  # an art: the painting of a period
-    lived = _TRADE.match(said) or (_LIVES.search(said[:_SUBJECT]) and not verb[0].startswith(("are", "were")))
+    lived = (_TRADE.match(what) and not _NO_TRADE.search(what)) or (
+        _LIVES.search(said[:_SUBJECT]) and not verb[0].startswith(("are", "were"))
+    )
     return found or ("People" if lived and not _FIGURE.search(said.partition(". ")[0]) else "")

@@ -6,6 +6,7 @@ from itertools import takewhile
 from storm_pipeline.languages import stem_set, stop_words
 from storm_pipeline.references.subject import Subject
 
+_GENITIVE = re.compile(r"['’]s?(?!\w)")
 _OPENING = 10
 """Words at the opening of a sentence among which stands what it is about."""
 _BREAK = re.compile(r"[,;:()—]| (?:and|or|as well as) ")
@@ -17,7 +18,8 @@ _JOINT = re.compile(
 _ITEM = re.compile(r"(?:(?:and|or|in|to|from|of|the|between) )*[A-Z][\w'’-]*(?: [\w'’-]+){0,4}")
 """A short part of a sentence that is a name: an item of a list."""
 _FIRST_ITEM = re.compile(
-    r"\b(?:in|of|to|from|across|through|throughout|between|including) (?:the )?[A-Z][\w'’-]*(?: [A-Z][\w'’-]+)*$"
+    r"\b(?:in|of|to|from|across|through|throughout|between|including) (?:the )?(?:[a-z][\w-]* )?"
+    r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]+)*$"
 )
 """The first item of a list, at the end of its part of the sentence: spoken in Eastern Europe, …"""
 _AFTER_ITEM = 3
@@ -31,6 +33,14 @@ _NO_NOUN = re.compile(r"\w+(?:ed|ly)|often|always|never|sometimes|alone|today")
 """Words after a name that make no compound with it."""
 _SEVERAL = 2
 """Other items of a list in which a name tells little."""
+_QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
+_BESIDE_BEFORE = re.compile(
+    r"[A-Z][\w'’-]*,? (?:and|or|as well as) (?:[a-z][\w-]* )*$|[A-Z][\w'’-]*, (?:[a-z][\w-]* )?$"
+)
+_BESIDE_AFTER = re.compile(r"(?:,|,? and|,? or) (?:[a-z][\w-]* ){0,2}[A-Z]")
+"""Another name right beside one: Pakistan and Afghanistan."""
+_LATE, _BESIDE = 0.16, 0.08
+"""What a sentence loses of its weight if it names the subject at its end, and if it does so beside another name."""
 
 
 def tells_of(subject: Subject, title: str, text: str) -> bool:
@@ -43,7 +53,25 @@ def tells_of(subject: Subject, title: str, text: str) -> bool:
     found = list(subject.mentions(text))
     if not found:
         return subject.named_in(text)
-    return any(not (_is_kind_of_another(subject, text, one) or _is_one_of_several(text, one)) for one in found)
+    return any(
+        not (_is_kind_of_another(subject, text, one) or _is_one_of_several(text, one) or _is_quoted(text, one))
+        for one in found
+    )
+
+
+def remoteness(subject: Subject, text: str) -> float:
+    """How far a sentence is from being about what it names: 0.0 if it opens with it, at most 0.24."""
+    places = [
+        _LATE * one.start() / len(text)
+        + _BESIDE * bool(_BESIDE_BEFORE.search(text[: one.start()]) or _BESIDE_AFTER.match(text[one.end() :]))
+        for one in subject.mentions(text)
+    ]
+    return min(places, default=_LATE)
+
+
+def _is_quoted(text: str, name: re.Match[str]) -> bool:
+    """Whether a name stands inside a quotation, in somebody's words: "one of the last Renaissance scholars"."""
+    return any(one.start() < name.start() and name.end() < one.end() - 1 for one in _QUOTED.finditer(text))
 
 
 def opens_with(subject: Subject, title: str, text: str) -> bool:
@@ -51,10 +79,14 @@ def opens_with(subject: Subject, title: str, text: str) -> bool:
 
     A common noun needs the title: on the page of Venus, "The atmosphere is hot" is of one atmosphere.
     """
-    opening = " ".join(text.split()[:_OPENING])
-    if subject.names[0][:1].islower() and not stem_set(title) & stem_set(text):
+    opening, own = " ".join(text.split()[:_OPENING]), stem_set(title)
+    if subject.names[0][:1].islower() and not own & _stems(text):
         return False
-    return subject.named_in(opening) or subject.surname_in(opening) or bool(stem_set(title) & stem_set(opening))
+    return subject.named_in(opening) or subject.surname_in(opening) or bool(own & _stems(opening))
+
+
+def _stems(text: str) -> frozenset[str]:
+    return stem_set(_GENITIVE.sub("", text))
 
 
 def opens_about(subject: Subject, text: str) -> bool:

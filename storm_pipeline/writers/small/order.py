@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from storm_pipeline.quantities import first_year
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.types import Paragraph, Sentence
-from storm_pipeline.writers.small.statements import Statement
+from storm_pipeline.writers.small.statements import Statement, year_of
 
 _PARAGRAPH, _LONGEST_PARAGRAPH = 3, 6
 """Sentences of a paragraph: at least, and at most where the page does not change."""
 
 
-def in_reading_order(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+def in_reading_order(statements: Sequence[Statement], *, by_time: bool = False) -> tuple[Statement, ...]:
     """Grouped by page, each passage's statements as they stand there, a page's dated passages by time after the others.
 
     Pages about the subject come first, then those about a part of it, then those that have a statement which opens with
-    it; among these, those whose first statement has no year, by relevance, then the others by that year.
+    it; among these, those whose first statement has no year, by relevance, then the others by that year. Where time
+    orders them, histories come first, then pages by their first year, then those without one.
     """
     pages: dict[str, list[Statement]] = {}
     for one in statements:
@@ -26,6 +26,10 @@ def in_reading_order(statements: Sequence[Statement]) -> tuple[Statement, ...]:
         year = _year(group)
         relevance = max(one.relevance for one in group)
         rank = min((one.own, one.of_a_part, one.opens, True).index(True) for one in group)
+        if by_time:
+            is_overview = "history" in group[0].fact.title.casefold()
+            year = group[0].year if year is None else year
+            return (0 if is_overview else 1, year is None, year or 0.0, -relevance)
         return (rank, year is not None, year or 0.0, -relevance)
 
     return tuple(one for group in sorted(map(_by_time, pages.values()), key=place) for one in group)
@@ -39,7 +43,7 @@ def _by_time(page: Sequence[Statement]) -> list[Statement]:
 
 
 def _year(statements: Sequence[Statement]) -> float | None:
-    return next((year for one in statements if (year := first_year(one.fact.text)) is not None), None)
+    return next((year for one in statements if (year := year_of(one.fact.text)) is not None), None)
 
 
 def in_paragraphs(facts: Sequence[Fact]) -> tuple[Paragraph, ...]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from storm_pipeline.languages import stem_set
+from storm_pipeline.languages import stem_set, stop_words
 from storm_pipeline.writers.self_contained import points_back
 
 _SUBJECT = re.compile(
@@ -12,6 +12,15 @@ _SUBJECT = re.compile(
     r"(?P<whose>His|Her|Its)(?= [a-z])"
 )
 _AFTER_CLAUSE = re.compile(r"(?P<clause>[A-Z].{2,160}?, )(?P<one>he|she|it) (?=[a-z])")
+_IN_TIME = re.compile(
+    r"(?P<clause>(?:Under|During|After|Before|Following|Throughout|At the (?:time|end|beginning|height) of) )"
+    r"(?P<whose>his|her) (?=[a-z])"
+)
+"""Whose time opens a sentence: Under his reign, …"""
+_EXPLETIVE = re.compile(
+    r"(?:.*?, )?[Ii]t (?:is|was|has been|became|becomes|may be|can be)(?: \w+ly)? \w+ (?:to|that|for)\b"
+)
+"""It stands for nothing: it is common to …"""
 """A pronoun that is the subject after what opens the sentence: Born in Florence, he …"""
 _DEFINITE = re.compile(
     r"The (?:[a-z][a-z-]+ )??(?P<noun>[a-z][a-z-]+)(?= (?:is|was|has|had|can|may|[a-z]+(?:s|ed))\b|, |['’]s )"
@@ -23,7 +32,8 @@ _BARE = re.compile(
 )
 _OPENS_BACK = re.compile(
     r"(?:(?:since|by|until|before|after|of|for|from|in|with) (?:then|that|this|these|those)|as such|analogous|"
-    r"(?:today|now|later|currently),? (?:they|it|he|she)|"
+    r"a related \w+ is|(?:today|now|later|currently),? (?:they|it|he|she)|the (?:two|three)\b(?! [a-z]+ of)|"
+    r"(?:[a-z]+ ){1,4}?(?:[a-z]+)?, (?:its|their|they)\b|"
     r"(?:one|two|three|four|five|several|many|most) of (?:his|her))\b",
     re.I,
 )
@@ -36,6 +46,8 @@ _TERM = re.compile(r"The (?:term|word|name|expression|phrase|title) (?:is|was|ha
 """A word that only the sentence before it says."""
 _HEAD = re.compile(r",| (?:that|which|who|of|in|by|from|for|with|on|at|to|\w+ed) ")
 """What ends the noun that says what a thing is: a drama film directed by …"""
+_HIM = re.compile(r"\b(?:he|she|him|his|her)\b")
+_NAME = re.compile(r"[A-Z][^\W\d_]{2,}")
 _OF_A_PERSON = re.compile(r"\b(?:he|she|his|her)\b", re.I)
 _PARTICIPLE = re.compile(r"(?:Nicknamed|Known|Born|Considered|Named|Called|Located|Founded|Situated|Regarded)\b")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
@@ -63,7 +75,9 @@ def with_subject(text: str, title: str, before: str, opening: str) -> str:
         if is_last_word or (not stem_set(name) & stem_set(text) and _is_kind(thing["noun"], name, opening)):
             return name + rest
         return text
-    found = _SUBJECT.match(text) or _AFTER_CLAUSE.match(text)
+    found = _SUBJECT.match(text) or _IN_TIME.match(text) or _AFTER_CLAUSE.match(text)
+    if _EXPLETIVE.match(text):
+        return text
     return _with_name_for_pronoun(text, name, before, opening, found) if found and name else text
 
 
@@ -72,16 +86,18 @@ def _with_name_for_pronoun(text: str, name: str, before: str, opening: str, foun
     if not (_SUBJECT.match(before) or stem_set(name) & stem_set(begins)):
         return text
     said = found.groupdict()
-    pronoun, clause = said["one"] or said["whose"], said.get("clause", "")
+    pronoun, clause = said.get("one") or said.get("whose") or "", said.get("clause", "")
     is_thing = pronoun.casefold() in {"it", "its"}
     if is_thing and (_OF_A_PERSON.search(f"{opening} {before}") or not stem_set(name) <= stem_set(opening)):
         return text  # a title such as "The harbour today" is no name
+    possessive = f"{name}'" if name.endswith("s") else f"{name}'s"
+    if clause and said.get("whose"):
+        return f"{clause}{possessive} {text[found.end() :]}"
     if clause:
         if stem_set(name.rsplit(maxsplit=1)[-1]) & stem_set(clause):
             return text
         return f"{clause}{name[:1].lower() + name[1:] if name.startswith('The ') else name} {text[found.end() :]}"
-    possessive = f"{name}'" if name.endswith("s") else f"{name}'s"
-    return (possessive if said["whose"] else name) + text[found.end() :]
+    return (possessive if said.get("whose") else name) + text[found.end() :]
 
 
 def _is_kind(noun: str, name: str, opening: str) -> bool:
@@ -102,8 +118,16 @@ def leans(text: str) -> bool:
 
 
 def lacks_subject(text: str, title: str) -> bool:
-    """Whether a sentence opens with a participle whose subject it does not name."""
-    return bool(_PARTICIPLE.match(text)) and not _names(title, text)
+    """Whether a sentence opens with a participle whose subject it does not name, or speaks of a person unnamed."""
+    return _is_of_nobody(text) or (bool(_PARTICIPLE.match(text)) and not _names(title, text))
+
+
+def _is_of_nobody(text: str) -> bool:
+    """Whether a pronoun means a person whom nothing before it can name: The joule is named after him."""
+    pronoun = _HIM.search(text)
+    before = text[: pronoun.start()].split() if pronoun else []
+    names = (word for i, word in enumerate(before) if i or word.casefold() not in stop_words("en"))
+    return pronoun is not None and not any(_NAME.match(word) for word in names)
 
 
 def names_a_thing_before(text: str, title: str, is_subject: Callable[[str], bool]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from storm_pipeline.identity import normalised_text
+from storm_pipeline.quantities import first_year
 from storm_pipeline.references.facts import Fact, facts_of
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.references.subject import Subject
@@ -14,7 +15,7 @@ from storm_pipeline.types import Snippet
 from storm_pipeline.writers.self_contained import stands_alone
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
 from storm_pipeline.writers.small.kinds import kind_of
-from storm_pipeline.writers.small.mentions import opens_about, opens_with, tells_of
+from storm_pipeline.writers.small.mentions import opens_about, opens_with, remoteness, tells_of
 from storm_pipeline.writers.small.shortening import shortened, without_short_forms
 from storm_pipeline.writers.small.standing import lacks_subject, leans, names_a_thing_before, with_subject
 
@@ -24,6 +25,10 @@ art passes, Sun Tzu does not; higher for a common noun, which is part of other t
 _ON_TOPIC, _COMMON_NOUN, _NAMESAKE = 0.3, 0.36, 0.48
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
 other senses, and for what has namesakes: a kingdom of animals."""
+_YEAR = re.compile(r"\b(?:the|of|since|to|early|late|mid) (1\d{3}|20[0-3]\d)\b(?! (?:metres|people|km|m|species)\b)")
+_COPULA = re.compile(r" (?:is|are|was|were) ")
+_KIND_WORDS = 12
+"""Words after the verb of a page's opening that say what kind of thing its subject is."""
 _CUT = re.compile(r"\b[A-Z]\. [a-z]\.$")
 """The end of a sentence that was cut inside the short name of a species."""
 _THE_SAME = 0.88
@@ -39,10 +44,11 @@ class Statement:
         own: whether it is from a page about the subject alone.
         of_a_part: whether it is from a page about a part of the subject, as Renaissance art is of the Renaissance.
         leans: whether it makes sense only after the sentence before it.
-        relevance: cosine to the subject's definition, in [-1, 1].
+        relevance: cosine to the subject's definition, less for what names it late or beside other things; in [-1.3, 1].
         order: its place on its page: snippet, sentence.
         opens: whether it opens with the subject: The Renaissance …, During the Renaissance, …
         kind: of what its page is about, if that is not the subject or a part of it: see :func:`kind_of`.
+        year: the first one on its page; None if there is none.
     """
 
     fact: Fact
@@ -53,6 +59,14 @@ class Statement:
     order: tuple[str, int]
     opens: bool
     kind: str
+    year: int | None = None
+
+
+def year_of(text: str) -> int | None:
+    """The first year in a text, also one that only its form shows: the 1845 annexation."""
+    found = first_year(text)
+    bare = _YEAR.search(text) if found is None else None
+    return int(bare[1]) if bare else found
 
 
 def statements_about(subject: Subject, snippets: Iterable[Snippet], store: ReferenceStore) -> tuple[Statement, ...]:
@@ -74,6 +88,7 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
             order=(snippet.id, number),
             opens=opens_about(subject, fact.text),
             kind="" if own or snippet.id in parts else kind_of(snippet.text),
+            year=year_of(snippet.text),
         )
         for snippet, facts in found
         for own in [snippet.source_id in subject.own]
@@ -84,13 +99,32 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
 
 def _about_a_part(subject: Subject, snippets: Sequence[Snippet], store: ReferenceStore) -> frozenset[str]:
     """Ids of the snippets whose page is about a part of the subject, as Renaissance art is of the Renaissance."""
+    is_noun = subject.names[0][:1].islower()
     named = [one for one in snippets if subject.is_part_of(one.title) and not kind_of(one.text)]
-    least = _OF_A_KIND if subject.names[0][:1].islower() else _OF_A_PART
+    named = [one for one in named if not is_noun or _is_a_kind(subject, one)]
+    least = _OF_A_KIND if is_noun else _OF_A_PART
     if not named:
         return frozenset()
     vectors = store.embed([subject.described, *(f"{snippet.title}: {snippet.text}" for snippet in named)])
     cosines = vectors[1:] @ vectors[0]
     return frozenset(snippet.id for snippet, cosine in zip(named, cosines, strict=True) if cosine >= least)
+
+
+def _is_a_kind(subject: Subject, page: Snippet) -> bool:
+    """Whether what a common noun's name is in is a kind of it, as its page says: kinetic energy is a form of energy.
+
+    What begins with the noun (a film festival) or ends in "of" it (the history of film) need not be one; but language
+    death is no death, and a cult of personality no cult.
+    """
+    title = page.title.casefold()
+    noun = subject.names[0]
+    if title.startswith(f"{noun} ") and not title.startswith(f"{noun} of "):
+        return True
+    if re.search(rf" of (?:the )?{re.escape(noun)}s?$", title):
+        return True
+    opening = facts_of(page)[0].text
+    verb = _COPULA.search(opening)
+    return verb is not None and subject.named_in(" ".join(opening[verb.end() :].split()[:_KIND_WORDS]))
 
 
 def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) -> Iterable[tuple[int, Fact]]:
@@ -130,10 +164,14 @@ def _relevant(subject: Subject, candidates: Sequence[Statement], store: Referenc
     vectors = store.embed([subject.described, *(one.fact.in_context for one in candidates)])
     cosines = vectors[1:] @ vectors[0]
     return [
-        replace(one, relevance=float(cosine))
+        replace(one, relevance=float(cosine) - _remoteness(subject, one))
         for one, cosine in zip(candidates, cosines, strict=True)
         if one.own or not subject.definition or cosine >= least  # a bare topic tells no senses apart
     ]
+
+
+def _remoteness(subject: Subject, one: Statement) -> float:
+    return 0.0 if one.own or one.of_a_part else remoteness(subject, one.fact.text)
 
 
 def _distinct(statements: Sequence[Statement], store: ReferenceStore) -> tuple[Statement, ...]:

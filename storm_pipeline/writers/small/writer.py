@@ -5,7 +5,6 @@ So the sentences are those of the sources, shortened and put in order by rules; 
 sections.
 """
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -30,9 +29,10 @@ from storm_pipeline.types import (
     Source,
 )
 from storm_pipeline.writers.lead import lead_of
+from storm_pipeline.writers.small.aspects import descriptions
 from storm_pipeline.writers.small.headings import even_groups, fitting_heading, with_headings
 from storm_pipeline.writers.small.order import in_paragraphs, in_reading_order
-from storm_pipeline.writers.small.sections import names_all, sections_of
+from storm_pipeline.writers.small.sections import sections_of
 from storm_pipeline.writers.small.statements import Statement, statements_about
 
 UNTITLED_SECTIONS = 5
@@ -45,9 +45,9 @@ _LEAD_SENTENCES, _LEAD_WORDS = 8, 140
 """Length of a lead: at most this many sentences, none after this many words; and no fewer than a section left over."""
 _PER_FORM, _SAME_FORM = 3, 0.7
 """Maximum statements of one form, such as "… is a country in …", and the share of words in common that makes one."""
-_SECTIONS, _PER_SECTION = 5, 8
-"""Sections that are filled, as far as there are statements, and statements per section: the less relevant are left."""
-_PER_SOURCE, _PER_OTHER = 5, 2
+_STATEMENTS, _PER_SECTION = 48, 13
+"""Maximum statements below the lead, and of a section: the less relevant are left out."""
+_PER_SOURCE, _PER_OTHER = 3, 2
 """Maximum statements from one page about the subject or a part of it, and from any other, where there are many pages:
 an article should not be another page's text."""
 
@@ -81,14 +81,23 @@ class SmallWriter:
         statements = statements_about(subject, snippets, ctx.store)
         lead = _for_lead(subject, statements)
         left = [one for one in statements if one not in lead and not one.leans]
-        most = min(ctx.settings.max_sections, _SECTIONS) * min(ctx.settings.section_facts, _PER_SECTION)
-        best = _best(left, most)
-        groups = sections_of(subject, outline, best, ctx.store, most=ctx.settings.max_sections, fewest=_FEWEST)
-        if not groups:
+        best = _best(left, _STATEMENTS)
+        planned = sections_of(
+            subject,
+            _aspects(ctx),
+            best,
+            ctx.store,
+            fewest=_FEWEST,
+            most=_PER_SECTION,
+            words=ctx.settings.section_words,
+        )
+        if not planned:
             lead = (*lead, *in_reading_order(best))
         sections = [
-            FactEvidence(heading, _facts(in_reading_order(own)), is_named=names_all(subject, heading, own))
-            for heading, own in groups
+            FactEvidence(
+                own.heading, _facts(in_reading_order(own.statements, by_time=own.is_by_time)), is_named=own.is_named
+            )
+            for own in planned
         ]
         if before is None:  # searches for these may follow
             named = {own.heading.title.casefold() for own in sections}
@@ -194,6 +203,12 @@ def _subject(ctx: RunContext, topic: str, snippets: Iterable[Snippet]) -> Subjec
     return ctx.subject or subject_of(topic, sources_of(snippets))
 
 
+def _aspects(ctx: RunContext) -> dict[str, str]:
+    """What sections may be about: the user's own headings, or any aspect."""
+    own = ctx.user_pieces.outline
+    return descriptions([section.title for section in own.sections] if own else ())
+
+
 def _for_lead(subject: Subject, statements: Sequence[Statement]) -> tuple[Statement, ...]:
     """The opening of the subject's own page; or else what defines the subject, and what is nearest to it."""
     own = [one for one in statements if one.own]
@@ -214,7 +229,7 @@ def _best(statements: Sequence[Statement], most: int) -> list[Statement]:
     """The most relevant statements, in their order: a few, or an equal share, from one page, and a few of one form."""
     drawn: Counter[str] = Counter()
     forms: list[tuple[str, frozenset[str]]] = []
-    equal = math.ceil(most / max(1, len({one.fact.citation.source_id for one in statements})))
+    equal = max(1, most // max(1, len({one.fact.citation.source_id for one in statements})))
     kept: set[Statement] = set()
     for one in sorted(statements, key=lambda one: -one.relevance):
         page, form = one.fact.citation.source_id, _form(one)
