@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from storm_bench.metrics.base import Metric
-from storm_bench.metrics.density import KnowledgeDensity
-from storm_bench.metrics.entities import entities_of
-from storm_bench.metrics.heading_soft_recall import HeadingSoftRecall
+from storm_bench.metrics.density import density
+from storm_bench.metrics.heading_soft_recall import heading_soft_recall
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
+from storm_bench.metrics.taggers import entities_of
 from storm_bench.types import Case, HumanArticle, HumanSection, Topic
 from storm_pipeline.identity import source_id
 from storm_pipeline.references.citations import parse_cited
@@ -64,7 +64,7 @@ def main() -> None:
 
 def outlines(runs: Sequence[Path], topics: Mapping[str, Topic], resources: Resources) -> None:
     metrics = [open_metric(name, resources) for name in ("heading_soft_recall", "heading_entity_recall")]
-    clipped = HeadingSoftRecall(resources.heading_vectors, clip=True)
+    clipped = heading_soft_recall(resources.heading_vectors, clip=True)
     print("\n| topic | outline | headings | soft recall | cosines clipped | entity recall | entities |")
     print("|---|---|---:|---:|---:|---:|---:|")
     for folder in runs:
@@ -94,8 +94,8 @@ def articles(runs: Sequence[Path], topics: Mapping[str, Topic], resources: Resou
                 found |= metric.score([Case(topics[folder.name], article)])[0]
                 spent[metric.name] += time.perf_counter() - start
             print(f"| {folder.name} | {label} | {row(found[name] for name in SHOWN)} |")
-    density = KnowledgeDensity(resources.vectors)
-    scores = density.score([Case(topic, as_generated(topic.human)) for topic in topics.values()])
+    by_density = density(resources.vectors)
+    scores = by_density.score([Case(topic, as_generated(topic.human)) for topic in topics.values()])
     for name in ("knowledge_density", "distinct_facts"):
         values = sorted(v for score in scores if (v := score[name]) is not None)
         print(f"\n{name} of {len(values)} articles by people: median {values[len(values) // 2]:.3f}", end="")

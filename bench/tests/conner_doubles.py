@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from storm_bench.conner.inference import Entailment
+from storm_bench.conner.perspectives import Entailment
 from storm_bench.judges.base import Pair
 
 

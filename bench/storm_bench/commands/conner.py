@@ -50,9 +50,8 @@ def run(
     """
     with Guard(debug=debug):
         from storm_bench.conner.completing import open_writer
-        from storm_bench.conner.evidence_source import Bm25Evidence
+        from storm_bench.conner.evidence_source import LEADS, Bm25Evidence, passage_pool
         from storm_bench.conner.named_models import open_models
-        from storm_bench.conner.passage_pool import LEADS, passage_pool
         from storm_bench.conner.study import Study
         from storm_bench.metrics.resources import Resources
         from storm_pipeline.api import fetch
@@ -86,12 +85,10 @@ def report(
 ) -> None:
     """Print means, correlations, both uses and the paper's claims as Markdown."""
     with Guard(debug=debug):
-        from storm_bench.conner.order_training import trained_order
-        from storm_bench.conner.passage_pool import LEADS
-        from storm_bench.conner.published import beside_published
-        from storm_bench.conner.report import to_markdown
-        from storm_bench.conner.study_records import read_records
-        from storm_bench.conner.study_setup import read_setup
+        from storm_bench.conner.evidence_source import LEADS
+        from storm_bench.conner.report import beside_published, to_markdown
+        from storm_bench.conner.sentence_order import trained_order
+        from storm_bench.conner.study_records import read_records, read_setup
         from storm_bench.datasets.conner import published_scores
         from storm_bench.metrics.resources import Resources
         from storm_pipeline.api import fetch
@@ -115,9 +112,8 @@ def report(
 def train_order(*, cache: _Cache = None, debug: _Debug = False) -> None:
     """Train on sentence order of Wikipedia's leads, and print the accuracy on leads that were kept apart."""
     with Guard(debug=debug):
-        from storm_bench.conner.order_training import order_file, train_on_leads
-        from storm_bench.conner.passage_pool import LEADS
-        from storm_bench.conner.sentence_order import save_order
+        from storm_bench.conner.evidence_source import LEADS
+        from storm_bench.conner.sentence_order import order_file, save_order, train_on_leads
         from storm_bench.metrics.resources import Resources
         from storm_pipeline.api import fetch
 

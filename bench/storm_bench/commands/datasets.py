@@ -52,8 +52,7 @@ def freshwiki(
 ) -> None:
     """Build a FreshWiki data set: the good articles most edited in MONTHs, from rate-limited Wikimedia services."""
     with Guard(debug=debug):
-        from storm_bench.datasets.freshwiki_builder import build_freshwiki
-        from storm_bench.datasets.freshwiki_plan import FreshWikiPlan
+        from storm_bench.datasets.freshwiki_builder import FreshWikiPlan, build_freshwiki
 
         plan = FreshWikiPlan(tuple(months), size=size, max_words=max_words, seed=chance)
         _print_size(build_freshwiki(plan, to, on_progress=_to_stderr), to)
@@ -76,8 +75,7 @@ def wikigenbench(
 ) -> None:
     """Build a WikiGenBench data set: the events most edited in MONTHs, pages they cite, pages that --search finds."""
     with Guard(debug=debug):
-        from storm_bench.datasets.wikigenbench_builder import build_wikigenbench
-        from storm_bench.datasets.wikigenbench_plan import WikiGenBenchPlan
+        from storm_bench.datasets.wikigenbench_builder import WikiGenBenchPlan, build_wikigenbench
 
         plan = WikiGenBenchPlan(tuple(months), size=size, seed=chance, created_after=created_after)
         _print_size(build_wikigenbench(plan, to, _engine(ctx.obj), on_progress=_to_stderr), to)
@@ -106,8 +104,7 @@ def wiki_live(
 ) -> None:
     """Build a round of Wiki Live: new Good Articles, their statements, pages they cite, pages that --search finds."""
     with Guard(debug=debug):
-        from storm_bench.datasets.wiki_live_builder import build_wiki_live
-        from storm_bench.datasets.wiki_live_plan import WikiLivePlan
+        from storm_bench.datasets.wiki_live_builder import WikiLivePlan, build_wiki_live
 
         plan = WikiLivePlan(
             tuple(months),

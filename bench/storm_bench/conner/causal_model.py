@@ -41,7 +41,7 @@ class CausalModel:
         return own.stem if own.is_file() else own.name if own.is_dir() else self._source
 
     def log_probabilities(self, context: str, text: str) -> list[float]:
-        """As :class:`~storm_bench.conner.log_probabilities.LogProbabilities`.
+        """As :class:`~storm_bench.conner.perspectives.LogProbabilities`.
 
         Raises:
             MetricError: the model cannot be loaded, or lacks weights.

@@ -1,11 +1,14 @@
 """Where evidence for sentences, and retrieved knowledge, come from: the seam of eq. 1 and 8."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Protocol
 
+from storm_bench.datasets.conner import KnowledgeItem
 from storm_pipeline import Snippet
-from storm_pipeline.api import LexicalIndex
+from storm_pipeline.api import LexicalIndex, chunks
 
 
 class EvidenceSource(Protocol):
@@ -37,3 +40,30 @@ class Bm25Evidence:
     def find(self, query: str, k: int) -> list[str]:
         """As :class:`EvidenceSource`."""
         return [self._texts[match.position] for match in islice(self._index.search(query), max(0, k))]
+
+
+LONGEST = 40
+"""Words of any knowledge that are scored, so that long references and short generations are comparable."""
+LEADS = "wikipedia-vital-article-leads-en"
+"""The pinned file of lead sections."""
+
+
+def passage_pool(items: Iterable[KnowledgeItem], leads: Path) -> tuple[Snippet, ...]:
+    """Passages of whole sentences, of as many words as are scored; equal ones once.
+
+    It stands in for all of Wikipedia, so that references of the measured items belong to it as their pages belong to
+    that: retrieval is easier here than over Wikipedia.
+
+    Args:
+        items: their references, under the titles of their topics.
+        leads: the pinned file of lead sections, title → ``extract``.
+    """
+    texts = [(item.topic, item.reference) for item in items]
+    known = json.loads(leads.read_text(encoding="utf-8"))
+    texts += [(title, entry["extract"]) for title, entry in known.items()]
+    found = {
+        (title, passage): Snippet(f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}", title, passage)
+        for title, text in texts
+        for passage in chunks(text, LONGEST)
+    }
+    return tuple(found.values())

@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from storm_bench.conner.evidence_source import EvidenceSource
+from storm_bench.conner.evidence_source import LONGEST, EvidenceSource
 from storm_bench.datasets.conner import KnowledgeItem
 from storm_pipeline.api import opening_of
 
-LONGEST = 40
-"""Words of any knowledge that are scored, so that long references and short generations are comparable."""
 _KNOWLEDGE_TOKENS = 48
 _ANSWER_TOKENS = {False: 12, True: 32}
 

@@ -5,12 +5,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from storm_bench.conner.causal_model import CausalModel
-from storm_bench.conner.inference import Inference, NliModel, SupportInference
-from storm_bench.conner.log_probabilities import LogProbabilities
-from storm_bench.conner.order_training import trained_order
-from storm_bench.conner.paragraph_coherence import DiscourseModel
-from storm_bench.conner.passage_pool import LEADS
-from storm_bench.conner.relevance import CosineMatching, CrossEncoder, Matching
+from storm_bench.conner.evidence_source import LEADS
+from storm_bench.conner.pair_models import CosineMatching, CrossEncoder, NliModel, SupportInference
+from storm_bench.conner.perspectives import DiscourseModel, Inference, LogProbabilities, Matching
+from storm_bench.conner.sentence_order import trained_order
 from storm_bench.judges.base import CachingJudge
 from storm_bench.judges.screen import ScreenJudge
 from storm_pipeline import SettingsError

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from storm_bench.conner.correlation import somers_d
 from storm_bench.conner.scoring import Record
-from storm_bench.conner.study_setup import StudySetup
+from storm_bench.conner.study_records import StudySetup
 from storm_bench.reporting.blocks import Cell, Grid
 from storm_bench.reporting.markdown import grid
 from storm_bench.reporting.tables import LEVEL

@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from storm_bench.conner.correlation import somers_d
+from storm_bench.conner.correlation import Correlation, somers_d
 from storm_bench.conner.knowledge_selection import Quality, choose_knowledge
 from storm_bench.conner.paper_claims import claims, signed_interval
+from storm_bench.conner.perspectives import DiscourseModel
 from storm_bench.conner.scoring import EXTRINSIC, INTRINSIC, Record
-from storm_bench.conner.study_records import KINDS, SAMPLES, SELECTED, fitted, measured
-from storm_bench.conner.study_setup import StudySetup
+from storm_bench.conner.study_records import KINDS, SAMPLES, SELECTED, StudySetup, fitted, measured
+from storm_bench.datasets.conner import KnowledgeItem
 from storm_bench.reporting.blocks import Cell, Grid
 from storm_bench.reporting.markdown import grid
 from storm_bench.reporting.tables import LEVEL
 from storm_bench.reporting.wording import listed, p_value, smallest_possible_p
 from storm_bench.significance import SMALL, compare, interval
+from storm_pipeline.api import split_sentences
 
 NONE = "–"
 _SMALL_MEAN = 0.05  # means below it are given with three digits
@@ -183,3 +185,42 @@ def _datasets(records: Iterable[Record]) -> list[str]:
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1) -> str:
     return grid(Grid(tuple(columns), tuple(tuple(Cell(text) for text in row) for row in rows), names))
+
+
+def beside_published(
+    items: Sequence[KnowledgeItem],
+    coherence: Sequence[float | None],
+    perplexity: Sequence[float | None],
+    discourse: DiscourseModel,
+    records: Sequence[Record],
+) -> str:
+    """Two sentences of Markdown: Somers' D of our scores given the published ones.
+
+    Args:
+        items: all rows of Natural Questions; their whole references are scored for coherence.
+        coherence: published scores of Coherence-Momentum, one a row.
+        perplexity: published perplexities, one a row; their inverses are compared with eq. 3.
+        discourse: the model of eq. 4.
+        records: of a study; only references that were scored whole are compared.
+    """
+    own = discourse.coherences([split_sentences(item.reference) for item in items])
+    pairs = [(known, score) for known, score in zip(coherence, own, strict=True) if known is not None]
+    found = somers_d([x for x, _ in pairs], [y for _, y in pairs])
+    whole = {one.item: one for one in records if one.kind == "reference"}
+    sentence = [
+        (1 / known, value)
+        for item, known in zip(items, perplexity, strict=True)
+        if known and (one := whole.get(item.id)) and one.knowledge == item.reference
+        if (value := one.scores.get("coherence_sentence")) is not None
+    ]
+    other = somers_d([x for x, _ in sentence], [y for _, y in sentence]) if sentence else None
+    return (
+        "## The stand-ins beside the paper's own scores\n\n"
+        f"Somers' D of `{discourse.name}` given Coherence-Momentum's published scores of the reference knowledge of "
+        f"Natural Questions: {_told(found)}. Of eq. 3 given the inverse of GPT-neo's published perplexity: "
+        f"{_told(other)}."
+    )
+
+
+def _told(found: Correlation | None) -> str:
+    return f"{found} (n = {found.items})" if found else "not enough items"

@@ -1,23 +1,54 @@
 """All perspectives of one piece of knowledge, as a record."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from storm_bench.conner.baselines import exact_match, word_f1
 from storm_bench.conner.evidence_source import EvidenceSource
-from storm_bench.conner.factuality import AGGREGATES, SentenceEvidence, aggregated, sentence_verdicts
-from storm_bench.conner.helpfulness import answer_loss, helpfulness, relative_gain
-from storm_bench.conner.informativeness import informativeness
 from storm_bench.conner.knowledge import answer_prompt, query_prompt
 from storm_bench.conner.knowledge_selection import Intrinsic
 from storm_bench.conner.named_models import Models
-from storm_bench.conner.paragraph_coherence import paragraph_coherence
-from storm_bench.conner.relevance import relevance
-from storm_bench.conner.sentence_coherence import sentence_coherence
-from storm_bench.conner.validity import open_validity, span_validity
+from storm_bench.conner.perspectives import (
+    AGGREGATES,
+    SentenceEvidence,
+    aggregated,
+    answer_loss,
+    helpfulness,
+    informativeness,
+    open_validity,
+    paragraph_coherence,
+    relative_gain,
+    relevance,
+    sentence_coherence,
+    sentence_verdicts,
+    span_validity,
+)
 from storm_bench.datasets.conner import KnowledgeItem
 from storm_pipeline.api import split_sentences, words
+
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_MARK = re.compile(r"[^\w\s]")
+
+
+def exact_match(answer: str, truth: str) -> float:
+    """1 where both have the same words in the same order, else 0."""
+    return float(_words(answer) == _words(truth))
+
+
+def word_f1(answer: str, truth: str) -> float:
+    """Harmonic mean of precision and recall of words, in [0, 1]; two texts without a word are equal (1)."""
+    own, wanted = _words(answer), _words(truth)
+    if not own or not wanted:
+        return float(own == wanted)
+    shared = (Counter(own) & Counter(wanted)).total()
+    return 2 * shared / (len(own) + len(wanted))
+
+
+def _words(text: str) -> list[str]:
+    return _ARTICLE.sub(" ", _MARK.sub("", text.lower())).split()
+
 
 EVIDENCE = 3
 """Passages that a sentence is checked against."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from storm_bench.conner.evidence_source import EvidenceSource
+from storm_bench.conner.evidence_source import LONGEST, EvidenceSource
 from storm_bench.conner.knowledge import (
-    LONGEST,
     Completing,
     Demonstration,
     Drawing,
@@ -27,12 +26,14 @@ from storm_bench.conner.study_records import (
     KINDS,
     SAMPLES,
     SELECTED,
+    StudySetup,
     append_records,
+    fingerprint,
     fit_size,
     fitted,
     read_records,
+    require_setup,
 )
-from storm_bench.conner.study_setup import StudySetup, fingerprint, require_setup
 from storm_bench.datasets.conner import KnowledgeItem
 from storm_pipeline import DatasetError
 from storm_pipeline.api import opening_of

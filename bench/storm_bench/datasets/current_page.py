@@ -1,10 +1,18 @@
 """A page of a wiki as MediaWiki's Action API describes it."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from storm_pipeline.api import objects, page_address, plain_text, web_address
+
+_LIST = re.compile(
+    r"(?:lists?|index|outline|glossary|timeline|chronology|bibliography|discography|filmography) of\b|deaths in \d{4}"
+    r"|.*\b(?:discography|filmography|bibliography|list of episodes)$",
+    re.I,
+)
+_LIST_DESCRIPTION = re.compile(r"wikimedia list article|wikipedia list article|list of\b", re.I)
 
 
 @dataclass(frozen=True)
@@ -55,3 +63,14 @@ def pages_of(query: Any, asked: Sequence[str], site: str) -> Iterator[CurrentPag
             plain_text(properties.get("wikibase_item")),
             "disambiguation" in properties,
         )
+
+
+def non_article_reason(page: CurrentPage) -> str | None:
+    """Why a page is not a prose article, by namespace, title and description; None if it may be one."""
+    if page.namespace != 0:
+        return "no article"
+    if page.is_disambiguation:
+        return "disambiguation"
+    if _LIST.match(page.title) or _LIST_DESCRIPTION.search(page.description):
+        return "list"
+    return None

@@ -1,21 +1,23 @@
 """The data set type, and reading and writing of data set files."""
 
 import gzip
+import hashlib
 import json
 import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from storm_bench.errors import first_problem
-from storm_bench.types import Topic
+from storm_bench.types import HumanSection, Topic
 from storm_pipeline import DatasetError
-from storm_pipeline.api import write_atomically
+from storm_pipeline.api import is_back_matter, write_atomically
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,45 @@ class DataSet:
         if missing := [name for name in wanted if name not in known]:
             raise DatasetError(f"{self.name} has no topic {missing[0]!r}; it has {', '.join(sorted(known)[:5])} …")
         return DataSet(self.name, tuple(known[name] for name in wanted), self.problems)
+
+
+def read_topics(
+    name: str,
+    folder: Path,
+    files: Iterable[Path],
+    read: Callable[[Path], tuple[Topic | None, Sequence[str]]],
+    *,
+    strict: bool,
+    empty: str = "it is empty",
+) -> DataSet:
+    """The topics of a data set's files, in their order.
+
+    Args:
+        name: of the data set.
+        folder: which holds the files.
+        files: one per topic.
+        read: a file's topic, or None for one that is left out, and what was repaired of it.
+        strict: fail on a damaged file instead of skipping it.
+        empty: why there is no topic, where no file is damaged.
+
+    Raises:
+        DatasetError: nothing can be read, or, if strict, a file is damaged.
+    """
+    topics: list[Topic] = []
+    problems: list[str] = []
+    for file in files:
+        try:
+            topic, repairs = read(file)
+        except DatasetError as error:
+            if strict:
+                raise
+            problems.append(f"skipped: {error}")
+            continue
+        topics += [topic] if topic else []
+        problems += repairs
+    if not topics:
+        raise DatasetError(f"{folder} holds no readable article: {problems[0] if problems else empty}")
+    return DataSet(name, tuple(topics), tuple(problems))
 
 
 def folder_of(folder: Path, name: str, *layouts: str) -> Path:
@@ -172,3 +213,25 @@ def _write(file: Path, data: bytes) -> None:
         write_atomically(file, data)
     except OSError as error:
         raise DatasetError(f"cannot write {file}: {error.strerror}; choose another folder") from error
+
+
+def without_back_matter(sections: Sequence[HumanSection]) -> tuple[tuple[HumanSection, ...], tuple[HumanSection, ...]]:
+    """Split sections into the body and the first-level back matter.
+
+    Back-matter subsections of body sections are dropped.
+    """
+    body = tuple(_pruned(section, 1) for section in sections if not is_back_matter(section.heading))
+    return body, tuple(section for section in sections if is_back_matter(section.heading))
+
+
+def _pruned(section: HumanSection, level: int) -> HumanSection:
+    kept = (part for part in section.subsections if not is_back_matter(part.heading, level + 1))
+    return replace(section, subsections=tuple(_pruned(part, level + 1) for part in kept))
+
+
+def shuffled(items: Iterable[T], seed: object, name: Callable[[T], object]) -> list[T]:
+    """Shuffle items by a seed and their unique names, independently of their input order.
+
+    Adding items does not change the relative order of the others, so a larger sample contains the smaller one.
+    """
+    return sorted(items, key=lambda item: hashlib.sha256(f"{seed}\n{name(item)}".encode("utf-8", "replace")).digest())

@@ -4,8 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from storm_bench.datasets.answer_cache import AnswerCache
-from storm_bench.datasets.wikimedia import service_errors
+from storm_bench.datasets.wikimedia import AnswerCache, service_errors
 from storm_bench.types import TopicDocument
 from storm_pipeline import PageError, SearchEngine
 from storm_pipeline.api import Search, canonical_url, checked, parallel_map

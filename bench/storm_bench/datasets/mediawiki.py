@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from storm_bench.datasets.answer_cache import AnswerCache
 from storm_bench.datasets.current_page import CurrentPage, pages_of
 from storm_bench.datasets.histories import EditHistory
-from storm_bench.datasets.wikimedia import Wikimedia, service_errors
+from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia, service_errors
 from storm_pipeline import DatasetError
 from storm_pipeline.api import TransientError, objects, plain_text, with_retries
 

@@ -7,9 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from storm_bench.datasets.answer_cache import AnswerCache
 from storm_bench.datasets.wiki_page import Features
-from storm_bench.datasets.wikimedia import KEY_VARIABLE, Wikimedia
+from storm_bench.datasets.wikimedia import KEY_VARIABLE, AnswerCache, Wikimedia
 from storm_pipeline import SearchError
 
 GOOD = frozenset({"FA", "GA", "A", "B"})

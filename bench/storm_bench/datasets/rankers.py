@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol
 
-from storm_bench.datasets.seeded_order import shuffled
+from storm_bench.datasets.dataset import shuffled
 from storm_bench.vectors import Vectors
 from storm_pipeline import Snippet
 from storm_pipeline.api import Embedder, LexicalIndex, terms

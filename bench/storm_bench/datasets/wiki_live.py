@@ -1,4 +1,4 @@
-"""Reads Wiki Live Challenge: new Good Articles of the English Wikipedia, other systems' articles, and cited pages.
+"""Reads and writes Wiki Live Challenge: new Good Articles of Wikipedia, other systems' articles, and cited pages.
 
 The folder contains ``NAME.json.gz``, one per topic: ``title``; ``article``, Markdown without references;
 ``statements``, the article's facts; ``pages`` (url, title, text), all pages the systems cited; ``systems``, by name,
@@ -13,8 +13,15 @@ from urllib.parse import quote
 
 from pydantic import BaseModel
 
-from storm_bench.datasets.dataset import DataSet, as_model, not_such, read_json
-from storm_bench.datasets.human_back_matter import without_back_matter
+from storm_bench.datasets.dataset import (
+    DataSet,
+    as_model,
+    not_such,
+    read_json,
+    read_topics,
+    without_back_matter,
+    write_json,
+)
 from storm_bench.datasets.usable_documents import usable
 from storm_bench.datasets.wiki_live_published import ARTICLES, article_files, benchmarks_in, topic_values
 from storm_bench.types import (
@@ -28,6 +35,8 @@ from storm_bench.types import (
 from storm_pipeline import DatasetError
 from storm_pipeline.api import (
     HeadingNode,
+    escape,
+    escape_heading,
     plain_markdown,
     plain_text,
     readable_title,
@@ -35,7 +44,8 @@ from storm_pipeline.api import (
 )
 
 NAME = "wiki_live"
-_SUFFIX = ".json.gz"
+SUFFIX = ".json.gz"
+_LOWEST = 6  # level of a heading
 
 
 class _Page(BaseModel):
@@ -78,21 +88,11 @@ def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
         DatasetError: nothing can be read, or, if strict, a file is damaged.
     """
     folder = Path(folder).expanduser()
-    topics: list[Topic] = []
-    problems: list[str] = []
     published = [file for benchmark in benchmarks_in(folder) for file in article_files(benchmark)]
-    for file in [*sorted(folder.glob(f"*{_SUFFIX}")), *published]:
-        try:
-            topics.append(_topic(file))
-        except DatasetError as error:
-            if strict:
-                raise
-            problems.append(f"skipped: {error}")
-    if not topics:
-        if problems:
-            raise DatasetError(f"{folder} holds no readable topic: {problems[0]}")
-        raise DatasetError(not_such(folder, NAME, f"it has no {_SUFFIX} file and no {ARTICLES}/"))
-    return DataSet(NAME, tuple(topics), tuple(problems))
+    files = [*sorted(folder.glob(f"*{SUFFIX}")), *published]
+    if not files:
+        raise DatasetError(not_such(folder, NAME, f"it has no {SUFFIX} file and no {ARTICLES}/"))
+    return read_topics(NAME, folder, files, lambda file: (_topic(file), ()), strict=strict)
 
 
 def _topic(file: Path) -> Topic:
@@ -106,7 +106,7 @@ def _topic(file: Path) -> Topic:
     address = f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
     human = HumanArticle(title, address, _text(tree), body, back_matter=back, statements=statements)
     documents = usable(map(_document, data.pages))
-    name = file.stem if file.suffix == ".md" else file.name.removesuffix(_SUFFIX)
+    name = file.stem if file.suffix == ".md" else file.name.removesuffix(SUFFIX)
     return Topic(name, title, human, documents, tuple(_systems(data.systems)))
 
 
@@ -133,3 +133,55 @@ def _stated(given: _Statement) -> CitedStatement:
     urls = [given.url] if isinstance(given.url, str) else given.url or ()
     addresses = dict.fromkeys(filter(None, map(web_address, urls)))
     return CitedStatement(plain_text(given.fact or given.statement), tuple(addresses))
+
+
+def write_topic(folder: Path, topic: Topic) -> None:
+    """Write the file of a topic, which its id names; its article needs statements.
+
+    Raises:
+        DatasetError: it cannot be written.
+    """
+    pages = [
+        {
+            "url": document.url,
+            "title": document.title,
+            "text": "\n".join(map(_literal, document.text.splitlines())),
+            "origin": document.origin,
+        }
+        for document in topic.documents
+    ]
+    article, statements = article_markdown(topic.human), list(topic.human.statements)
+    value = {"title": topic.title, "article": article, "statements": statements, "pages": pages, "systems": {}}
+    write_json(folder / f"{topic.id}{SUFFIX}", value)
+
+
+def article_markdown(article: HumanArticle) -> str:
+    """Title, lead and body, without references and back matter, a paragraph a line; all but markup is escaped."""
+    blocks = [f"# {_heading(article.title)}", *_paragraphs(article.lead)]
+    for section in article.sections:
+        blocks += _blocks(section, 2)
+    return "\n\n".join(blocks) + "\n"
+
+
+def _blocks(section: HumanSection, level: int) -> Iterator[str]:
+    yield f"{'#' * min(level, _LOWEST)} {_heading(section.heading)}"
+    yield from _paragraphs(section.text)
+    for part in section.subsections:
+        yield from _blocks(part, level + 1)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    return filter(None, map(_literal, text.splitlines()))
+
+
+def _heading(text: str) -> str:
+    return _unlinked(escape_heading(text))
+
+
+def _literal(text: str) -> str:
+    return _unlinked(escape(text))
+
+
+def _unlinked(markdown: str) -> str:
+    """Without what the reader takes for a link: it ignores that a bracket is escaped, as published pages need it."""
+    return markdown.replace("](", "]\\(")

@@ -5,36 +5,66 @@ are those that editors cite and, optionally, that a search finds, not those that
 systems' articles.
 """
 
-from collections.abc import Iterator
-from dataclasses import asdict, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from storm_bench.datasets.answer_cache import AnswerCache
-from storm_bench.datasets.current_page import CurrentPage
-from storm_bench.datasets.dataset import DataSet, folder_to_build, remove_others, write_json
+from storm_bench.datasets.building import Build, Progress
+from storm_bench.datasets.current_page import CurrentPage, non_article_reason
+from storm_bench.datasets.dataset import DataSet, remove_others, write_json
 from storm_bench.datasets.document_collector import DocumentCollector, Fetch
-from storm_bench.datasets.exclusions import Exclusions, Progress
-from storm_bench.datasets.freshwiki_plan import non_article_reason
-from storm_bench.datasets.freshwiki_writer import file_name
+from storm_bench.datasets.freshwiki import file_name
 from storm_bench.datasets.leakage import copies, without_copies
-from storm_bench.datasets.mediawiki import MediaWiki, PageGoneError
+from storm_bench.datasets.mediawiki import PageGoneError
 from storm_bench.datasets.months import Month
-from storm_bench.datasets.seeded_order import shuffled
-from storm_bench.datasets.wiki_live import read_wiki_live
-from storm_bench.datasets.wiki_live_plan import WikiLivePlan, pages_with_text
+from storm_bench.datasets.usable_documents import usable
+from storm_bench.datasets.wiki_live import SUFFIX, read_wiki_live, write_topic
 from storm_bench.datasets.wiki_live_statements import spread, statements_of
-from storm_bench.datasets.wiki_live_writer import SUFFIX, write_topic
 from storm_bench.datasets.wiki_page import WikiPage, read_page
-from storm_bench.datasets.wikigenbench_plan import links
-from storm_bench.datasets.wikimedia import MADE_BY, Wikimedia
-from storm_bench.types import Topic
+from storm_bench.datasets.wikimedia import Wikimedia
+from storm_bench.types import Topic, TopicDocument
 from storm_pipeline import DatasetError, SearchEngine
 from storm_pipeline.api import Search, repeats_wikipedia
 
 MANIFEST = "manifest.json"
 _CATEGORY = "Good articles"
+_MIN_CHARACTERS = 500  # minimum length of a page's text
+
+
+@dataclass(frozen=True)
+class WikiLivePlan:
+    """A data set to build; reproducible for equal service responses."""
+
+    months: tuple[str, ...]  # such as ``2026-09``, in which the articles became Good Articles; each must be over
+    per_month: int | None = 20  # maximum number of topics of a month, sampled from those that qualify; None for all
+    seed: int = 0  # seed of the sample
+    min_words: int = 0  # minimum words of prose, including the lead
+    statements: int = 150  # maximum statements of a topic, spread over its article, >= 1
+    min_pages: int = 5  # minimum pages with text, >= 1; a topic with fewer cannot be written from its pages
+    search_results: int = 10  # maximum pages added by a search for the title, >= 0
+
+    def __post_init__(self) -> None:
+        if not self.months:
+            raise DatasetError("no months given; name them as 2026-09")
+        if unfinished := [month for month in self.calendar() if not month.is_over()]:
+            raise DatasetError(f"{unfinished[0]} is not over: its revisions are not final; name earlier months")
+        least = (self.statements, self.min_pages, 1 if self.per_month is None else self.per_month)
+        if min(least) < 1 or self.min_words < 0 or self.search_results < 0:
+            raise DatasetError(
+                "per_month, statements and min_pages must be at least 1, min_words and search_results at least 0"
+            )
+
+    def calendar(self) -> tuple[Month, ...]:
+        """The distinct months, in order."""
+        return tuple(sorted({Month.parse(month) for month in self.months}, key=str))
+
+    def text_rejection(self, page: WikiPage) -> str | None:
+        """Why an article is rejected by its content; None if it may qualify."""
+        if page.features.words < self.min_words:
+            return f"under {self.min_words} words"
+        return None if page.features.sections else "no sections"
 
 
 def build_wiki_live(
@@ -48,84 +78,70 @@ def build_wiki_live(
 ) -> DataSet:
     """Build a data set in Wiki Live's format, with ``manifest.json``: plan, revisions, excluded copies and pages.
 
-    An interrupted build continues when called again with the same folder: responses and pages are cached in its
-    ``.build/``.
-
-    Args:
-        plan: what to build.
-        folder: target folder; created if absent.
-        search: finds more pages by title; default: only cited pages.
-        fetch: fetches pages; default: from the web, with rate limits.
-        services: services to query; default: the English Wikipedia's.
-        on_progress: called with one line per page.
+    Further arguments as for :class:`.building.Build` and :class:`.document_collector.DocumentCollector`; an interrupted
+    build continues when called again.
 
     Raises:
         DatasetError: a service failed for good, nothing qualified, or the folder cannot be written.
     """
-    services, folder = services or Wikimedia(), folder_to_build(folder, ".")
-    answers = AnswerCache(folder)
-    collector = DocumentCollector(answers, search, fetch)
-    build = _Build(plan, MediaWiki(services, answers), collector, on_progress or (lambda _: None))
-    topics = list(build.topics())
+    build = Build(folder, ".", services=services, on_progress=on_progress)
+    examination = _Examination(plan, build, DocumentCollector(build.answers, search, fetch))
+    topics = list(examination.topics())
     if not topics:
-        raise DatasetError(f"no article qualifies ({build.excluded.summary()}); take more months or a wider plan")
+        raise DatasetError(f"no article qualifies ({build.reasons()}); take more months or a wider plan")
     for topic in topics:
-        write_topic(folder, topic)
-    remove_others(folder, (topic.id for topic in topics), SUFFIX)
-    write_json(folder / MANIFEST, build.manifest(services.project, search.name if search else ""))
-    return read_wiki_live(folder, strict=True)
+        write_topic(build.folder, topic)
+    remove_others(build.folder, (topic.id for topic in topics), SUFFIX)
+    entries = sorted(examination.entries, key=lambda entry: str(entry["id"]))
+    engine = search.name if search else ""
+    write_json(build.folder / MANIFEST, build.provenance("wiki-live-1", asdict(plan), entries, search=engine))
+    return read_wiki_live(build.folder, strict=True)
 
 
-class _Build:
-    """The state of one build: taken topics, examined pages and reasons for exclusion."""
+class _Examination:
+    """Which pages qualify, with what the manifest says of them."""
 
-    def __init__(
-        self, plan: WikiLivePlan, wiki: MediaWiki, collector: DocumentCollector, on_progress: Progress
-    ) -> None:
+    def __init__(self, plan: WikiLivePlan, build: Build, collector: DocumentCollector) -> None:
+        self.entries: list[dict[str, Any]] = []
         self._plan = plan
-        self._wiki = wiki
+        self._build = build
         self._collector = collector
-        self._taken: list[dict[str, Any]] = []
-        self.excluded = Exclusions(on_progress)
 
     def topics(self) -> Iterator[Topic]:
         """Qualifying topics, month by month, each month in an order drawn by the seed until there are enough."""
         for month in self._plan.calendar():
-            joined = self._wiki.members(f"Category:{_CATEGORY}", month.first_second, month.last_second)
-            yield from self.excluded.taken(
-                shuffled(self._wiki.current(joined), self._plan.seed, lambda page: page.number),
-                partial(self._examine, month=month),
-                lambda topic: f"with {len(topic.documents)} pages",
-                self._plan.per_month,
+            joined = self._build.wiki.members(f"Category:{_CATEGORY}", month.first_second, month.last_second)
+            pages = self._build.drawn(joined, self._plan.seed)
+            examine = partial(self._examine, month=month)
+            yield from self._build.taken(
+                pages, examine, lambda topic: f"with {len(topic.documents)} pages", self._plan.per_month
             )
 
     def _examine(self, page: CurrentPage, month: Month) -> Topic | str:
         """The topic, or why the page is excluded; cheap checks come first."""
         if reason := non_article_reason(page):
             return reason
-        try:
-            page = self._wiki.at(page, month.last_second)
-            if not self._is_good(page):
-                return "no Good Article at the month's end"
-            if self._was_good(page, month.second_before):
-                return "a Good Article before the month"
-            read = read_page(self._wiki.html(page), page.title, page.url)
-        except PageGoneError:
-            return "deleted"
+        page = self._build.wiki.at(page, month.last_second)
+        if not self._is_good(page):
+            return "no Good Article at the month's end"
+        if self._was_good(page, month.second_before):
+            return "a Good Article before the month"
+        read = read_page(self._build.wiki.html(page), page.title, page.url)
         return self._plan.text_rejection(read) or self._topic(page, read, month)
 
     def _topic(self, page: CurrentPage, read: WikiPage, month: Month) -> Topic | str:
         statements = statements_of(read.article)
         if not statements:
             return "no statements"
-        cited = self._collector.fetch_documents([one for one in links(read) if not repeats_wikipedia(one.url)])
+        cited = self._collector.fetch_documents([one for one in read.links() if not repeats_wikipedia(one.url)])
         found = self._collector.search_documents(page.title, self._plan.search_results)
         human = replace(read.article, statements=spread(statements, self._plan.statements))
-        whole = Topic(file_name(page.title), page.title, human, pages_with_text([*cited, *found]))
+        whole = Topic(file_name(page.title), page.title, human, _pages_with_text([*cited, *found]))
         topic = without_copies(whole)
-        if reason := self._plan.documents_rejection(topic.documents):
-            return reason
-        self._taken.append(
+        if len(topic.documents) < self._plan.min_pages:
+            return f"under {self._plan.min_pages} pages with text"
+        origins = [document.origin for document in topic.documents]
+        self.entries.append(
             {
                 "id": topic.id,
                 "title": page.title,
@@ -136,31 +152,25 @@ class _Build:
                 "words": read.features.words,
                 "statements": len(human.statements),
                 "statements_in_article": len(statements),
-                "cited_pages": sum(document.origin == "human" for document in topic.documents),
-                "found_pages": sum(document.origin == "search" for document in topic.documents),
+                "cited_pages": origins.count("human"),
+                "found_pages": origins.count("search"),
                 "copies": [{"url": copy.document.url, "reason": copy.reason} for copy in copies(whole)],
             }
         )
         return topic
 
     def _is_good(self, page: CurrentPage) -> bool:
-        return _CATEGORY in self._wiki.categories(page)
+        return _CATEGORY in self._build.wiki.categories(page)
 
     def _was_good(self, page: CurrentPage, time: str) -> bool:
         """Whether the page was a Good Article at a time; one that left the category for a day joins it anew."""
         try:
-            return self._is_good(self._wiki.at(page, time))
+            return self._is_good(self._build.wiki.at(page, time))
         except PageGoneError:
             return False
 
-    def manifest(self, project: str, engine: str) -> dict[str, Any]:
-        """The data set's provenance, as JSON values."""
-        return {
-            "form": "wiki-live-1",
-            "made_by": MADE_BY,
-            "plan": asdict(self._plan),
-            "wikipedia": project,
-            "search": engine,
-            "topics": sorted(self._taken, key=lambda entry: str(entry["id"])),
-            "excluded": self.excluded.entries(),
-        }
+
+def _pages_with_text(documents: Sequence[TopicDocument]) -> tuple[TopicDocument, ...]:
+    """The usable pages with at least 500 characters, in order, each once, without Wikipedia and its mirrors."""
+    own = (document for document in documents if not repeats_wikipedia(document.url))
+    return usable(document for document in own if len(document.text) >= _MIN_CHARACTERS)

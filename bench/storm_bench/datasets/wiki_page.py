@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from storm_bench.datasets.human_back_matter import without_back_matter
+from storm_bench.datasets.dataset import without_back_matter
 from storm_bench.datasets.wiki_citations import Citations, take_citations
-from storm_bench.types import HumanArticle, HumanSection, HumanSentence
+from storm_bench.types import HumanArticle, HumanSection, HumanSentence, TopicDocument
 from storm_pipeline import DatasetError
-from storm_pipeline.api import MARKER, is_back_matter, plain_text, split_sentences
+from storm_pipeline.api import MARKER, canonical_url, is_back_matter, plain_text, split_sentences
 
 _TAGS = frozenset("table style script figure noscript math audio video".split())
 _CLASSES = frozenset(
@@ -67,6 +67,11 @@ class WikiPage:
         cited = tuple(self.citations.values())
         lead = _section(self.lead, self.citations).text
         return HumanArticle(self.title, self.url, lead, body, cited, infobox=self.infobox, back_matter=back)
+
+    def links(self) -> tuple[TopicDocument, ...]:
+        """The distinct pages cited by editors, in order."""
+        cited = {canonical_url(one.url): one for one in reversed(list(self.citations.values())) if one.url}
+        return tuple(reversed(cited.values()))
 
 
 def read_page(html: str, title: str, url: str) -> WikiPage:

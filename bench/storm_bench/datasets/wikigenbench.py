@@ -1,4 +1,4 @@
-"""Reads WikiGenBench (WikiGenBen): articles on recent events, with pages cited by editors and found by search.
+"""Reads and writes WikiGenBench (WikiGenBen): articles on recent events, with pages that are cited or were found.
 
 The folder contains ``wiki/ID.json`` (key, url, text, outlines, contents, info_kv, reference: citation, URL and text),
 for some topics ``google/ID.json`` (title, link, text), and perhaps ``manifest.csv``. The authors' repository
@@ -6,23 +6,37 @@ for some topics ``google/ID.json`` (title, link, text), and perhaps ``manifest.c
 """
 
 import csv
+import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, RootModel
 
-from storm_bench.datasets.dataset import DataSet, folder_of, read_model
-from storm_bench.datasets.human_back_matter import without_back_matter
-from storm_bench.datasets.usable_documents import usable
+from storm_bench.datasets.dataset import (
+    DataSet,
+    folder_of,
+    read_model,
+    read_topics,
+    without_back_matter,
+    write_json,
+    write_text,
+)
+from storm_bench.datasets.leakage import most_repeated
+from storm_bench.datasets.usable_documents import is_usable, usable
 from storm_bench.datasets.wikigenbench_article import article_tree
-from storm_bench.types import HumanArticle, Topic, TopicDocument
+from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import MARKER, plain_text, web_address
 
 NAME = "wikigenbench"
 MANIFEST = "manifest.csv"
+_COLUMNS = (
+    *("id", "title", "split", "in_core", "n_ref_docs", "n_google_docs", "gt_words", "body_sections", "subsections"),
+    *("max_8gram_leak", "has_google"),
+)
 _LEAST_PAGES, _LEAST_SECTIONS = 5, 3
 _QUOTED = re.compile(r"[\"“]([^\"“”]{3,})[\"”]")
 
@@ -43,10 +57,6 @@ class _Hit(BaseModel):
     text: str = ""
 
 
-class _Hits(RootModel[list[_Hit]]):
-    pass
-
-
 def read_wikigenbench(folder: Path, *, core_only: bool = False, strict: bool = False) -> DataSet:
     """Read the topics of a folder, ordered by number.
 
@@ -63,24 +73,15 @@ def read_wikigenbench(folder: Path, *, core_only: bool = False, strict: bool = F
     """
     articles = folder_of(folder, NAME, "wiki", "data")
     rows = _manifest(articles.parent / MANIFEST)
-    names = {file.stem for file in articles.glob("*.json")} | set(rows)
-    topics: list[Topic] = []
-    problems: list[str] = []
-    for name in sorted(names, key=lambda name: (len(name), name)):
-        if core_only and rows and rows.get(name) != "1":
-            continue
-        try:
-            topic = _topic(articles, name)
-            if rows or not core_only or in_core(topic):
-                topics.append(topic)
-        except DatasetError as error:
-            if strict:
-                raise
-            problems.append(f"skipped: {error}")
-    if not topics:
-        why = "it has no topic of the core" if core_only else "it is empty"
-        raise DatasetError(f"{folder} holds no readable article: {problems[0] if problems else why}")
-    return DataSet(NAME, tuple(topics), tuple(problems))
+    names = sorted({file.stem for file in articles.glob("*.json")} | set(rows), key=lambda name: (len(name), name))
+    wanted = [name for name in names if not (core_only and rows) or rows.get(name) == "1"]
+
+    def read(file: Path) -> tuple[Topic | None, tuple[str, ...]]:
+        topic = _topic(file)
+        return (topic if rows or not core_only or in_core(topic) else None), ()
+
+    why = "it has no topic of the core" if core_only else "it is empty"
+    return read_topics(NAME, folder, (articles / f"{name}.json" for name in wanted), read, strict=strict, empty=why)
 
 
 def _manifest(file: Path) -> Mapping[str, str]:
@@ -103,8 +104,8 @@ def in_core(topic: Topic) -> bool:
     )
 
 
-def _topic(articles: Path, name: str) -> Topic:
-    file = articles / f"{name}.json"
+def _topic(file: Path) -> Topic:
+    articles = file.parent
     page = read_model(file, _Page)
     lead, tree = article_tree(page.text, page.outlines, page.contents)
     body, back = without_back_matter(tree)
@@ -114,7 +115,7 @@ def _topic(articles: Path, name: str) -> Topic:
     cited = tuple(TopicDocument(web_address(url), _title(plain_text(said)), text) for said, url, text in page.reference)
     human = HumanArticle(title, web_address(page.url), lead, body, cited, tuple(_infobox(page.info_kv)), back)
     found = articles / "google" if articles.name == "data" else articles.parent / "google"
-    return Topic(name, title, human, usable(chain(cited, _found(found / f"{name}.json"))))
+    return Topic(file.stem, title, human, usable(chain(cited, _found(found / file.name))))
 
 
 def _title(citation: str) -> str:
@@ -134,5 +135,82 @@ def _found(file: Path) -> tuple[TopicDocument, ...]:
     """The pages found by search; empty if the topic has no such file."""
     if not file.is_file():
         return ()
-    hits = read_model(file, _Hits).root
+    hits = read_model(file, RootModel[list[_Hit]]).root
     return tuple(TopicDocument(web_address(hit.link), plain_text(hit.title), hit.text, "search") for hit in hits)
+
+
+def write_topic(folder: Path, topic: Topic) -> None:
+    """Write both files of a topic; its id is the page id.
+
+    Raises:
+        DatasetError: they cannot be written.
+    """
+    found = [
+        {"title": document.title, "link": document.url, "text": document.text}
+        for document in topic.documents
+        if document.origin == "search"
+    ]
+    write_json(folder / "google" / f"{topic.id}.json", found)
+    write_json(folder / "wiki" / f"{topic.id}.json", page_json(topic))
+
+
+def page_json(topic: Topic) -> dict[str, Any]:
+    """The human article and its references as JSON values, without back matter; texts keep their case."""
+    human = topic.human
+    cited = [document for document in topic.documents if document.origin == "human"]
+    return {
+        "id": int(topic.id),
+        "key": topic.title,
+        "url": human.url,
+        "text": "\n\n".join(filter(None, [human.lead, *map(_plain_section, human.sections)])),
+        "unikey": topic.title,
+        "summary": human.lead,
+        "outlines": [section.heading.replace(" ", "_") for section in human.sections],
+        "contents": ["\n".join(_heading_lines(section, 2)) for section in human.sections],
+        "info_kv": dict(human.infobox),
+        "reference": [[document.title, document.url, document.text] for document in cited],
+        "source": "Wikipedia",
+    }
+
+
+def write_manifest(folder: Path, topics: Iterable[Topic]) -> None:
+    """Write ``manifest.csv`` with all topics in the core: the plan's limits have excluded the others.
+
+    Raises:
+        DatasetError: it cannot be written.
+    """
+    rows = io.StringIO()
+    writer = csv.DictWriter(rows, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(_row, topics))
+    write_text(folder / MANIFEST, rows.getvalue())
+
+
+def _row(topic: Topic) -> Mapping[str, str | int]:
+    origins = [document.origin for document in topic.documents if is_usable(document)]
+    return {
+        "id": topic.id,
+        "title": topic.title,
+        "split": "new",
+        "in_core": 1,
+        "n_ref_docs": origins.count("human"),
+        "n_google_docs": origins.count("search"),
+        "gt_words": len(topic.human.text().split()),
+        "body_sections": len(topic.human.sections),
+        "subsections": len(topic.human.headings()) - len(topic.human.sections),
+        "max_8gram_leak": f"{most_repeated(topic):.3f}",
+        "has_google": int("search" in origins),
+    }
+
+
+def _plain_section(section: HumanSection) -> str:
+    return "\n\n".join(text for part in section.walk() for text in (part.heading, part.text) if text)
+
+
+def _heading_lines(section: HumanSection, level: int) -> Iterator[str]:
+    if level > 2:
+        yield f"{'#' * level} {section.heading}"
+    if section.text:
+        yield section.text
+    for part in section.subsections:
+        yield from _heading_lines(part, level + 1)

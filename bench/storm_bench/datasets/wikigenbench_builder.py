@@ -5,32 +5,66 @@ two dumps; Wikidata decides what is an event; any search engine can be used, and
 respecting robots.txt; copies of the article are excluded.
 """
 
-from collections.abc import Iterator
-from dataclasses import asdict
+import re
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from storm_bench.datasets.answer_cache import AnswerCache
-from storm_bench.datasets.current_page import CurrentPage
-from storm_bench.datasets.dataset import DataSet, folder_to_build, remove_others, write_json
+from storm_bench.datasets.building import Build, Progress
+from storm_bench.datasets.current_page import CurrentPage, non_article_reason
+from storm_bench.datasets.dataset import DataSet, remove_others, write_json
 from storm_bench.datasets.document_collector import DocumentCollector, Fetch
-from storm_bench.datasets.event_articles import events_among
-from storm_bench.datasets.exclusions import Exclusions, Progress
 from storm_bench.datasets.leakage import copies, without_copies
-from storm_bench.datasets.mediawiki import MediaWiki, PageGoneError
-from storm_bench.datasets.most_edited import most_edited
-from storm_bench.datasets.seeded_order import shuffled
-from storm_bench.datasets.wiki_page import read_page
-from storm_bench.datasets.wikigenbench import read_wikigenbench
-from storm_bench.datasets.wikigenbench_plan import WikiGenBenchPlan, links
-from storm_bench.datasets.wikigenbench_writer import write_manifest, write_topic
-from storm_bench.datasets.wikimedia import MADE_BY, Wikimedia
+from storm_bench.datasets.most_edited import events_among, most_edited
+from storm_bench.datasets.usable_documents import is_usable
+from storm_bench.datasets.wiki_page import WikiPage, read_page
+from storm_bench.datasets.wikigenbench import read_wikigenbench, write_manifest, write_topic
+from storm_bench.datasets.wikimedia import Wikimedia
 from storm_bench.types import Topic
 from storm_pipeline import DatasetError, SearchEngine
 from storm_pipeline.api import Search
 
 PROVENANCE = "manifest.json"
 _KINDS = ("wiki", "google")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+@dataclass(frozen=True)
+class WikiGenBenchPlan:
+    """A data set to build, with the papers' limits; reproducible for equal service responses."""
+
+    months: tuple[str, ...] = ()  # such as ``2024-01``; their most edited pages are candidates
+    titles: tuple[str, ...] = ()  # further candidates, e.g. of a category or a list of new articles
+    size: int | None = 100  # maximum number of topics, sampled from those that qualify; None for all
+    seed: int = 0  # seed of the sample
+    events_only: bool = True  # whether articles must be about events, according to Wikidata
+    # date such as ``2024-01-31`` after which the article must have been created, so that no model can have read it;
+    # empty for any
+    created_after: str = ""
+    min_words: int = 1000  # minimum words of prose, including the lead
+    max_words: int = 3000  # maximum words of prose
+    min_links: int = 10  # minimum number of distinct cited pages
+    max_links: int = 100  # maximum number of distinct cited pages
+    min_fetched: float = 0.4  # share of cited pages that must be exceeded by those fetched, in [0, 1)
+    search_results: int = 10  # maximum pages added by a search for the title, >= 0
+
+    def __post_init__(self) -> None:
+        if not self.months and not self.titles:
+            raise DatasetError("a data set needs candidates: name months as 2024-01, or titles of articles")
+        if self.created_after and not _DATE.fullmatch(self.created_after):
+            raise DatasetError(f"{self.created_after!r} is not a date; write it as 2024-01-31")
+        if (self.size is not None and self.size < 1) or not 0 <= self.min_fetched < 1 or self.search_results < 0:
+            raise DatasetError("size must be at least 1, min_fetched in [0, 1) and search_results at least 0")
+
+    def text_rejection(self, page: WikiPage) -> str | None:
+        """Why an article is rejected by its content; None if it may qualify."""
+        if not self.min_words <= page.features.words <= self.max_words:
+            return f"not of {self.min_words} to {self.max_words} words"
+        if not page.features.sections:
+            return "no sections"
+        if not self.min_links <= len(page.links()) <= self.max_links:
+            return f"not of {self.min_links} to {self.max_links} links"
+        return None
 
 
 def build_wikigenbench(
@@ -44,109 +78,52 @@ def build_wikigenbench(
 ) -> DataSet:
     """Build a data set in WikiGenBench's format, with ``manifest.json``: plan, revisions, excluded copies and pages.
 
-    An interrupted build continues when called again with the same folder: responses and pages are cached in its
-    ``.build/``.
-
-    Args:
-        plan: what to build.
-        folder: target folder; created if absent.
-        search: finds pages by title.
-        fetch: fetches pages; default: from the web, with rate limits.
-        services: services to query; default: the English Wikipedia's.
-        on_progress: called with one line per page.
+    Further arguments as for :class:`.building.Build` and :class:`.document_collector.DocumentCollector`; an interrupted
+    build continues when called again.
 
     Raises:
         DatasetError: a service failed for good, nothing qualified, or the folder cannot be written.
     """
-    services, folder = services or Wikimedia(), folder_to_build(folder, *_KINDS)
-    answers = AnswerCache(folder)
-    build = _Build(plan, services, answers, DocumentCollector(answers, search, fetch), on_progress or (lambda _: None))
-    topics = sorted(build.topics(), key=lambda topic: int(topic.id))
-    if not topics:
-        raise DatasetError(
-            f"no page qualifies ({build.excluded.summary()}); take more months or titles, or a wider plan"
-        )
-    for topic in topics:
-        write_topic(folder, topic)
-    for kind in _KINDS:
-        remove_others(folder / kind, (topic.id for topic in topics), ".json")
-    write_manifest(folder, topics)
-    write_json(folder / PROVENANCE, build.provenance(search.name))
-    return read_wikigenbench(folder, strict=True)
+    build = Build(folder, *_KINDS, services=services, on_progress=on_progress)
+    collector = DocumentCollector(build.answers, search, fetch)
+    entries: list[dict[str, Any]] = []
 
-
-class _Build:
-    """The state of one build: examined pages and reasons for exclusion."""
-
-    def __init__(
-        self,
-        plan: WikiGenBenchPlan,
-        services: Wikimedia,
-        answers: AnswerCache,
-        collector: DocumentCollector,
-        on_progress: Progress,
-    ) -> None:
-        self._plan = plan
-        self._services = services
-        self._answers = answers
-        self._wiki = MediaWiki(services, answers)
-        self._collector = collector
-        self._taken: list[dict[str, Any]] = []
-        self.excluded = Exclusions(on_progress)
-
-    def topics(self) -> Iterator[Topic]:
-        """Qualifying topics in an order drawn by the seed, until there are enough."""
-        edited = most_edited(self._services, self._answers, self._plan.months)
-        candidates = [*(page.title for page in edited), *self._plan.titles]
-        pages = shuffled(self._wiki.current(candidates), self._plan.seed, lambda page: page.number)
-        events = self._events(pages)
-        return self.excluded.taken(
-            pages,
-            lambda page: self._examine(page, is_event=page.item in events),
-            lambda topic: f"with {len(topic.documents)} documents",
-            self._plan.size,
-        )
-
-    def _events(self, pages: list[CurrentPage]) -> set[str]:
-        wanted = self._plan.events_only
-        return events_among(self._services, self._answers, [page.item for page in pages]) if wanted else set()
-
-    def _examine(self, page: CurrentPage, *, is_event: bool) -> Topic | str:
+    def examine(page: CurrentPage) -> Topic | str:
         """The topic, or why the page is excluded; cheap checks come first."""
-        if reason := self._plan.page_rejection(page) or self._kind_rejection(page, is_event=is_event):
+        if reason := non_article_reason(page):
             return reason
-        try:
-            read = read_page(self._wiki.html(page), page.title, page.url)
-        except PageGoneError:
-            return "deleted"
-        if reason := self._plan.text_rejection(read):
+        if plan.events_only and page.item not in events:
+            return "no event"
+        if plan.created_after and build.wiki.created(page)[:10] <= plan.created_after:
+            return "older"
+        read = read_page(build.wiki.html(page), page.title, page.url)
+        if reason := plan.text_rejection(read):
             return reason
-        cited = self._collector.fetch_documents(links(read))
-        if reason := self._plan.documents_rejection(cited):
-            return reason
-        found = self._collector.search_documents(page.title, self._plan.search_results)
+        cited = collector.fetch_documents(read.links())
+        if sum(map(is_usable, cited)) <= plan.min_fetched * len(cited):
+            return f"{plan.min_fetched:.0%} of its links or fewer were fetched"
+        found = collector.search_documents(page.title, plan.search_results)
         topic = Topic(str(page.number), page.title, read.article, (*cited, *found))
-        self._taken.append(_entry(page, topic))
+        entries.append(_entry(page, topic))
         return without_copies(topic)
 
-    def _kind_rejection(self, page: CurrentPage, *, is_event: bool) -> str | None:
-        if self._plan.events_only and not is_event:
-            return "no event"
-        if self._plan.created_after and self._wiki.created(page)[:10] <= self._plan.created_after:
-            return "older"
-        return None
-
-    def provenance(self, engine: str) -> dict[str, Any]:
-        """The data set's provenance, as JSON values."""
-        return {
-            "form": "wikigenbench-1",
-            "made_by": MADE_BY,
-            "plan": asdict(self._plan),
-            "wikipedia": self._services.project,
-            "search": engine,
-            "topics": sorted(self._taken, key=lambda entry: int(entry["id"])),
-            "excluded": self.excluded.entries(),
-        }
+    edited = most_edited(build.services, build.answers, plan.months)
+    pages = build.drawn([*(page.title for page in edited), *plan.titles], plan.seed)
+    items = [page.item for page in pages] if plan.events_only else []
+    events = events_among(build.services, build.answers, items)
+    taken = build.taken(pages, examine, lambda topic: f"with {len(topic.documents)} documents", plan.size)
+    topics = sorted(taken, key=lambda topic: int(topic.id))
+    if not topics:
+        raise DatasetError(f"no page qualifies ({build.reasons()}); take more months or titles, or a wider plan")
+    for topic in topics:
+        write_topic(build.folder, topic)
+    for kind in _KINDS:
+        remove_others(build.folder / kind, (topic.id for topic in topics), ".json")
+    write_manifest(build.folder, topics)
+    entries.sort(key=lambda entry: int(entry["id"]))
+    facts = build.provenance("wikigenbench-1", asdict(plan), entries, search=search.name)
+    write_json(build.folder / PROVENANCE, facts)
+    return read_wikigenbench(build.folder, strict=True)
 
 
 def _entry(page: CurrentPage, topic: Topic) -> dict[str, Any]:

@@ -1,13 +1,16 @@
-"""The Wikimedia services used by the builders: addresses, rate limits and timeouts."""
+"""The Wikimedia services used by the builders: addresses, rate limits, timeouts, and a cache of responses."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from storm_pipeline import DatasetError, SearchError, __version__
-from storm_pipeline.api import ApiClient, Patience, Rate
+from storm_bench.datasets.dataset import BUILD
+from storm_pipeline import DatasetError, SearchError
+from storm_pipeline.api import ApiClient, Patience, Rate, SqliteCache
 
-MADE_BY = f"storm-pipeline/{__version__}"
 KEY_VARIABLE = "WIKIMEDIA_TOKEN"
 _LARGEST = 40_000_000
 _PATIENCE = Patience(connect=10, read=60, total=600, attempts=6, first_pause=2, longest_pause=120)
@@ -61,3 +64,28 @@ def service_errors() -> Iterator[None]:
         yield
     except SearchError as error:
         raise DatasetError(f"{error}; responses so far are kept: run the same build again to continue") from error
+
+
+class AnswerCache:
+    """Responses by request, on disk, so that a restarted build repeats none. Failures are not cached.
+
+    Args:
+        folder: the data set's folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._cache = SqliteCache(Path(folder) / BUILD / "answers.sqlite")
+
+    def get(self, question: Sequence[object], ask: Callable[[], Any]) -> Any:
+        """The cached response, or the result of ``ask``, which is then cached.
+
+        Args:
+            question: JSON values that identify the request: service, address, parameters.
+            ask: makes the request; returns a JSON value other than None.
+        """
+        key = json.dumps(question)
+        known = self._cache.get(key)
+        if known is None:
+            known = ask()
+            self._cache.put(key, known)
+        return known

@@ -60,7 +60,7 @@ class Metric(Protocol):
 
 @dataclass(frozen=True)
 class CaseMetric:
-    """A :class:`Metric` that needs no model: it is declared, with a function that scores one case.
+    """A :class:`Metric` as a declaration, with a function that scores one case.
 
     Attributes:
         name: short and stable.

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from storm_bench.conner.evidence_source import Bm25Evidence, EvidenceOver
 from storm_bench.conner.named_models import Models
 from storm_bench.conner.scoring import INTRINSIC, Scores, intrinsic_scores
-from storm_bench.metrics.base import Measure, Parameters, Score
+from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.sections import all_sections
 from storm_bench.types import Case
 from storm_pipeline import Article
 
 _PARTS = ("section", "answer")
+
+
+MEASURES = tuple(Measure(f"conner_{part}_{score}") for part in _PARTS for score in INTRINSIC)
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class KnowledgePiece:
     text: str
 
 
-class Conner:
+def conner(models: Models, evidence: EvidenceOver = Bm25Evidence) -> CaseMetric:
     """Ten means: five intrinsic scores over the sections with text, and the same over the interview's answers.
 
     ``conner_section_fact_consistent`` is eq. 1 by ``min``, then eq. 2 to 5 follow; all are in [0, 1]. The query of a
@@ -38,40 +41,27 @@ class Conner:
         evidence: finds the snippets of an article that its sentences are checked against.
     """
 
-    name = "conner"
-    measures = tuple(Measure(f"conner_{part}_{score}") for part in _PARTS for score in INTRINSIC)
-    reference = "Chen et al. 2023 (CONNER), section 3.3"
-
-    def __init__(self, models: Models, evidence: EvidenceOver = Bm25Evidence) -> None:
-        self._models = models
-        self._evidence = evidence
-
-    @property
-    def parameters(self) -> Parameters:
-        """The model of each perspective."""
-        return {
-            "inference": self._models.inference.name,
-            "evidence": self._evidence(()).name,
-            "matching": self._models.matching.name,
-            "discourse": self._models.discourse.name,
-            "language model": self._models.lm.name,
-        }
-
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score a case, in order.
-
-        Raises:
-            MetricError: a model cannot be loaded.
-        """
-        return [self._means(case.article) for case in cases]
-
-    def _means(self, article: Article) -> Score:
+    def score(case: Case) -> Score:
         found: dict[str, list[Scores]] = {part: [] for part in _PARTS}
-        evidence = self._evidence([snippet for source in article.sources for snippet in source.snippets])
-        for piece in pieces(article):
+        searched = evidence([snippet for source in case.article.sources for snippet in source.snippets])
+        for piece in pieces(case.article):
             prompt = f"Knowledge from an encyclopedia on: {piece.query}\n"
-            found[piece.part].append(intrinsic_scores(piece.query, prompt, piece.text, evidence, self._models))
+            found[piece.part].append(intrinsic_scores(piece.query, prompt, piece.text, searched, models))
         return {f"conner_{part}_{name}": _mean(found[part], name) for part in _PARTS for name in INTRINSIC}
+
+    return CaseMetric(
+        "conner",
+        MEASURES,
+        "Chen et al. 2023 (CONNER), section 3.3",
+        score,
+        {
+            "inference": models.inference.name,
+            "evidence": evidence(()).name,
+            "matching": models.matching.name,
+            "discourse": models.discourse.name,
+            "language model": models.lm.name,
+        },
+    )
 
 
 def pieces(article: Article) -> Iterator[KnowledgePiece]:

@@ -6,11 +6,10 @@ from typing import Protocol
 
 import numpy as np
 
-from storm_bench.metrics.base import Measure, Parameters, Score
+from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.metrics.texts import generated_text
 from storm_bench.types import Case
 from storm_bench.vectors import Embed
-from storm_pipeline import Article
 from storm_pipeline.api import Embedder, numbers
 
 ALIKE = 0.85
@@ -20,6 +19,9 @@ It keeps 98 to 100 % of the sentences of 14 human articles, and 70 % of an artic
 """
 _PER = 1000
 _NAMES = ("knowledge_density", "cited_density", "distinct_facts")
+
+
+MEASURES = (*(Measure(name, high=math.inf) for name in _NAMES[:2]), Measure(_NAMES[2]))
 
 
 class FactSplitter(Protocol):
@@ -63,54 +65,38 @@ def first_stated(facts: Sequence[str], embed: Embed, alike: float = ALIKE) -> li
     return [i in kept for i in range(len(facts))]
 
 
-class KnowledgeDensity:
+def density(embedder: Embedder, splitter: FactSplitter | None = None, *, alike: float = ALIKE) -> CaseMetric:
     """Number of new facts divided by the article's length.
 
     ``knowledge_density`` counts new facts per 1,000 characters of lead and body (the authors' script divides by
     characters); ``cited_density`` counts only those in sentences with citations; ``distinct_facts`` is the share of
-    facts that are new. OmniThink uses a language model to split sentences into atomic facts and to remove repetitions;
-    here the splitter is pluggable and repetition is detected by embeddings and numbers, so values are comparable only
-    for equal parameters.
+    facts that are new. All are None for an article without text. OmniThink uses a language model to split sentences
+    into atomic facts and to remove repetitions; here the splitter is pluggable and repetition is detected by embeddings
+    and numbers, so values are comparable only for equal parameters.
 
     Args:
         embedder: decides which facts are similar.
-        splitter: splits sentences into facts.
+        splitter: splits sentences into facts; default: none.
         alike: minimum cosine of similar facts.
     """
+    own_splitter = splitter or WholeSentences()
 
-    name = "density"
-    measures = (
-        *(Measure(name, high=math.inf) for name in _NAMES[:2]),
-        Measure(_NAMES[2]),
-    )
-    reference = "Xi et al. 2025 (OmniThink), knowledge density; facts after Min et al. 2023 (FActScore)"
-
-    def __init__(self, embedder: Embedder, splitter: FactSplitter | None = None, *, alike: float = ALIKE) -> None:
-        self._splitter = splitter or WholeSentences()
-        self._embed = embedder.embed
-        self._alike = alike
-        self.parameters: Parameters = {
-            "facts": self._splitter.name,
-            "embedder": embedder.name,
-            "alike": alike,
-            "per_characters": _PER,
-        }
-
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score per case, in order; all values None for an article without text."""
-        return [self._of(case.article) for case in cases]
-
-    def _of(self, article: Article) -> Score:
-        length = len(generated_text(article))
-        sentences = list(article.sentences())
-        split = self._splitter.split([sentence.text for sentence in sentences])
+    def score(case: Case) -> Score:
+        length = len(generated_text(case.article))
+        sentences = list(case.article.sentences())
+        split = own_splitter.split([sentence.text for sentence in sentences])
         facts = [(fact, bool(s.citations)) for s, parts in zip(sentences, split, strict=True) for fact in parts]
         if not length or not facts:
             return dict.fromkeys(_NAMES, None)
-        new = first_stated([fact for fact, _ in facts], self._embed, self._alike)
+        new = first_stated([fact for fact, _ in facts], embedder.embed, alike)
         cited = sum(is_new and has for is_new, (_, has) in zip(new, facts, strict=True))
-        return {
-            "knowledge_density": _PER * sum(new) / length,
-            "cited_density": _PER * cited / length,
-            "distinct_facts": sum(new) / len(facts),
-        }
+        values = (_PER * sum(new) / length, _PER * cited / length, sum(new) / len(facts))
+        return dict(zip(_NAMES, values, strict=True))
+
+    return CaseMetric(
+        "density",
+        MEASURES,
+        "Xi et al. 2025 (OmniThink), knowledge density; facts after Min et al. 2023 (FActScore)",
+        score,
+        {"facts": own_splitter.name, "embedder": embedder.name, "alike": alike, "per_characters": _PER},
+    )

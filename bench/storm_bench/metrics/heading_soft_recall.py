@@ -1,9 +1,8 @@
 """Heading soft recall: how much of the human headings an outline's headings cover."""
 
 import math
-from collections.abc import Sequence
 
-from storm_bench.metrics.base import Measure, Parameters, Score
+from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.metrics.official import HeadingTruth, heading_pair
 from storm_bench.metrics.texts import HeadingsOf, describe_headings
 from storm_bench.types import Case
@@ -13,8 +12,13 @@ PUBLISHED = "paraphrase-MiniLM-L6-v2"
 """The sentence encoder used in the paper."""
 
 
-class HeadingSoftRecall:
-    """:func:`soft_recall` of an article's outline.
+MEASURES = (Measure("heading_soft_recall", low=-math.inf, high=math.inf),)
+
+
+def heading_soft_recall(
+    embedder: Embedder, *, clip: bool = False, truth: HeadingTruth = "txt", headings_of: HeadingsOf = "outline"
+) -> CaseMetric:
+    """:func:`soft_recall` of an article's outline; None where that is None.
 
     Args:
         embedder: the paper uses :data:`PUBLISHED`; values by another encoder are not comparable with the paper's.
@@ -23,34 +27,20 @@ class HeadingSoftRecall:
         headings_of: which headings are scored.
     """
 
-    name = "heading_soft_recall"
-    measures = (Measure("heading_soft_recall", low=-math.inf, high=math.inf),)
-    reference = "Shao et al. 2024 (STORM), section 2.2 and appendix C.1, after Fränti and Mariescu-Istodor 2023"
+    def score(case: Case) -> Score:
+        both = heading_pair(case.topic.human, case.article, truth, headings_of)
+        return {"heading_soft_recall": soft_recall(*both, embedder.embed, clip=clip)}
 
-    def __init__(
-        self,
-        embedder: Embedder,
-        *,
-        clip: bool = False,
-        truth: HeadingTruth = "txt",
-        headings_of: HeadingsOf = "outline",
-    ) -> None:
-        self.parameters: Parameters = {
+    return CaseMetric(
+        "heading_soft_recall",
+        MEASURES,
+        "Shao et al. 2024 (STORM), section 2.2 and appendix C.1, after Fränti and Mariescu-Istodor 2023",
+        score,
+        {
             "embedder": embedder.name,
             "embedder_of_the_paper": PUBLISHED,
             "cosines": "clipped at 0" if clip else "as they are",
             "headings": describe_headings(headings_of),
             "truth": truth,
-        }
-        self._truth = truth
-        self._headings_of = headings_of
-        self._embed = embedder.embed
-        self._clip = clip
-
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score per case, in order; None where :func:`soft_recall` is None."""
-        return [{"heading_soft_recall": self._recall(case)} for case in cases]
-
-    def _recall(self, case: Case) -> float | None:
-        truth, produced = heading_pair(case.topic.human, case.article, self._truth, self._headings_of)
-        return soft_recall(truth, produced, self._embed, clip=self._clip)
+        },
+    )

@@ -25,20 +25,20 @@ class Row(NamedTuple):
 
 _HEADINGS = {"truth": "heading_truth", "headings_of": "headings"}
 METRICS = {
-    "heading_soft_recall": Row("heading_soft_recall:HeadingSoftRecall", ("heading_vectors",), _HEADINGS),
-    "heading_entity_recall": Row("heading_entity_recall:HeadingEntityRecall", ("entity_tagger",), _HEADINGS),
-    "article_entity_recall": Row("article_entity_recall:ArticleEntityRecall", ("entity_tagger",)),
-    "rouge": Row("rouge:Rouge"),
-    "rouge_body": Row("rouge:RougeBody"),
-    "bleu": Row("bleu:Bleu"),
-    "meteor": Row("meteor:Meteor", ("wordnet",)),
+    "heading_soft_recall": Row("heading_soft_recall:heading_soft_recall", ("heading_vectors",), _HEADINGS),
+    "heading_entity_recall": Row("heading_entity_recall:heading_entity_recall", ("entity_tagger",), _HEADINGS),
+    "article_entity_recall": Row("article_entity_recall:article_entity_recall", ("entity_tagger",)),
+    "rouge": Row("rouge:rouge"),
+    "rouge_body": Row("rouge:rouge_body"),
+    "bleu": Row("bleu:bleu"),
+    "meteor": Row("meteor:meteor", ("wordnet",)),
     "statement_coverage": Row("statement_coverage:StatementCoverage", ("statement_screen",)),
     "statement_coverage_lm": Row("statement_coverage_lm:StatementCoverageLm", ("judge_model",)),
     "own_statements_lm": Row("own_statements_lm:OwnStatementsLm", ("judge_model",)),
     "good_article_lm": Row("good_article:GoodArticle", ("judge_model",)),
     "research": Row("research:RESEARCH"),
     "shape": Row("shape:SHAPE"),
-    "density": Row("density:KnowledgeDensity", ("vectors",)),
+    "density": Row("density:density", ("vectors",)),
     "citation_alce": Row("citation_alce:CitationAlce", ("support_judge",), {"expand": "expand_citations"}),
     "citation_wikigenbench": Row("citation_wikigenbench:CitationWikiGenBench", ("support_judge",)),
     "citation_wiki_live": Row("citation_wiki_live:CitationWikiLive", ("support_judge",)),
@@ -46,7 +46,7 @@ METRICS = {
     "rubric": Row("rubric:RubricGrades", ("grader",)),
     "wikigen_quality": Row("wikigen_quality:WikiGenQuality", ("judge_model", "grader")),
     "ib_score": Row("ib_score:IbScore", ("judge_model",)),
-    "conner": Row("conner:Conner", ("conner_models",)),
+    "conner": Row("conner:conner", ("conner_models",)),
     "cost": Row("cost:COST"),
 }
 """All metrics by name, in table order."""

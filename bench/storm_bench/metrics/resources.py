@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from storm_bench.judges.grading import GradingJudge
     from storm_bench.judges.model_judge import JudgeModel
     from storm_bench.judges.screen import ScreenJudge
-    from storm_bench.metrics.entities import EntityTagger
+    from storm_bench.metrics.taggers import EntityTagger
     from storm_pipeline.api import Embedder
 
 _PINNED = "all-MiniLM-L6-v2"
@@ -91,8 +91,7 @@ class Resources:
             MissingExtraError: its library is not installed.
             MetricError: its model cannot be loaded.
         """
-        from storm_bench.metrics.entities import CachingTagger
-        from storm_bench.metrics.taggers import open_tagger
+        from storm_bench.metrics.taggers import CachingTagger, open_tagger
 
         kind, _, model = self.tagger.partition(":")
         pinned = model in {asset.name for asset in catalogue()}

@@ -1,6 +1,8 @@
 """Interest, organisation, relevance and coverage, each graded 1 to 5 by a rubric (STORM, appendix C.2, Table 8)."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 
 from storm_bench.judges.grading import GradingJudge, GradingRequest, Rubric
 from storm_bench.metrics.base import Measure, Score
@@ -8,54 +10,11 @@ from storm_bench.trimming import as_text, parts_of, trimmed
 from storm_bench.types import Case
 from storm_pipeline.api import fingerprint
 
-RUBRICS = (
-    Rubric(
-        "interest",
-        "Interest level: does the article draw the reader in and make them think?",
-        (
-            "Dull; nothing in it tries to win the reader's attention.",
-            "A plain narrative that interests a little, without depth.",
-            "Interesting in part, with several points that a reader will remember.",
-            "Interesting for the most part: well told, with remarkable points that often hold the reader.",
-            "Gripping from beginning to end; the telling never lets the reader's interest go.",
-        ),
-    ),
-    Rubric(
-        "organisation",
-        "Coherence and organisation: is the article well ordered, and does it follow a logic?",
-        (
-            "Without order; parts do not hang together.",
-            "There is the beginning of a structure, but the article often leaves it.",
-            "A visible structure that is kept to most of the time; coherence is lost here and there.",
-            "Well ordered; the structure is clear and coherence is lost in small things only.",
-            "In perfect order; each part follows from the one before, and transitions are smooth.",
-        ),
-    ),
-    Rubric(
-        "relevance",
-        "Relevance and focus: does the article keep to its topic?",
-        (
-            "About something else than its title says.",
-            "About its topic in part; it strays often, and the core is not held on to.",
-            "About its topic on the whole, with a few details that do not belong.",
-            "Close to its topic nearly throughout; it strays seldom.",
-            "Entirely about its topic; every single statement helps to understand it.",
-        ),
-    ),
-    Rubric(
-        "coverage",
-        "Broad coverage: does the article treat all that matters about its topic, and in depth?",
-        (
-            "Hardly any main aspect is treated; the view is very narrow.",
-            "Some main aspects are treated and others are missing; the picture is incomplete.",
-            "Most main aspects are treated, with some details too many or some points too few.",
-            "All major points are treated, with very little that is beside the point.",
-            "Every aspect that matters is treated thoroughly, and nothing beside the point.",
-        ),
-    ),
-)
-"""The paper's four criteria and scales in our own words."""
-
+_FILE = tomllib.loads(files("storm_bench.metrics").joinpath("rubrics.toml").read_text(encoding="utf-8"))
+BY_NAME = {name: Rubric(name, own["criterion"], tuple(own["grades"]), own["low"]) for name, own in _FILE.items()}
+"""The rubrics of ``rubrics.toml``, in our own words, by name."""
+RUBRICS = tuple(BY_NAME[name] for name in ("interest", "organisation", "relevance", "coverage"))
+"""The paper's four criteria."""
 LONGEST = 2000
 """Maximum words of a graded article (appendix C.2)."""
 

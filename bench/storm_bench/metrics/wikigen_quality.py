@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from storm_bench.judges.grading import GradingJudge, GradingRequest, Rubric
 from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
 from storm_bench.metrics.base import Measure, Score
-from storm_bench.metrics.rubric import RUBRICS, rubric_fingerprint, writing_task
+from storm_bench.metrics.rubric import BY_NAME, rubric_fingerprint, writing_task
 from storm_bench.metrics.texts import body_headings
 from storm_bench.sections import all_sections
 from storm_bench.signatures.judging import GradeWriting
@@ -14,32 +14,7 @@ from storm_bench.types import Case
 from storm_pipeline import Article
 from storm_pipeline.api import Program, words
 
-OUTLINE = Rubric(
-    "outline",
-    "Outline: how good are these section headings as the outline of an encyclopedia article on the topic?",
-    (
-        "No outline, or one that has nothing to do with the topic.",
-        "Nearly all headings are empty, out of place or repeated.",
-        "Some headings fit; main aspects are missing or the order makes no sense.",
-        "Most headings fit and are in order; some aspects are missing or overlap.",
-        "The headings fit, are in a sensible order, and leave out little.",
-        "The headings are specific, in the right order, without overlap, and leave nothing out.",
-    ),
-    low=0,
-)
-FOCUS = Rubric(
-    "focus",
-    "Focus: does the text of the section treat what its heading announces?",
-    (
-        "Wrong or meaningless under this heading.",
-        "Treats things beside the heading, or trifles.",
-        "Misses what is essential under this heading.",
-        "A fair overview of what the heading announces; essential details are missing.",
-        "Treats the main points of what the heading announces thoroughly.",
-        "Treats what the heading announces completely and in depth.",
-    ),
-    low=0,
-)
+OUTLINE, FOCUS = BY_NAME["outline"], BY_NAME["focus"]
 LONGEST = 4000
 """Maximum words of a graded article or section."""
 _GRADE_ZERO = "Nothing in the text can be graded by this criterion."
@@ -47,8 +22,7 @@ _GRADE_ZERO = "Nothing in the text can be graded by this criterion."
 
 def _with_grade_zero(name: str) -> Rubric:
     """A STORM rubric with an added grade 0, as v2 uses those rubrics on a 0–5 scale."""
-    rubric = next(rubric for rubric in RUBRICS if rubric.name == name)
-    return Rubric(name, rubric.criterion, (_GRADE_ZERO, *rubric.grades), low=0)
+    return Rubric(name, BY_NAME[name].criterion, (_GRADE_ZERO, *BY_NAME[name].grades), low=0)
 
 
 ORGANISATION, COVERAGE = _with_grade_zero("organisation"), _with_grade_zero("coverage")

@@ -9,8 +9,7 @@ from servers import Reply
 from wikimedia import FakeWikimedia, WikiPageStub, article_html, lagged
 
 from storm_bench.datasets.freshwiki import read_freshwiki
-from storm_bench.datasets.freshwiki_builder import build_freshwiki
-from storm_bench.datasets.freshwiki_plan import FreshWikiPlan
+from storm_bench.datasets.freshwiki_builder import FreshWikiPlan, build_freshwiki
 from storm_bench.datasets.histories import EditHistory, read_histories
 from storm_bench.datasets.statistics import edit_counts, reference_evolution
 from storm_pipeline.errors import DatasetError

@@ -14,11 +14,10 @@ from typer.testing import CliRunner
 from wikimedia import FakeWikimedia, WikiPageStub, article_html, lagged
 
 from storm_bench.commands import datasets as cli_datasets
-from storm_bench.datasets import document_collector, wiki_live_builder
+from storm_bench.datasets import building, document_collector
 from storm_bench.datasets.dataset import DataSet
 from storm_bench.datasets.wiki_live import read_wiki_live
-from storm_bench.datasets.wiki_live_builder import build_wiki_live
-from storm_bench.datasets.wiki_live_plan import WikiLivePlan
+from storm_bench.datasets.wiki_live_builder import WikiLivePlan, build_wiki_live
 from storm_bench.experiments import Experiment
 from storm_bench.experiments.config import read_config
 from storm_bench.experiments.executors import LocalExecutor
@@ -316,7 +315,7 @@ def test_the_command_builds_a_round(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(cli_datasets, "_engine", lambda values: search() if values["search"] == "fake" else None)
     options = ["--per-month", "1", "--statements", "7", "--min-words", "300", "--min-pages", "2", "--chance", "3"]
     with FakeWikimedia(pages()) as wikimedia:
-        monkeypatch.setattr(wiki_live_builder, "Wikimedia", lambda: wikimedia.services)
+        monkeypatch.setattr(building, "Wikimedia", lambda: wikimedia.services)
         for folder, more in [(tmp_path / "a", []), (tmp_path / "b", ["--search", "fake"])]:
             command = ["experiment", "data", "wiki-live", "2024-03", "2024-04", "--to", str(folder)]
             ended = CliRunner().invoke(app, [*command, *options, *more])

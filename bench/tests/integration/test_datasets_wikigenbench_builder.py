@@ -11,8 +11,7 @@ from wikimedia import FakeWikimedia, WikiPageStub, article_html
 
 from storm_bench.datasets.closed_corpus import ClosedCorpus, topic_chunks
 from storm_bench.datasets.wikigenbench import read_wikigenbench
-from storm_bench.datasets.wikigenbench_builder import build_wikigenbench
-from storm_bench.datasets.wikigenbench_plan import WikiGenBenchPlan
+from storm_bench.datasets.wikigenbench_builder import WikiGenBenchPlan, build_wikigenbench
 from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.extract import Page

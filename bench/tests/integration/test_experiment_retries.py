@@ -12,7 +12,7 @@ from judge_llm import FakeModel
 from servers import Reply
 from test_experiments import CACHE, data, described, model, run, topic
 
-from storm_bench.datasets.wikigenbench_writer import write_topic
+from storm_bench.datasets.wikigenbench import write_topic
 from storm_bench.experiments import Experiment, ExperimentConfig
 from storm_bench.experiments.executors import LocalExecutor
 from storm_pipeline.errors import SettingsError

@@ -21,7 +21,7 @@ from tokens import gpt_4_tokens
 from typer.testing import CliRunner, Result
 from wordnet_files import write_wordnet
 
-from storm_bench.datasets.wikigenbench_writer import write_manifest, write_topic
+from storm_bench.datasets.wikigenbench import write_manifest, write_topic
 from storm_bench.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
 from storm_bench.experiments.data import topics_of
 from storm_bench.experiments.executors import LocalExecutor, open_executor

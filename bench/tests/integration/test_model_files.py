@@ -11,8 +11,7 @@ import tiny_models
 from pydantic import ValidationError
 
 from storm_bench.conner.causal_model import CausalModel
-from storm_bench.conner.inference import NliModel
-from storm_bench.conner.relevance import CrossEncoder
+from storm_bench.conner.pair_models import CrossEncoder, NliModel
 from storm_bench.experiments.config_tables import DataTable, SearchTable
 from storm_bench.experiments.data import engine_of
 from storm_bench.judges.base import Pair

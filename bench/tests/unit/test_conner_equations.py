@@ -15,12 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import somersd
 
-from storm_bench.conner.baselines import exact_match, word_f1
 from storm_bench.conner.correlation import somers_d
-from storm_bench.conner.factuality import Aggregate, SentenceEvidence, factuality, sentence_verdicts
-from storm_bench.conner.helpfulness import answer_loss, helpfulness, relative_gain
-from storm_bench.conner.inference import UNVERIFIED, Entailment, SupportInference
-from storm_bench.conner.informativeness import informativeness
 from storm_bench.conner.knowledge_selection import (
     Intrinsic,
     Quality,
@@ -28,10 +23,25 @@ from storm_bench.conner.knowledge_selection import (
     choose_knowledge,
     fit_quality,
 )
-from storm_bench.conner.paragraph_coherence import paragraph_coherence
-from storm_bench.conner.relevance import CosineMatching, relevance
-from storm_bench.conner.sentence_coherence import sentence_coherence
-from storm_bench.conner.validity import open_validity, span_validity
+from storm_bench.conner.pair_models import CosineMatching, SupportInference
+from storm_bench.conner.perspectives import (
+    UNVERIFIED,
+    Aggregate,
+    Entailment,
+    SentenceEvidence,
+    answer_loss,
+    factuality,
+    helpfulness,
+    informativeness,
+    open_validity,
+    paragraph_coherence,
+    relative_gain,
+    relevance,
+    sentence_coherence,
+    sentence_verdicts,
+    span_validity,
+)
+from storm_bench.conner.scoring import exact_match, word_f1
 from storm_bench.judges.doubles import ScriptedSupportJudge
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 

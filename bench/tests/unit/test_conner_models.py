@@ -14,7 +14,6 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, Bert
 
 from storm_bench.conner.causal_model import CausalModel
 from storm_bench.conner.completing import Completions, open_writer
-from storm_bench.conner.inference import NliModel
 from storm_bench.conner.knowledge import Drawing
 from storm_bench.conner.named_models import (
     TABLE_14,
@@ -22,7 +21,7 @@ from storm_bench.conner.named_models import (
     open_lm,
     open_matching,
 )
-from storm_bench.conner.relevance import CrossEncoder
+from storm_bench.conner.pair_models import CrossEncoder, NliModel
 from storm_bench.conner.sentence_order import (
     SentenceOrder,
     load_order,

@@ -19,15 +19,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from storm_bench.conner.evidence_source import Bm25Evidence
-from storm_bench.conner.inference import Entailment
+from storm_bench.conner.evidence_source import Bm25Evidence, passage_pool
 from storm_bench.conner.knowledge import Drawing, answer_prompt, irrelevant, query_prompt
 from storm_bench.conner.knowledge_selection import Quality
 from storm_bench.conner.named_models import ModelNames, Models, model_names
 from storm_bench.conner.paper_claims import claims
-from storm_bench.conner.passage_pool import passage_pool
-from storm_bench.conner.published import beside_published
-from storm_bench.conner.report import to_markdown
+from storm_bench.conner.perspectives import Entailment
+from storm_bench.conner.report import beside_published, to_markdown
 from storm_bench.conner.reward import quality_reward
 from storm_bench.conner.scoring import INTRINSIC, Record
 from storm_bench.conner.study import Study
@@ -35,14 +33,16 @@ from storm_bench.conner.study_records import (
     KINDS,
     SAMPLES,
     SELECTED,
+    StudySetup,
     append_records,
     fitted,
     read_records,
+    read_setup,
+    require_setup,
 )
-from storm_bench.conner.study_setup import StudySetup, read_setup, require_setup
 from storm_bench.datasets.conner import KnowledgeItem, published_scores, read_conner
 from storm_bench.errors import ExperimentError
-from storm_bench.metrics.conner import Conner, pieces
+from storm_bench.metrics.conner import conner, pieces
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_pipeline.cli import app
@@ -508,7 +508,7 @@ def test_every_section_and_answer_of_an_article_is_scored() -> None:
         ("section", "Topic: Silk"),
         ("answer", "What is silk?"),
     ]
-    metric = Conner(MODELS)
+    metric = conner(MODELS)
     score, none = metric.score([case("", whole), case("", generated())])
     assert list(score) == [measure.name for measure in metric.measures]
     assert all(value is not None and 0 <= value <= 1 for value in score.values())
@@ -531,8 +531,8 @@ class Blank:
 
 def test_an_article_is_checked_against_the_evidence_that_is_given() -> None:
     whole = case("", generated({"Silk": ["Passage one.[1]", "Silk is old."]}, sources=2))
-    assert Conner(MODELS, Blank).parameters["evidence"] == "blank"
-    assert Conner(MODELS, Blank).score([whole])[0]["conner_section_fact_consistent"] == 0
+    assert conner(MODELS, Blank).parameters["evidence"] == "blank"
+    assert conner(MODELS, Blank).score([whole])[0]["conner_section_fact_consistent"] == 0
     with pytest.raises(SettingsError, match="CONNER has no model 'evidence'"):
         open_metric("conner", Resources(conner={"evidence": "google"}))
 

@@ -15,6 +15,7 @@ from storm_bench.datasets.closed_corpus import (
     pooled_chunks,
     topic_chunks,
 )
+from storm_bench.datasets.dataset import shuffled
 from storm_bench.datasets.leakage import copies, exclusion_settings, most_repeated, without_copies
 from storm_bench.datasets.rankers import (
     Bm25Ranker,
@@ -24,7 +25,6 @@ from storm_bench.datasets.rankers import (
     Ranker,
     TfIdfRanker,
 )
-from storm_bench.datasets.seeded_order import shuffled
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.retrieval.embedder import HashingEmbedder

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_bench.datasets.freshwiki import read_freshwiki
-from storm_bench.datasets.freshwiki_writer import article_json, article_text, file_name, write_article
-from storm_bench.datasets.human_back_matter import without_back_matter
+from storm_bench.datasets.dataset import without_back_matter
+from storm_bench.datasets.freshwiki import article_json, article_text, file_name, read_freshwiki, write_article
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, TopicDocument
 from storm_pipeline.documents.articles.reference_list import is_back_matter
 from storm_pipeline.errors import DatasetError

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_bench.datasets.months import Month
-from storm_bench.datasets.wiki_live import read_wiki_live
+from storm_bench.datasets.wiki_live import read_wiki_live, write_topic
 from storm_bench.datasets.wiki_live_statements import spread, statements_of
-from storm_bench.datasets.wiki_live_writer import write_topic
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, Topic, TopicDocument
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.text.words import word_count

@@ -12,10 +12,9 @@ from list_tagger import ListTagger
 from spacy_pipeline import write_pipeline
 
 from storm_bench.errors import MetricError
-from storm_bench.metrics.article_entity_recall import ArticleEntityRecall
-from storm_bench.metrics.entities import CachingTagger, entity_recall
-from storm_bench.metrics.heading_entity_recall import HeadingEntityRecall
-from storm_bench.metrics.taggers import SpacyTagger, open_tagger
+from storm_bench.metrics.article_entity_recall import article_entity_recall
+from storm_bench.metrics.heading_entity_recall import heading_entity_recall
+from storm_bench.metrics.taggers import CachingTagger, SpacyTagger, entity_recall, open_tagger
 from storm_pipeline.errors import SettingsError
 
 NAMES = ["Rome", "Silk Road", "Marco Polo", "China"]
@@ -43,7 +42,7 @@ def test_recall_of_sets(truth: frozenset[str], produced: frozenset[str]) -> None
 
 
 def test_headings_by_hand() -> None:
-    metric = HeadingEntityRecall(ListTagger(NAMES))
+    metric = heading_entity_recall(ListTagger(NAMES))
     people = human({"Rome and the Silk Road": "", "ROME": "China", "Marco Polo": "", "History": ""})
     scores = metric.score(
         [
@@ -60,7 +59,7 @@ def test_headings_by_hand() -> None:
 
 
 def test_articles_by_hand() -> None:
-    metric = ArticleEntityRecall(ListTagger(NAMES))
+    metric = article_entity_recall(ListTagger(NAMES))
     people = human({"Marco Polo": "Silk came from China. It went to Rome."}, lead="Rome.")
     written = generated({"China": ["Rome grew.[1]", "Romeo did not."]}, sources=1)
     assert metric.score([case(people, written)]) == [{"article_entity_recall": 0.5, "article_entities": 2}]

@@ -7,7 +7,7 @@ import pytest
 from cases import case, generated, human
 
 from storm_bench.errors import MetricError
-from storm_bench.metrics.article_entity_recall import ArticleEntityRecall
+from storm_bench.metrics.article_entity_recall import article_entity_recall
 from storm_bench.metrics.optional_imports import import_optional
 from storm_bench.metrics.taggers import FlairTagger, open_tagger
 
@@ -75,7 +75,7 @@ def test_a_tagger_from_a_file(weights: Path, tmp_path: Path, monkeypatch: pytest
     assert tagger.name == "flair:tiny-ner.pt"
     found = tagger.entities(["Zhang Qian went to Kashgar .", " ", "the road to Rome was long ."] * 2)
     assert found == [{"zhang qian", "kashgar"}, frozenset(), {"rome"}] * 2
-    metric = ArticleEntityRecall(tagger)
+    metric = article_entity_recall(tagger)
     people = human(lead="Marco Polo went to Venice. the road to Rome was long.")
     scores = metric.score([case(people, generated(lead="the road to Venice was long."))])
     assert scores == [{"article_entity_recall": pytest.approx(1 / 3), "article_entities": 3}]

@@ -9,7 +9,7 @@ from cases import case, generated, human
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_bench.metrics.heading_soft_recall import HeadingSoftRecall
+from storm_bench.metrics.heading_soft_recall import heading_soft_recall
 from storm_pipeline.optimize.soft_recall import soft_recall
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 from storm_pipeline.types import UNTITLED, Article, Heading, Outline, Section
@@ -105,7 +105,7 @@ def test_cosines_that_cancel_out_give_no_count() -> None:
 
 
 def test_the_metric_compares_the_outline_and_else_the_body() -> None:
-    metric = HeadingSoftRecall(HASHING)
+    metric = heading_soft_recall(HASHING)
     people = human({"History": "", "Climate": ""})
     body = generated({"History": "", "Climate": ""})
     planned = Article(
@@ -121,7 +121,7 @@ def test_the_metric_compares_the_outline_and_else_the_body() -> None:
 
 
 def test_a_body_that_its_writer_did_not_divide_has_no_heading() -> None:
-    metric = HeadingSoftRecall(HASHING)
+    metric = heading_soft_recall(HASHING)
     people, body = human({"History": ""}), generated({UNTITLED: "Rome grew."})
     planned = Article("Topic", sections=body.sections, outline=Outline("Topic", (Heading("History"),)))
     among_others = generated({UNTITLED: "Rome grew.", "History": "It was a town."})

@@ -14,11 +14,11 @@ from scored_articles import case as written
 
 from storm_bench.cited_sentences import cited_sentences
 from storm_bench.judges.doubles import ScriptedSupportJudge
-from storm_bench.metrics.article_entity_recall import ArticleEntityRecall
+from storm_bench.metrics.article_entity_recall import article_entity_recall
 from storm_bench.metrics.citation_alce import CitationAlce
-from storm_bench.metrics.heading_entity_recall import HeadingEntityRecall
+from storm_bench.metrics.heading_entity_recall import heading_entity_recall
 from storm_bench.metrics.official import cut_headings, heading_pair, plain
-from storm_bench.metrics.rouge import Rouge, RougeBody
+from storm_bench.metrics.rouge import rouge, rouge_body
 from storm_bench.metrics.texts import HeadingsOf, generated_headings
 from storm_bench.types import HumanArticle, HumanSection
 from storm_pipeline.types import Heading, Outline
@@ -61,8 +61,8 @@ def test_heading_recall_by_both_truths() -> None:
     people = human({"Rome": "", "China": ""})
     judged = case(replace(people, published_text="# Rome\n\n# Notes\n\n# China"), generated({"Rome": ""}))
     tagger = ListTagger(["Rome", "China"])
-    assert HeadingEntityRecall(tagger).score([judged])[0]["heading_entity_recall"] == 1.0
-    assert HeadingEntityRecall(tagger, truth="json").score([judged])[0]["heading_entity_recall"] == 0.5
+    assert heading_entity_recall(tagger).score([judged])[0]["heading_entity_recall"] == 1.0
+    assert heading_entity_recall(tagger, truth="json").score([judged])[0]["heading_entity_recall"] == 0.5
 
 
 @given(st.lists(st.sampled_from(["History", "Footnotes", "See also", "Sources", "REFERENCES"])))
@@ -84,13 +84,13 @@ def test_texts_are_cleaned_as_officially() -> None:
 def test_rouge_counts_headings_and_its_repaired_variant_does_not() -> None:
     judged = case(human({"History": "Rome fell."}), generated({"Legacy": "Rome fell."}))
     # Words: section history rome fell, section legacy rome fell: 3 of 4 are common. Without headings: 2 of 2.
-    assert Rouge().score([judged])[0]["rouge_1"] == pytest.approx(3 / 4)
-    assert RougeBody().score([judged])[0]["rouge_1_body"] == pytest.approx(1.0)
-    assert Rouge().parameters["text"] != RougeBody().parameters["text"]
+    assert rouge().score([judged])[0]["rouge_1"] == pytest.approx(3 / 4)
+    assert rouge_body().score([judged])[0]["rouge_1_body"] == pytest.approx(1.0)
+    assert rouge().parameters["text"] != rouge_body().parameters["text"]
 
 
 def test_published_entities_are_the_truth_where_there_are_any() -> None:
-    metric = ArticleEntityRecall(ListTagger(["Rome", "China"]))
+    metric = article_entity_recall(ListTagger(["Rome", "China"]))
     people = human(lead="Rome.")
     published = replace(people, entities=("rome", "china", "silk road", "po"))
     article = generated({"One": "Rome and China."})
@@ -136,7 +136,7 @@ def test_headings_of_the_article_are_not_those_that_its_outline_only_planned() -
     assert generated_headings(written) == ("History", "Unwritten")
     assert generated_headings(written, "article") == ("History",)
     scores = [
-        HeadingEntityRecall(ListTagger(["unwritten"]), headings_of=own).score(
+        heading_entity_recall(ListTagger(["unwritten"]), headings_of=own).score(
             [case(human({"Unwritten": "x"}), written)]
         )[0]
         for own in get_args(HeadingsOf)

@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 from wordnet_files import write_wordnet
 
 from storm_bench.errors import MetricError
-from storm_bench.metrics import wordnet
+from storm_bench.metrics import meteor as meteor_module
 from storm_bench.metrics.base import Metric, Score
-from storm_bench.metrics.bleu import Bleu
-from storm_bench.metrics.meteor import Meteor
-from storm_bench.metrics.rouge import Rouge, RougeBody, f_beta
+from storm_bench.metrics.bleu import bleu
+from storm_bench.metrics.meteor import meteor as open_meteor
+from storm_bench.metrics.rouge import f_beta, rouge, rouge_body
 
 # Words that Porter's stemmer leaves as they are, so that counting words is counting stems.
 texts = st.lists(st.sampled_from("cat dog sun red big map sea".split()), min_size=1, max_size=14).map(" ".join)
-ROUGE, BLEU = Rouge(), Bleu()
+ROUGE, BLEU = rouge(), bleu()
 
 
 @pytest.fixture(scope="module")
-def meteor(tmp_path_factory: pytest.TempPathFactory) -> Meteor:
-    return Meteor(write_wordnet(tmp_path_factory.mktemp("wordnet")))
+def meteor(tmp_path_factory: pytest.TempPathFactory) -> Metric:
+    return open_meteor(write_wordnet(tmp_path_factory.mktemp("wordnet")))
 
 
 def score(metric: Metric, truth: str, produced: str) -> Score:
@@ -103,7 +103,7 @@ def test_bleu_of_its_own_papers_example() -> None:
     assert found == {"bleu_1": pytest.approx(2 / 7), "bleu_4": 0.0}
 
 
-def test_meteor_by_hand(meteor: Meteor) -> None:
+def test_meteor_by_hand(meteor: Metric) -> None:
     assert score(meteor, "The cat sat on the mat.", "the cat sat on the mat") == {
         "meteor": pytest.approx(1 - 0.5 * (1 / 6) ** 3)  # one chunk of six words
     }
@@ -119,41 +119,41 @@ def test_meteor_by_hand(meteor: Meteor) -> None:
 
 def test_where_wordnet_is_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MetricError, match=r"is not a WordNet folder \(no file data.noun\): install Debian's"):
-        Meteor(tmp_path)
+        open_meteor(tmp_path)
     folder = write_wordnet(tmp_path / "damaged")
     (folder / "index.noun").write_text("car n one\n")
     with pytest.raises(MetricError, match=r"damaged cannot be read .*index.noun"):
-        Meteor(folder)
+        open_meteor(folder)
     (folder / "data.adj").unlink()
     with pytest.raises(MetricError, match="cannot be read"):
-        Meteor(folder)
+        open_meteor(folder)
     monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
-    monkeypatch.setattr(wordnet, "DEBIAN", tmp_path / "usr")
+    monkeypatch.setattr(meteor_module, "DEBIAN", tmp_path / "usr")
     with pytest.raises(MetricError, match="neither in NLTK's data nor in"):
-        Meteor()
+        open_meteor()
 
 
 def test_wordnet_is_found_where_debian_and_nltk_keep_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nltk.data.path", [str(tmp_path / "nltk_data")])
-    monkeypatch.setattr(wordnet, "DEBIAN", write_wordnet(tmp_path / "usr"))
-    assert score(Meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
-    monkeypatch.setattr(wordnet, "DEBIAN", tmp_path / "nowhere")
+    monkeypatch.setattr(meteor_module, "DEBIAN", write_wordnet(tmp_path / "usr"))
+    assert score(open_meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
+    monkeypatch.setattr(meteor_module, "DEBIAN", tmp_path / "nowhere")
     corpora = tmp_path / "nltk_data" / "corpora"
     write_wordnet(corpora / "wordnet")
-    assert score(Meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
+    assert score(open_meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
     shutil.make_archive(str(corpora / "wordnet"), "zip", corpora, "wordnet")  # as NLTK's downloader leaves it
     shutil.rmtree(corpora / "wordnet")
-    assert score(Meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
+    assert score(open_meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
 
 
-def test_without_text(meteor: Meteor) -> None:
+def test_without_text(meteor: Metric) -> None:
     for metric in (ROUGE, BLEU, meteor):
         assert set(score(metric, "", "words").values()) == {None}
         assert set(score(metric, "words here", "").values()) == {0.0}
 
 
-def test_headings_and_markers_do_not_count_as_text(meteor: Meteor) -> None:
+def test_headings_and_markers_do_not_count_as_text(meteor: Metric) -> None:
     people = human({"History": "Rome fell slowly."}, lead="Rome grew.")
     written = generated({"Other": ["Rome fell slowly.[1]"]}, lead="Rome grew.", sources=1)
-    assert RougeBody().score([case(people, written)])[0]["rouge_2_body"] == pytest.approx(1.0)
+    assert rouge_body().score([case(people, written)])[0]["rouge_2_body"] == pytest.approx(1.0)
     assert meteor.score([case(people, written)])[0]["meteor"] == pytest.approx(1 - 0.5 * (1 / 5) ** 3)

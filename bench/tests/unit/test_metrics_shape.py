@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import articles
 
 from storm_bench.metrics.cost import COST
-from storm_bench.metrics.density import KnowledgeDensity, first_stated
+from storm_bench.metrics.density import density, first_stated
 from storm_bench.metrics.research import RESEARCH
 from storm_bench.metrics.shape import SHAPE, repeated_ngrams
 from storm_bench.metrics.texts import generated_text
@@ -122,7 +122,7 @@ def test_a_fact_is_new_unless_it_says_the_same_with_the_same_numbers() -> None:
 
 
 def test_density_by_hand() -> None:
-    metric = KnowledgeDensity(HASHING)
+    metric = density(HASHING)
     written = generated({"One": ["Rome grew.[1]", "Trade came.", "Rome grew."]}, sources=1)
     length = len("Rome grew. Trade came. Rome grew.")
     assert metric.score([case("", written), case("", "")]) == [
@@ -145,7 +145,7 @@ class Clauses:
 
 
 def test_density_by_another_splitter() -> None:
-    metric = KnowledgeDensity(HASHING, Clauses())
+    metric = density(HASHING, Clauses())
     found = metric.score([case("", "Rome grew, trade came, Rome grew.")])[0]
     assert found["distinct_facts"] == pytest.approx(2 / 3)
     assert metric.parameters["facts"] == "clauses"

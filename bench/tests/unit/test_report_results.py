@@ -17,7 +17,7 @@ from storm_bench.judges.doubles import ScriptedGrader, ScriptedSupportJudge
 from storm_bench.judges.model_judge import open_judge
 from storm_bench.known_calibrations import known_calibrations
 from storm_bench.metrics.base import Measure
-from storm_bench.metrics.bleu import Bleu
+from storm_bench.metrics.bleu import bleu
 from storm_bench.metrics.citation_alce import CitationAlce
 from storm_bench.metrics.support_errors import SupportErrors
 from storm_bench.metrics.wikigen_quality import WikiGenQuality
@@ -168,7 +168,7 @@ def test_the_judge_of_a_metric() -> None:
     assert found.measures == ("citation_recall_alce", "citation_precision_alce")
     assert found.judge == "test double"
     assert found.calibration is KNOWN[0]
-    assert judges_of(Bleu()) == ()
+    assert judges_of(bleu()) == ()
 
 
 def test_a_models_measures_do_not_get_the_support_judges_calibration() -> None:

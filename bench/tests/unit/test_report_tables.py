@@ -227,8 +227,8 @@ def test_every_measure_of_the_package_has_a_table() -> None:
     known = set()
     for row in METRICS.values():
         imported = __import__(f"storm_bench.metrics.{row.kind.partition(':')[0]}", fromlist=["x"])
-        given = [getattr(own, "measures", None) for own in vars(imported).values()]
-        known |= {measure.name for own in given if isinstance(own, tuple) for measure in own}
+        given = [getattr(own, "measures", own) for own in vars(imported).values()]
+        known |= {one.name for own in given if isinstance(own, tuple) for one in own if isinstance(one, Measure)}
     assert set(placed) == known
     for group in GROUPS:
         assert {*group.judged, *group.plotted} <= set(group.measures)
