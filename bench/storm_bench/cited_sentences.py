@@ -30,7 +30,6 @@ def cited_sentences(article: Article, *, lead: bool = True, expand: bool = False
 
     Args:
         article: its sources must contain every cited snippet.
-        lead: whether to include the lead's sentences.
         expand: let uncited sentences inherit citations within their paragraph, like ``-p`` of the official evaluation:
             the last sentence those of the one before it, any other those of the next.
     """

@@ -204,14 +204,9 @@ def estimate_judging(
     """Estimate the usage of judging one article; no service is called.
 
     Args:
-        settings: settings of the run that writes the article, and prices of models.
         metrics: names of metrics; those that use no model are ignored.
-        model: name of the model, as in the settings.
         judged_support: names of the metrics for which the model also judges the support of citations; those that judge
             none are ignored.
-        fields: infobox fields of the human article.
-        statements: statements of the human article.
-        human_words: words of the human article.
     """
     asking = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
     asking += dict.fromkeys(ASK_JUDGE[name] for name in judged_support if name in ASK_JUDGE)

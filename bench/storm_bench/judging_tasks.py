@@ -48,10 +48,6 @@ def tasks(claims: Sequence[LabelledClaim], *, seed: int = 0) -> tuple[Calibratio
     - another question: a Complete claim with its own passages against the same claim with another question's passages;
     - another source: the same, with a page cited by another claim of the same question (which may support it too);
     - changed number: a Complete claim against the same claim with one number changed, both with its own passages.
-
-    Args:
-        claims: claims of several questions.
-        seed: seed of the choice of passages and numbers.
     """
     rng = random.Random(seed)  # noqa: S311 - reproducible choice
     complete = [claim for claim in claims if claim.supported]

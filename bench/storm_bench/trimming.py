@@ -43,7 +43,6 @@ def trimmed(parts: Sequence[SectionText], budget: int) -> tuple[SectionText, ...
     lead is cut last. The official code cuts whole paragraphs.
 
     Args:
-        parts: from :func:`parts_of`.
         budget: maximum words in all paragraphs, >= 0.
     """
     cut = list(parts)

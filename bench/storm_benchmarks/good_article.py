@@ -69,10 +69,7 @@ def calibrate(metric: GoodArticle, topics: Sequence[Topic]) -> list[Row]:
     """Compare the topics' human articles with their copies, one row per kind of copy.
 
     Topics whose article a damage does not change or leaves empty are left out of its row, and rows without topics
-    altogether.
-
-    Raises:
-        MetricError: the judge cannot be called.
+    altogether. Raises MetricError: the judge cannot be called.
     """
     rows = []
     for name in CONCERNED:

@@ -75,11 +75,7 @@ def main() -> None:
 
 
 def labelled(data: Path, cache: Path) -> list[Labelled]:
-    """The labelled pages with their texts.
-
-    Raises:
-        DatasetError, CorpusError: the data is not there.
-    """
+    """The labelled pages with their texts. Raises DatasetError, CorpusError: the data is not there."""
     documents = {
         (data_set.name, document.url): replace(topic, documents=(document,))
         for data_set in (read_wikigenbench(data / "wikigenbench"), read_wiki_live(data / "wiki_live"))
@@ -158,7 +154,6 @@ def run_lines(folder: Path, embedder: Embedder) -> Iterator[str]:
 
     Args:
         folder: of the run with its ``conversations``, and beside it the corpus.
-        embedder: for the floor.
     """
     topic = json.loads((folder / "article.json").read_text(encoding="utf-8"))["article"]["title"]
     shown = removed = cited = lost = 0

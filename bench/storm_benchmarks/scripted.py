@@ -39,9 +39,6 @@ def pages(query: str, mark: str, k: int, texts: Sequence[tuple[str, str]], words
     """``k`` pages for a query in You.com's format, four snippets each, unique to the query.
 
     Args:
-        query: the query.
-        mark: included in every snippet.
-        k: number of pages.
         texts: title and text; each snippet starts with ``words`` words of one.
         words: words of text per snippet, besides a sentence about the query.
     """

@@ -38,11 +38,7 @@ _WICE = Path("support") / "wice_claim_dev.jsonl.gz"
 
 
 class WholeTextJudge:
-    """A judge of pairs of a whole text and a statement, by the best of the statement's passages, as coverage judges.
-
-    Args:
-        judge: judges the passages.
-    """
+    """A judge of pairs of a whole text and a statement, by the best of the statement's passages, as coverage judges."""
 
     def __init__(self, judge: SupportJudge) -> None:
         self._judge = judge
@@ -87,7 +83,6 @@ def article_tasks(topics: Sequence[Topic], embedder: Embedder, limit: int) -> tu
     """The tasks *sentences removed* and *another article*.
 
     Args:
-        topics: at least two.
         embedder: finds the sentences that may state a statement.
         limit: maximum number of statements per topic, >= 1.
     """

@@ -27,10 +27,8 @@ def system_article(topic: Topic, system: str) -> Article:
     The published texts have no citation marks; citations are known per statement. A statement's citations are assigned
     to the sentence with most of its content words, if that has at least half of them. A citation's passage is the one
     of up to 150 words on the cited page with most of the statement's content words. Citations of pages that are not
-    among the topic's documents are dropped, and counted in the report.
-
-    Raises:
-        DatasetError: the system wrote nothing on this topic.
+    among the topic's documents are dropped, and counted in the report. Raises DatasetError: the system wrote nothing on
+    this topic.
     """
     written = topic.written_by(system)
     if written is None:

@@ -21,7 +21,6 @@ def read_imported(folder: Path, topic: Topic) -> Article:
         folder: contains ``TOPIC.md``, ``TOPIC.txt``, ``TOPIC.json`` or ``TOPIC.wiki``
             (:mod:`storm_pipeline.documents.articles`), or ``TOPIC/``, a run of knowledge-storm, of which the polished
             article is read if it has one (:mod:`storm_bench.datasets.storm_runs`).
-        topic: its id names the file or folder, or its title with underscores.
 
     Raises:
         DatasetError: the folder has no such file or several, or the file cannot be read.

@@ -19,8 +19,6 @@ class Completions:
 
     Args:
         url: of the server, up to and with ``/v1``.
-        model: its name there.
-        key: sent as a bearer token.
     """
 
     def __init__(self, url: str, model: str, key: str = "") -> None:
@@ -31,8 +29,7 @@ class Completions:
     def complete(self, prompts: Sequence[str], *, tokens: int, drawing: Drawing) -> list[str]:
         """As :class:`~storm_bench.conner.knowledge.Completing`.
 
-        Raises:
-            MetricError: the server cannot be asked, or answers with an error.
+        Raises MetricError: the server cannot be asked, or answers with an error.
         """
         chosen: dict[str, float] = {"temperature": 0.0}
         if drawing.top_p is not None:
@@ -72,8 +69,7 @@ class Messages:
     def complete(self, prompts: Sequence[str], *, tokens: int, drawing: Drawing) -> list[str]:
         """As :class:`~storm_bench.conner.knowledge.Completing`.
 
-        Raises:
-            ModelAuthError, ModelError: the model refuses the key or the request, or cannot be reached.
+        Raises ModelAuthError, ModelError: the model refuses the key or the request, or cannot be reached.
         """
         drawn = {"temperature": 0.0 if drawing.top_p is None else 1.0, "top_p": drawing.top_p or 1.0}
         own = self._settings.model_copy(update=drawn)

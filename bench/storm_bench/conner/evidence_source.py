@@ -25,11 +25,7 @@ EvidenceOver = Callable[[Sequence[Snippet]], EvidenceSource]
 
 
 class Bm25Evidence:
-    """Stand-in for ColBERTv2: BM25 over title and text.
-
-    Args:
-        passages: the collection; indexed now.
-    """
+    """Stand-in for ColBERTv2: BM25 over title and text."""
 
     name = "stand-in:bm25"
 

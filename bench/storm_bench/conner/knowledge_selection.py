@@ -47,7 +47,6 @@ def fit_quality(scores: Sequence[Intrinsic], targets: Sequence[float]) -> Qualit
     score that does not vary gets 0. Fit on other items than those the choice is measured on.
 
     Args:
-        scores: one an item.
         targets: what Q is to predict, such as the gain in helpfulness.
 
     Raises:
@@ -75,7 +74,6 @@ def choose_demonstrations(samples: Sequence[T], quality: Callable[[T], float], n
 def choose_knowledge(candidates: Sequence[T], quality: Callable[[T], float]) -> T:
     """The candidate of highest quality, the first of equal ones. The paper has r = 5 sampled with p = 0.9.
 
-    Raises:
-        ValueError: there is no candidate.
+    Raises ValueError: there is no candidate.
     """
     return max(candidates, key=quality)

@@ -46,8 +46,7 @@ which the paper's released code uses too.
 def model_names(given: Mapping[str, str]) -> ModelNames:
     """The offline models, but for those that are given by the names of :class:`ModelNames`.
 
-    Raises:
-        SettingsError: there is no such seam.
+    Raises SettingsError: there is no such seam.
     """
     known = [field.name for field in fields(ModelNames)]
     if unknown := sorted(given.keys() - set(known)):

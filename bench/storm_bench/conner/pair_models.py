@@ -15,10 +15,6 @@ class NliModel:
 
     Which label means what stands in the model's own configuration (``id2label``). A premise that is too long for the
     model is cut at its end.
-
-    Args:
-        model: as for :class:`~storm_bench.judges.pretrained.PairClassifier`.
-        cache: likewise.
     """
 
     def __init__(self, model: str | Path, *, cache: Path | None = None) -> None:
@@ -28,8 +24,7 @@ class NliModel:
     def verdicts(self, pairs: Sequence[Pair]) -> list[Entailment]:
         """As :class:`.perspectives.Inference`.
 
-        Raises:
-            MetricError: the model cannot be loaded, has no trained head, or its labels are not the three.
+        Raises MetricError: the model cannot be loaded, has no trained head, or its labels are not the three.
         """
         if not pairs:
             return []
@@ -76,8 +71,7 @@ class CrossEncoder:
     def matches(self, query: str, texts: Sequence[str]) -> list[float]:
         """As :class:`.perspectives.Matching`.
 
-        Raises:
-            MetricError: the model cannot be loaded, has no trained head, or has more than two labels.
+        Raises MetricError: the model cannot be loaded, has no trained head, or has more than two labels.
         """
         if (labels := self._model.config.num_labels) > 2:
             raise MetricError(

@@ -75,11 +75,6 @@ def claims(records: Sequence[Record], pageviews: Mapping[str, int], setup: Study
 
     P-values are corrected by Holm's method over both. Above them stands how many of those that count hold, and below
     them why an interval and a verdict can differ.
-
-    Args:
-        records: of the four kinds of knowledge, for the same items.
-        pageviews: item → views of its topic's page.
-        setup: of the study, which decides what counts.
     """
     found = [*_differences(records), *_associations(records, pageviews)]
     corrected = holm([one.p for one in found])

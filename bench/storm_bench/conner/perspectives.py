@@ -92,7 +92,6 @@ def factuality(
     Departure: the equation leaves a sentence without evidence open; here it is non-verified.
 
     Args:
-        sentences: of the knowledge, in any order.
         inference: the NLI model; the evidence is the premise, the sentence the hypothesis.
         aggregate: the error tolerance; the paper's tables use ``min``.
 

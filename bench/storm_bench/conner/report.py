@@ -30,16 +30,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
 
 
 def to_markdown(records: Sequence[Record], pageviews: Mapping[str, int], setup: StudySetup) -> str:
-    """All tables.
-
-    Args:
-        records: of a study.
-        pageviews: item → views of its topic's page, for the claim on long-tail knowledge.
-        setup: of the study.
-
-    Raises:
-        ExperimentError: too little was measured.
-    """
+    """All tables. Raises ExperimentError: too little was measured."""
     quality = fitted(records)
     main = [one for one in measured(records) if one.kind in KINDS]
     parts = [
@@ -200,7 +191,6 @@ def beside_published(
         items: all rows of Natural Questions; their whole references are scored for coherence.
         coherence: published scores of Coherence-Momentum, one a row.
         perplexity: published perplexities, one a row; their inverses are compared with eq. 3.
-        discourse: the model of eq. 4.
         records: of a study; only references that were scored whole are compared.
     """
     own = discourse.coherences([split_sentences(item.reference) for item in items])

@@ -20,11 +20,6 @@ def quality_reward(quality: Quality, models: Models, *, field: str = "answer") -
 
     Departure: the paper chooses among pieces of knowledge for one question; here they are samples of one answer.
 
-    Args:
-        quality: the weights.
-        models: of the four perspectives.
-        field: of the reply.
-
     Returns:
         A reward that is minus infinity where a score is not defined.
     """

@@ -96,11 +96,7 @@ def intrinsic_scores(query: str, prompt: str, knowledge: str, evidence: Evidence
     """The intrinsic scores, with all three dimensions of factuality by ``min`` and its other aggregates.
 
     Args:
-        query: what the knowledge is to answer.
         prompt: what stands before the knowledge for informativeness.
-        knowledge: its text.
-        evidence: of its sentences.
-        models: of the perspectives.
     """
     sentences = split_sentences(knowledge)
     checked = [SentenceEvidence(one, tuple(evidence.find(one, EVIDENCE))) for one in sentences]

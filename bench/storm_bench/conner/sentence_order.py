@@ -42,10 +42,6 @@ class SentenceOrder:
     """Scores a paragraph by the logistic function of the mean logit of its pairs of neighbours, in [0, 1].
 
     The first sentence counts as following nothing, so that a single sentence has a score: how well it opens a text.
-
-    Args:
-        embedder: the one that the weights were trained with.
-        weights: see :func:`train_order`.
     """
 
     def __init__(self, embedder: Embedder, weights: OrderWeights) -> None:
@@ -129,11 +125,7 @@ def save_order(weights: OrderWeights, embedder: str, path: Path) -> None:
 
 
 def load_order(path: Path, embedder: str) -> OrderWeights:
-    """Read weights.
-
-    Raises:
-        MetricError: the file is absent or damaged, or its weights belong to another embedder.
-    """
+    """Read weights. Raises MetricError: the file is absent or damaged, or its weights belong to another embedder."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -195,8 +187,6 @@ def train_on_leads(leads: Path, embedder: Embedder, *, paragraphs: int = _PARAGR
 
     Args:
         leads: the pinned file of lead sections, title → ``extract``.
-        embedder: of the sentences.
-        paragraphs: leads in all, the same ones each time.
     """
     texts = json.loads(leads.read_text(encoding="utf-8"))
     learn: list[Vectors] = []
@@ -220,8 +210,7 @@ def order_file(cache: Path) -> Path:
 def trained_order(cache: Path, embedder: Embedder, leads: Path) -> SentenceOrder:
     """The stand-in, trained now (some minutes) where the cache does not hold it.
 
-    Raises:
-        MetricError: the cache's was trained with another embedder.
+    Raises MetricError: the cache's was trained with another embedder.
     """
     path = order_file(cache)
     if not path.exists():

@@ -28,8 +28,7 @@ def measured(records: Sequence[Record]) -> list[Record]:
 def fitted(records: Sequence[Record]) -> Quality:
     """Gamma of eq. 9, fitted to the gain in helpfulness of all kinds of the first data set's measured items.
 
-    Raises:
-        ExperimentError: too little was measured.
+    Raises ExperimentError: too little was measured.
     """
     known = _fit_to(records)
     if len(known) < 2:
@@ -43,11 +42,7 @@ def fit_size(records: Sequence[Record]) -> int:
 
 
 def append_records(file: Path, records: Iterable[Record]) -> None:
-    """Add records to a study, one JSON object a line.
-
-    Raises:
-        ExperimentError: the file cannot be written.
-    """
+    """Add records to a study, one JSON object a line. Raises ExperimentError: the file cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as lines:
@@ -59,10 +54,8 @@ def append_records(file: Path, records: Iterable[Record]) -> None:
 def read_records(file: Path) -> tuple[Record, ...]:
     """The records of a study, in the order in which they were made; of a unit that stands twice the last.
 
-    Records whose demonstrations were chosen by a gamma that was fitted to fewer records are left out.
-
-    Raises:
-        ExperimentError: the file is absent or damaged.
+    Records whose demonstrations were chosen by a gamma that was fitted to fewer records are left out. Raises
+    ExperimentError: the file is absent or damaged.
     """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
@@ -118,8 +111,7 @@ def fingerprint(texts: Iterable[str]) -> str:
 def read_setup(records: Path) -> StudySetup:
     """The setup of the records of a file.
 
-    Raises:
-        ExperimentError: it is absent, as beside records of earlier versions, or damaged.
+    Raises ExperimentError: it is absent, as beside records of earlier versions, or damaged.
     """
     file = records.with_name(_NAME)
     try:
@@ -134,8 +126,7 @@ def read_setup(records: Path) -> StudySetup:
 def require_setup(records: Path, setup: StudySetup) -> None:
     """Describe the records that are to come, or check that those which are there were measured with the same setup.
 
-    Raises:
-        ExperimentError: they were measured with another setup or an unknown one, or the setup cannot be written.
+    Raises ExperimentError: they were measured with another setup or an unknown one, or the setup cannot be written.
     """
     file = records.with_name(_NAME)
     if records.exists():

@@ -19,14 +19,7 @@ Progress = Callable[[str], None]
 class Build:
     """One build: it continues an earlier one in the same folder, whose responses are cached in ``.build/``.
 
-    Args:
-        folder: target folder; created if absent.
-        parts: subfolders that the build writes to.
-        services: services to query; default: the English Wikipedia's.
-        on_progress: told what becomes of each page.
-
-    Raises:
-        DatasetError: the folder holds a data set from elsewhere.
+    Raises DatasetError: the folder holds a data set from elsewhere.
     """
 
     def __init__(
@@ -53,7 +46,6 @@ class Build:
         """What qualifies, in the order of the pages, until there is enough; the other pages are recorded.
 
         Args:
-            pages: the candidates.
             examine: returns what the build takes of a page, or why it is left out; a page that has gone is left out.
             described: what progress says of it after "taken", such as ``with 7 pages``.
             at_most: maximum number taken; None for all.

@@ -46,7 +46,6 @@ def read_conner(folder: Path, name: Name) -> tuple[KnowledgeItem, ...]:
 
     Args:
         folder: where ``nq`` and ``wow`` lie.
-        name: of the data set.
 
     Raises:
         DatasetError: a file is absent or has another form.
@@ -69,10 +68,8 @@ def published_scores(folder: Path, measure: Literal["coherence_paragraph", "perp
     """What the authors' models give the reference knowledge of Natural Questions, in the order of the rows.
 
     ``coherence_paragraph`` is the raw score of Coherence-Momentum, ``perplexity`` the mean over sentences under
-    GPT-neo-2.7B, each sentence's bounded by 100. None where the file has no number.
-
-    Raises:
-        DatasetError: the file is absent or has another form.
+    GPT-neo-2.7B, each sentence's bounded by 100. None where the file has no number. Raises DatasetError: the file is
+    absent or has another form.
     """
     path = folder / "nq" / "random_testset" / _PUBLISHED[measure]
     try:

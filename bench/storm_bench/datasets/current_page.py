@@ -31,13 +31,7 @@ class CurrentPage:
 
 
 def pages_of(query: Any, asked: Sequence[str], site: str) -> Iterator[CurrentPage]:
-    """The pages of a query, in the order of the requested titles, following redirects; missing pages are left out.
-
-    Args:
-        query: the API's response: pages with info and properties, and the redirects.
-        asked: the requested titles.
-        site: the wiki's host.
-    """
+    """The pages of a query, in the order of the requested titles, following redirects; missing pages are left out."""
     found = {plain_text(page.get("title")): page for page in objects(query["pages"])}
     steps = {
         plain_text(step.get("from")): plain_text(step.get("to"))

@@ -49,11 +49,7 @@ class DataSet:
     problems: tuple[str, ...] = ()  # what was skipped or repaired and why, one sentence each, naming the file
 
     def only(self, ids: Iterable[str]) -> "DataSet":
-        """The data set restricted to some topics, in the given order.
-
-        Raises:
-            DatasetError: an id is unknown.
-        """
+        """The data set restricted to some topics, in the given order. Raises DatasetError: an id is unknown."""
         known = {topic.id: topic for topic in self.topics}
         wanted = list(ids)
         if missing := [name for name in wanted if name not in known]:
@@ -73,9 +69,6 @@ def read_topics(
     """The topics of a data set's files, in their order.
 
     Args:
-        name: of the data set.
-        folder: which holds the files.
-        files: one per topic.
         read: a file's topic, or None for one that is left out, and what was repaired of it.
         strict: fail on a damaged file instead of skipping it.
         empty: why there is no topic, where no file is damaged.
@@ -103,8 +96,7 @@ def read_topics(
 def folder_of(folder: Path, name: str, *layouts: str) -> Path:
     """The subfolder that holds a data set's articles: the first of several layouts that is there.
 
-    Raises:
-        DatasetError: the folder has none of them.
+    Raises DatasetError: the folder has none of them.
     """
     folder = Path(folder).expanduser()
     for layout in layouts:
@@ -124,8 +116,7 @@ def not_such(folder: Path, name: str, why: str) -> str:
 def folder_to_build(folder: Path, *parts: str) -> Path:
     """Check that a data set may be built in a folder: it is new, or an earlier build created it.
 
-    Raises:
-        DatasetError: it holds a data set from elsewhere, which a build would overwrite.
+    Raises DatasetError: it holds a data set from elsewhere, which a build would overwrite.
     """
     folder = Path(folder).expanduser()
     if not (folder / BUILD).is_dir() and any(any((folder / part).glob("*")) for part in parts):
@@ -142,11 +133,7 @@ def remove_others(folder: Path, kept: Iterable[str], suffix: str) -> None:
 
 
 def read_text(file: Path) -> str:
-    """Read a text file.
-
-    Raises:
-        DatasetError: it cannot be read or is not UTF-8.
-    """
+    """Read a text file. Raises DatasetError: it cannot be read or is not UTF-8."""
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -156,8 +143,7 @@ def read_text(file: Path) -> str:
 def read_model(file: Path, model: type[M]) -> M:
     """Read a JSON file into a pydantic model.
 
-    Raises:
-        DatasetError: it is absent or damaged; the message names file and location.
+    Raises DatasetError: it is absent or damaged; the message names file and location.
     """
     return as_model(file, model, read_json(file))
 
@@ -174,8 +160,7 @@ def as_model(file: Path, model: type[M], value: object) -> M:
 def read_json(file: Path) -> Any:
     """Read a JSON file, optionally gzip-compressed (``NAME.json.gz``).
 
-    Raises:
-        DatasetError: it cannot be read or is not JSON.
+    Raises DatasetError: it cannot be read or is not JSON.
     """
     try:
         data = file.read_bytes()
@@ -191,8 +176,7 @@ def read_json(file: Path) -> Any:
 def write_json(file: Path, value: Any) -> None:
     """Write a value as JSON, atomically; gzip-compressed if the file is ``NAME.json.gz``.
 
-    Raises:
-        DatasetError: it cannot be written.
+    Raises DatasetError: it cannot be written.
     """
     data = _encoded(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
     _write(file, gzip.compress(data, mtime=0) if file.suffix == ".gz" else data)  # equal values make equal files

@@ -31,7 +31,6 @@ class DocumentCollector:
     """Fetches pages and searches titles, each once; failed fetches are cached and not retried.
 
     Args:
-        answers: cache of this build.
         search: the search engine; None to find no pages.
         fetch: the page fetcher; default: from the web, with rate limits.
     """
@@ -54,8 +53,7 @@ class DocumentCollector:
     def search_documents(self, title: str, k: int) -> tuple[TopicDocument, ...]:
         """Search for a title and fetch up to ``k`` of the pages found; none without a search engine.
 
-        Raises:
-            DatasetError: the search failed.
+        Raises DatasetError: the search failed.
         """
         search = self._search
         if search is None or k < 1:

@@ -50,14 +50,7 @@ class LabelledClaim:
 
 
 def read_expertqa(folder: Path) -> tuple[LabelledClaim, ...]:
-    """Read the labelled claims, in file order.
-
-    Args:
-        folder: contains ``rand_val.jsonl``.
-
-    Raises:
-        DatasetError: the file is absent or has an unexpected format.
-    """
+    """Read the labelled claims, in file order. Raises DatasetError: the file is absent or has an unexpected format."""
     path = folder / _FILE
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]

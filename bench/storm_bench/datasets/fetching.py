@@ -28,8 +28,6 @@ def fetch_published(name: str, to: Path, *, host: str = HOST, patience: Patience
     Args:
         name: one of ``PUBLISHED``.
         to: folder to write to; the readers take it.
-        host: where the repositories are.
-        patience: timeouts and retries of the download.
 
     Returns:
         Number of files written.

@@ -67,10 +67,8 @@ def build_freshwiki(
 ) -> DataSet:
     """Build a data set in the published format, with ``manifest.json``: months, judges, revisions, exclusions.
 
-    Arguments beside the plan as for :class:`.building.Build`; an interrupted build continues when called again.
-
-    Raises:
-        DatasetError: a service failed for good, nothing qualified, or the folder cannot be written.
+    Arguments beside the plan as for :class:`.building.Build`; an interrupted build continues when called again. Raises
+    DatasetError: a service failed for good, nothing qualified, or the folder cannot be written.
     """
     build = Build(folder, *_KINDS, services=services, on_progress=on_progress)
     lift_wing, failures = LiftWing(build.services, build.answers), set[str]()

@@ -30,11 +30,7 @@ class _Line(BaseModel):
 
 
 def write_histories(folder: Path, histories: Mapping[str, EditHistory]) -> None:
-    """Write topics' histories, keyed by topic id, into a data set.
-
-    Raises:
-        DatasetError: they cannot be written.
-    """
+    """Write topics' histories, keyed by topic id, into a data set. Raises DatasetError: they cannot be written."""
     lines = (
         json.dumps({"id": name, "edits": history.edits, "references": history.references}, ensure_ascii=False)
         for name, history in histories.items()
@@ -43,11 +39,7 @@ def write_histories(folder: Path, histories: Mapping[str, EditHistory]) -> None:
 
 
 def read_histories(folder: Path) -> dict[str, EditHistory]:
-    """Read a data set's histories by topic id; empty if it has none.
-
-    Raises:
-        DatasetError: the file is damaged.
-    """
+    """Read a data set's histories by topic id; empty if it has none. Raises DatasetError: the file is damaged."""
     file = Path(folder).expanduser() / FILE
     if not file.is_file():
         return {}

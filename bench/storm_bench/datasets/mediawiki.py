@@ -24,12 +24,7 @@ class PageGoneError(DatasetError):
 
 
 class MediaWiki:
-    """Client of one wiki: one request at a time, backing off when replicas lag, with cached responses.
-
-    Args:
-        services: the wiki's services.
-        answers: cache of this build.
-    """
+    """Client of one wiki: one request at a time, backing off when replicas lag, with cached responses."""
 
     def __init__(self, services: Wikimedia, answers: AnswerCache) -> None:
         self._address = services.api or f"https://{services.language}.wikipedia.org/w/api.php"
@@ -41,8 +36,7 @@ class MediaWiki:
     def current(self, titles: Iterable[str]) -> Iterator[CurrentPage]:
         """The pages of titles, following redirects, each once; missing pages are skipped.
 
-        Raises:
-            DatasetError: the wiki could not be asked.
+        Raises DatasetError: the wiki could not be asked.
         """
         wanted, seen = list(dict.fromkeys(titles)), set[int]()
         for start in range(0, len(wanted), _MOST_TITLES):
@@ -65,8 +59,6 @@ class MediaWiki:
 
         Args:
             category: its title, with the namespace: ``Category:Good articles``.
-            start: first second of the period, in ISO 8601.
-            end: last second.
 
         Raises:
             DatasetError: the wiki could not be asked.
@@ -79,10 +71,6 @@ class MediaWiki:
 
     def at(self, page: CurrentPage, time: str) -> CurrentPage:
         """The page with the latest revision that it had at a time.
-
-        Args:
-            page: the page.
-            time: in ISO 8601.
 
         Raises:
             PageGoneError: it had none, or has been deleted.
@@ -111,11 +99,7 @@ class MediaWiki:
         return frozenset(names)
 
     def created(self, page: CurrentPage) -> str:
-        """Time of the page's first revision, in ISO 8601.
-
-        Raises:
-            DatasetError: the wiki could not be asked.
-        """
+        """Time of the page's first revision, in ISO 8601. Raises DatasetError: the wiki could not be asked."""
         parameters: Params = {"rvlimit": 1, "rvdir": "newer", "rvprop": "timestamp", "pageids": page.number}
         query = self._query({"prop": "revisions", **parameters})
         return plain_text(_revisions(query)[0].get("timestamp")) if _revisions(query) else ""
@@ -124,7 +108,6 @@ class MediaWiki:
         """The page's number of edits up to its revision, and its reference counts after some of them.
 
         Args:
-            page: the page.
             points: number of evenly spaced edits after which references are counted, >= 0.
 
         Raises:

@@ -19,11 +19,7 @@ class Month:
 
     @classmethod
     def parse(cls, text: str) -> "Month":
-        """The month of a text such as ``2024-01``.
-
-        Raises:
-            DatasetError: it is not a month.
-        """
+        """The month of a text such as ``2024-01``. Raises DatasetError: it is not a month."""
         if not (parts := _MONTH.fullmatch(text)):
             raise DatasetError(f"{text!r} is not a month; write it as 2024-01")
         return cls(int(parts[1]), int(parts[2]))
@@ -47,11 +43,7 @@ class Month:
         return _iso(self._start - _SECOND)
 
     def is_over(self, now: datetime | None = None) -> bool:
-        """Whether it has ended.
-
-        Args:
-            now: the time, with time zone; default: the clock's.
-        """
+        """Whether it has ended."""
         return self._next <= (now or datetime.now(UTC))
 
     @property

@@ -23,13 +23,7 @@ class EditedPage:
 def most_edited(services: Wikimedia, answers: AnswerCache, months: Iterable[str]) -> tuple[EditedPage, ...]:
     """Up to 100 most edited content pages per month (the service's limit), each page once, ordered by title.
 
-    Args:
-        services: the services to query.
-        answers: cache of this build.
-        months: such as ``2024-01``.
-
-    Raises:
-        DatasetError: a month is invalid, has no data, or the query failed.
+    Raises DatasetError: a month is invalid, has no data, or the query failed.
     """
     client = services.client(
         "the Wikimedia Analytics API",
@@ -71,10 +65,7 @@ def events_among(services: Wikimedia, answers: AnswerCache, items: Sequence[str]
     """The items that are instances of a class or of one of its subclasses.
 
     Args:
-        services: the services to query.
-        answers: cache of this build.
         items: ids such as ``Q42``; others are ignored.
-        kind: id of the class.
 
     Raises:
         DatasetError: the query failed.

@@ -36,12 +36,7 @@ class QualityGrade:
 
 
 class LiftWing:
-    """Client of one Wikipedia's model.
-
-    Args:
-        services: the services to query.
-        answers: cache of this build.
-    """
+    """Client of one Wikipedia's model."""
 
     def __init__(self, services: Wikimedia, answers: AnswerCache) -> None:
         self._model = f"{services.database}-articlequality"
@@ -56,11 +51,7 @@ class LiftWing:
         )
 
     def judge(self, revision: int) -> QualityGrade:
-        """Grade a revision.
-
-        Raises:
-            SearchError: the request failed, or the model cannot grade this revision.
-        """
+        """Grade a revision. Raises SearchError: the request failed, or the model cannot grade this revision."""
         answer = self._answers.get(
             ["lift-wing", self._model, revision],
             lambda: self._scored(self._client.post_json({"rev_id": revision}, f"/{self._model}:predict"), revision),

@@ -32,11 +32,7 @@ class Ranker(Protocol):
 
 
 class RandomRanker:
-    """Random order: the lower bound of the comparison. Reproducible for equal seed, query and chunks.
-
-    Args:
-        seed: any integer.
-    """
+    """Random order: the lower bound of the comparison. Reproducible for equal seed, query and chunks."""
 
     name = "random"
 
@@ -108,9 +104,6 @@ class GoldenRanker:
 
     An upper bound for ranking these documents. The paper's own ``golden`` uses chunks of the article itself; for that,
     rank :func:`closed_corpus.article_chunks` by any ranker.
-
-    Args:
-        article: text of the human article.
     """
 
     name = "golden"

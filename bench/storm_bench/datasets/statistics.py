@@ -48,7 +48,6 @@ def article_size(article: HumanArticle, *, back_matter: bool = False) -> Article
     """The size of an article.
 
     Args:
-        article: the human article.
         back_matter: whether to count back matter, as the paper's table does.
     """
     sections = article.sections + (article.back_matter if back_matter else ())
@@ -66,7 +65,6 @@ def table_7(topics: Sequence[Topic], *, back_matter: bool = True) -> Table7:
     """The means over topics.
 
     Args:
-        topics: at least one.
         back_matter: whether to count back matter; only then the paper's values are reproduced.
 
     Raises:
@@ -90,7 +88,6 @@ def histogram(values: Iterable[float], bins: int | Sequence[float] = 10) -> Hist
     """Histogram of words, sections or references of articles, or of edits as in Figure 5.
 
     Args:
-        values: at least one.
         bins: number of equal-width bins, >= 1, or increasing bin edges.
 
     Raises:
@@ -106,11 +103,7 @@ def histogram(values: Iterable[float], bins: int | Sequence[float] = 10) -> Hist
 
 
 def edit_counts(histories: Iterable[EditHistory], bins: int | Sequence[float] = 10) -> Histogram:
-    """Figure 5: number of edits per article.
-
-    Raises:
-        DatasetError: there are no histories.
-    """
+    """Figure 5: number of edits per article. Raises DatasetError: there are no histories."""
     return histogram((history.edits for history in histories), bins)
 
 

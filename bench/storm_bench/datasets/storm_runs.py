@@ -49,11 +49,7 @@ _OTHER_BODY = (
 
 
 def read_storm_runs(folder: Path, *, polished: bool = False) -> tuple[Case, ...]:
-    """Read all runs in a folder, ordered by name.
-
-    Raises:
-        DatasetError: there are none, or one cannot be read.
-    """
+    """Read all runs in a folder, ordered by name. Raises DatasetError: there are none, or one cannot be read."""
     runs = sorted(path.parent for path in folder.glob("*/url_to_info.json"))
     if not runs:
         raise DatasetError(f"{folder} holds no official STORM run: a run is a folder with url_to_info.json")
@@ -63,8 +59,7 @@ def read_storm_runs(folder: Path, *, polished: bool = False) -> tuple[Case, ...]
 def find_storm_run(folder: Path, topic: Topic) -> Path:
     """The folder of a topic's run, called by the topic's id or, as knowledge-storm does, by its title.
 
-    Raises:
-        DatasetError: there is none, or one of each name.
+    Raises DatasetError: there is none, or one of each name.
     """
     found = [folder / name for name in file_names(topic) if (folder / name).is_dir()]
     if not found:
@@ -100,7 +95,6 @@ def read_storm_run(folder: Path, *, polished: bool = False, title: str = "") -> 
     """Read one run; its human article is unknown.
 
     Args:
-        folder: the run's folder.
         polished: read the polished article, which has a lead, instead of the unpolished one.
         title: the topic's title; if empty, the folder's name.
 

@@ -51,8 +51,7 @@ def expertqa(folder: Path) -> list[Article]:
 def wice(folder: Path) -> list[Article]:
     """WiCE's claims by Wikipedia article and section, citing the sentences that people found to support them.
 
-    Raises:
-        DatasetError: the file is absent or damaged.
+    Raises DatasetError: the file is absent or damaged.
     """
     articles: dict[str, Claims] = {}
     try:

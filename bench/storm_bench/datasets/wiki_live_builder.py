@@ -79,10 +79,8 @@ def build_wiki_live(
     """Build a data set in Wiki Live's format, with ``manifest.json``: plan, revisions, excluded copies and pages.
 
     Further arguments as for :class:`.building.Build` and :class:`.document_collector.DocumentCollector`; an interrupted
-    build continues when called again.
-
-    Raises:
-        DatasetError: a service failed for good, nothing qualified, or the folder cannot be written.
+    build continues when called again. Raises DatasetError: a service failed for good, nothing qualified, or the folder
+    cannot be written.
     """
     build = Build(folder, ".", services=services, on_progress=on_progress)
     examination = _Examination(plan, build, DocumentCollector(build.answers, search, fetch))

@@ -54,10 +54,8 @@ def article_files(benchmark: Path) -> tuple[Path, ...]:
 def topic_values(article: Path) -> dict[str, Any]:
     """A topic in the form that :mod:`.wiki_live` reads, from the file of its human article and those beside it.
 
-    Each page that a system cites is taken once, from the first system that has its text.
-
-    Raises:
-        DatasetError: a file is damaged.
+    Each page that a system cites is taken once, from the first system that has its text. Raises DatasetError: a file is
+    damaged.
     """
     name, benchmark = article.stem, article.parents[3]
     systems: dict[str, Any] = {}

@@ -22,9 +22,6 @@ def statements_of(article: HumanArticle) -> tuple[str, ...]:
 
     They are complete sentences of 6 to 60 words that make sense on their own: no questions, lists or mere quotations.
     Those of the lead are left out, because a lead repeats the body.
-
-    Args:
-        article: its sections need sentences.
     """
     found: dict[tuple[str, ...], str] = {}
     for heading, sentence in _sentences(article):
@@ -38,7 +35,6 @@ def spread(statements: Sequence[str], most: int) -> tuple[str, ...]:
     """At most ``most`` statements, evenly spaced over the text, in order.
 
     Args:
-        statements: in order.
         most: maximum number, >= 0.
     """
     kept = min(most, len(statements))

@@ -79,8 +79,6 @@ def read_page(html: str, title: str, url: str) -> WikiPage:
 
     Args:
         html: result of ``action=parse``; both heading and citation markups are supported.
-        title: title of the article.
-        url: its URL.
 
     Raises:
         DatasetError: there is no HTML.

@@ -36,9 +36,7 @@ def article_tree(text: str, outlines: Sequence[str], contents: Sequence[str]) ->
     of that occurs elsewhere in the text.
 
     Args:
-        text: the whole article as plain text.
         outlines: first-level headings, words joined by underscores.
-        contents: the text under each of them.
     """
     nodes = [node for heading, rest in zip(outlines, contents, strict=False) for node in _nodes(heading, rest)]
     lines = text.splitlines()

@@ -79,10 +79,8 @@ def build_wikigenbench(
     """Build a data set in WikiGenBench's format, with ``manifest.json``: plan, revisions, excluded copies and pages.
 
     Further arguments as for :class:`.building.Build` and :class:`.document_collector.DocumentCollector`; an interrupted
-    build continues when called again.
-
-    Raises:
-        DatasetError: a service failed for good, nothing qualified, or the folder cannot be written.
+    build continues when called again. Raises DatasetError: a service failed for good, nothing qualified, or the folder
+    cannot be written.
     """
     build = Build(folder, *_KINDS, services=services, on_progress=on_progress)
     collector = DocumentCollector(build.answers, search, fetch)

@@ -57,8 +57,7 @@ class Wikimedia:
 def service_errors() -> Iterator[None]:
     """Convert a service's failure into a DatasetError that says how to continue.
 
-    Raises:
-        DatasetError: a service failed permanently.
+    Raises DatasetError: a service failed permanently.
     """
     try:
         yield
@@ -67,11 +66,7 @@ def service_errors() -> Iterator[None]:
 
 
 class AnswerCache:
-    """Responses by request, on disk, so that a restarted build repeats none. Failures are not cached.
-
-    Args:
-        folder: the data set's folder.
-    """
+    """Responses by request, on disk, so that a restarted build repeats none. Failures are not cached."""
 
     def __init__(self, folder: Path) -> None:
         self._cache = SqliteCache(Path(folder) / BUILD / "answers.sqlite")

@@ -103,16 +103,14 @@ class ExperimentConfig(ConfigTable):
     def settings_of(self, method: MethodTable) -> Settings:
         """The settings of a method's runs, without those that depend on topic or seed.
 
-        Raises:
-            SettingsError: a value is invalid.
+        Raises SettingsError: a value is invalid.
         """
         return Settings.build({**self.settings, **method.settings})
 
     def sized(self, name: str) -> "ExperimentConfig":
         """This experiment at one of its sizes; ``full`` returns it unchanged.
 
-        Raises:
-            SettingsError: the size is unknown or does not match the experiment.
+        Raises SettingsError: the size is unknown or does not match the experiment.
         """
         if name == "full":
             return self
@@ -140,8 +138,7 @@ class ExperimentConfig(ConfigTable):
     ) -> "ExperimentConfig":
         """This experiment with another number of topics, and with settings that override its own and its methods'.
 
-        Raises:
-            SettingsError: a setting is unknown or managed by the experiment.
+        Raises SettingsError: a setting is unknown or managed by the experiment.
         """
         overrides = dict(settings or {})
         seeds = (overrides.pop("seed"),) if "seed" in overrides else self.seeds
@@ -213,7 +210,6 @@ def read_config(path: Path | str, *, allow_code: bool = False) -> ExperimentConf
     """Read an experiment's configuration file.
 
     Args:
-        path: the file.
         allow_code: let it name recipes and metrics as ``module:name``, whose code then runs; modules are looked for
             beside the file first.
 

@@ -165,8 +165,7 @@ def absolute(path: Path) -> Path:
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Check the names of settings, and that their values hold no secrets.
 
-    Raises:
-        ValueError: a name is unknown or managed by the experiment, or a value holds a secret.
+    Raises ValueError: a name is unknown or managed by the experiment, or a value holds a secret.
     """
     for name, value in settings.items():
         if isinstance(value, str):

@@ -35,8 +35,7 @@ from storm_pipeline.api import shared_embedder, source_id
 def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:
     """The topics of an experiment, in order.
 
-    Raises:
-        DatasetError: the data set is absent or damaged, or lacks a topic or system that the experiment names.
+    Raises DatasetError: the data set is absent or damaged, or lacks a topic or system that the experiment names.
     """
     data = config.data
     try:
@@ -74,11 +73,7 @@ def engine_of(
     """The closed corpus that runs on a topic search; None if they search with an engine.
 
     Args:
-        search: the search configuration.
-        topic: the topic of the runs.
-        data: the data set.
         resources: provides the embedder of the dense ranker.
-        seed: seed of the random ranker.
 
     Raises:
         DatasetError: the topic has no documents of that kind.

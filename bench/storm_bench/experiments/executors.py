@@ -71,7 +71,6 @@ def open_executor(name: str, *, at_once: int = 1, address: str = "") -> Executor
     """Open an executor by name.
 
     Args:
-        name: ``local`` or ``ray``.
         at_once: maximum concurrent jobs, at least 1.
         address: of a Ray cluster, ``host:port`` or ``auto``; empty for workers on this machine.
 
@@ -179,9 +178,7 @@ def run_concurrently(
     Once ``halt`` is set no job is started; those running are waited for and yielded. Closing the iterator waits too.
 
     Args:
-        begin: starts a job.
         jobs: consumed when a slot is free.
-        at_once: maximum concurrent jobs.
         halt: set by the caller to stop; set here when the iterator is closed early, or ``jobs`` or ``begin`` raises.
         on_halt: called, possibly repeatedly, after ``halt`` is set; notifies running jobs.
     """
@@ -213,11 +210,7 @@ def one_line(error: BaseException) -> str:
 
 
 def checked_at_once(at_once: int) -> int:
-    """Return ``at_once`` if it is valid.
-
-    Raises:
-        SettingsError: it is less than 1.
-    """
+    """Return ``at_once`` if it is valid. Raises SettingsError: it is less than 1."""
     if at_once < 1:
         raise SettingsError(f"{at_once} concurrent jobs is out of range: at least 1 is needed")
     return at_once

@@ -28,7 +28,6 @@ class ExperimentStore:
     """The folder of one experiment. A context manager; not thread-safe for writing.
 
     Args:
-        folder: created if absent.
         read_only: read without locking, even while another process writes; nothing can be recorded.
 
     Attributes:
@@ -59,8 +58,7 @@ class ExperimentStore:
     def is_written(self, unit: Unit, fingerprint: str) -> bool:
         """Whether a unit's article is written.
 
-        Raises:
-            SettingsError: it was written or started with another fingerprint.
+        Raises SettingsError: it was written or started with another fingerprint.
         """
         known = self._articles.get(unit.id)
         if known is None or (known["failure"] and known["fingerprint"] != fingerprint):
@@ -80,13 +78,7 @@ class ExperimentStore:
         return str(known["failure"])
 
     def score(self, unit: Unit, metric: str, fingerprint: str) -> Scored | None:
-        """A metric's score of a unit's article; None if there is none with this fingerprint.
-
-        Args:
-            unit: the article.
-            metric: name of the metric.
-            fingerprint: hash of what the score depends on.
-        """
+        """A metric's score of a unit's article; None if there is none with this fingerprint."""
         known = self._scores.get(f"{unit.id}|{metric}")
         if known is None or known["of"] != fingerprint:
             return None
@@ -95,8 +87,7 @@ class ExperimentStore:
     def begin(self, unit: Unit, fingerprint: str) -> None:
         """Record that a unit is in progress; deletes the run of a failed attempt with another fingerprint.
 
-        Raises:
-            RunError: a file cannot be deleted or written.
+        Raises RunError: a file cannot be deleted or written.
         """
         known = self._articles.get(unit.id)
         if known and known["fingerprint"] != fingerprint:
@@ -108,11 +99,7 @@ class ExperimentStore:
         self.put_article(unit, fingerprint, Written(stopped=True))
 
     def put_article(self, unit: Unit, fingerprint: str, written: Written) -> None:
-        """Record the outcome of an article.
-
-        Raises:
-            RunError: it cannot be written.
-        """
+        """Record the outcome of an article. Raises RunError: it cannot be written."""
         facts = {"fingerprint": fingerprint, "failure": redacted(written.failure), "stopped": written.stopped}
         self._articles[unit.id] = facts
         self._journal.add("article", unit.id, facts | {"seconds": round(written.seconds, 1)})
@@ -135,11 +122,7 @@ class ExperimentStore:
         notes: Sequence[str],
         cache: Path,
     ) -> None:
-        """Write ``experiment.json``, so that a report needs only the folder.
-
-        Raises:
-            RunError: it cannot be written.
-        """
+        """Write ``experiment.json``, so that a report needs only the folder. Raises RunError: it cannot be written."""
         self.state = {
             "format": FORMAT,
             "config": config.model_dump(mode="json"),

@@ -52,14 +52,7 @@ def forecast(
 ) -> Forecast:
     """Sum the estimates of writing and judging; makes no calls and no requests.
 
-    Args:
-        config: the experiment.
-        topics: all of its topics.
-        unwritten: articles still to be written.
-        unscored: articles still to be judged, with the missing metrics.
-
-    Raises:
-        SettingsError: a setting is invalid.
+    Raises SettingsError: a setting is invalid.
     """
     by_id = {topic.id: topic for topic in topics}
     # A method's articles differ only in the topic, which is a few words of a prompt.

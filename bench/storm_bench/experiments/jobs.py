@@ -90,11 +90,7 @@ def config_of(text: str) -> ExperimentConfig:
 
 
 def metric_of(config: ExperimentConfig, cache: Path, name: str) -> Metric:
-    """A metric of an experiment, opened once per process.
-
-    Raises:
-        StormError: it cannot be opened.
-    """
+    """A metric of an experiment, opened once per process. Raises StormError: it cannot be opened."""
     if config.code and is_own(name):
         return own_metric(name, config.code)
     return _metric(_resources_text(config), cache, name)
@@ -106,11 +102,7 @@ def resources_of(config: ExperimentConfig, cache: Path) -> Resources:
 
 
 def load_article(folder: Path) -> Article:
-    """Read the article in a folder.
-
-    Raises:
-        RunError: it is absent or damaged.
-    """
+    """Read the article in a folder. Raises RunError: it is absent or damaged."""
     path = folder / ARTICLE
     try:
         facts = path.stat()
@@ -129,11 +121,7 @@ def article_hash(folder: Path) -> str:
 
 
 def settings_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> Settings:
-    """The settings of a unit's run, except its folders.
-
-    Raises:
-        SettingsError: a value is invalid.
-    """
+    """The settings of a unit's run, except its folders. Raises SettingsError: a value is invalid."""
     method = config.method(unit.method)
     seed: Mapping[str, Any] = {} if unit.seed is None else {"seed": unit.seed}
     reads_ground_truth = config.search_of(method).corpus == "article"

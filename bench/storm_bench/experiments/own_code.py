@@ -34,8 +34,7 @@ def run_name(recipe: str) -> str:
 def own_recipe(name: str, folder: Path) -> Recipe:
     """A recipe, from a module in the folder of the experiment's file, else an installed one.
 
-    Raises:
-        SettingsError: there is none, or it is not a function.
+    Raises SettingsError: there is none, or it is not a function.
     """
     found = _load(name, folder)
     if not callable(found):
@@ -46,8 +45,7 @@ def own_recipe(name: str, folder: Path) -> Recipe:
 def own_metric(name: str, folder: Path) -> Metric:
     """A metric, or an object of the class of one, from a module as for :func:`own_recipe`.
 
-    Raises:
-        SettingsError: there is none, or it lacks what a metric has.
+    Raises SettingsError: there is none, or it lacks what a metric has.
     """
     found = _load(name, folder)
     metric = found() if isinstance(found, type) else found

@@ -35,7 +35,6 @@ def provenance_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[s
     """Facts about this session; where an earlier session differed, both values are listed.
 
     Args:
-        config: the experiment.
         before: ``experiment.json`` as earlier sessions left it.
     """
     models = {method.label: config.settings_of(method) for method in config.methods if method.recipe}
@@ -65,8 +64,6 @@ def metric_facts(config: ExperimentConfig, cache: Path, before: Mapping[str, Any
     beside the facts of earlier sessions.
 
     Args:
-        config: the experiment.
-        cache: the cache folder.
         before: ``experiment.json`` as earlier sessions left it.
 
     Raises:

@@ -81,8 +81,7 @@ class RayExecutor:
     def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R | JobLost]]:
         """As :meth:`storm_bench.experiments.executors.Executor.run`; workers use this process's working directory.
 
-        Raises:
-            SettingsError: Ray cannot be started, no cluster answers, or this machine has too few GPUs.
+        Raises SettingsError: Ray cannot be started, no cluster answers, or this machine has too few GPUs.
         """
         self._connect()
         submitted = _Submitted[J, R](self._ray, self._task(), work)

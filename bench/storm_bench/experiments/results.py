@@ -30,8 +30,7 @@ def score_fingerprint(store: ExperimentStore, unit: Unit, metric: str) -> str:
 def results_of(store: ExperimentStore) -> ExperimentResults:
     """The results so far; articles not attempted yet are left out and counted in a note.
 
-    Raises:
-        RunError: the folder holds no experiment, or one whose files have another form.
+    Raises RunError: the folder holds no experiment, or one whose files have another form.
     """
     if not store.state:
         raise RunError(f"{store.folder} holds no experiment: give the folder that `storm experiment run` wrote")

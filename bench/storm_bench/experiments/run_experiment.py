@@ -27,9 +27,7 @@ class Experiment:
     failed articles are retried.
 
     Args:
-        config: the experiment's configuration.
         folder: its folder; created if absent, continued if it holds this experiment.
-        executor: runs the jobs.
         cache: the cache folder; default: the user's, as in :class:`storm_pipeline.settings.Settings`.
         on_progress: called with one line for each finished unit and each skipped metric.
 
@@ -107,11 +105,7 @@ class Experiment:
         self._executor.stop()
 
     def run(self) -> ExperimentResults:
-        """Compute whatever is missing and return the results.
-
-        Raises:
-            RunError: the folder cannot be written.
-        """
+        """Compute whatever is missing and return the results. Raises RunError: the folder cannot be written."""
         self._running.set()
         try:
             self._write()

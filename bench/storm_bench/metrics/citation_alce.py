@@ -33,8 +33,6 @@ class CitationAlce:
     recall, where the official STORM code asks whether the source *partially* supports the claim.
 
     Args:
-        judge: decides whether a passage supports a claim.
-        lead: whether to include the lead's sentences.
         most_citations: only the first this many citations of a sentence count; None: all (ALCE's tables use 3).
         expand: let uncited sentences inherit a neighbour's citations, see :func:`.cited_sentences.cited_sentences`.
     """

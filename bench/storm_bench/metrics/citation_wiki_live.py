@@ -43,9 +43,6 @@ class CitationWikiLive:
     Departures: the benchmark shows a language model the whole page, which also tells contradicted from unmentioned
     statements. Here a page supports a statement if one of its five best-matching passages (up to 120 words, under the
     page's title) does, and a sentence that cites is taken as it stands, not split into facts.
-
-    Args:
-        judge: decides whether a passage supports a statement.
     """
 
     name = "citation_wiki_live"

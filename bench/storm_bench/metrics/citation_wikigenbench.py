@@ -22,10 +22,6 @@ class CitationWikiGenBench:
     sentences of the share of supporting citations, 0 for a sentence without citations (so it never exceeds recall, as
     in the papers' tables). Rate is recall weighted by words. All are None for an article without sentences or without
     sources.
-
-    Args:
-        judge: decides whether a passage supports a claim.
-        lead: whether to include the lead's sentences.
     """
 
     name = "citation_wikigenbench"

@@ -35,10 +35,6 @@ def conner(models: Models, evidence: EvidenceOver = Bm25Evidence) -> CaseMetric:
 
     Departures: the knowledge is written from the very snippets that it is checked against, so factuality says how far
     it keeps to them. There is no downstream task, so helpfulness and validity are left out.
-
-    Args:
-        models: of the perspectives.
-        evidence: finds the snippets of an article that its sentences are checked against.
     """
 
     def score(case: Case) -> Score:

@@ -45,13 +45,7 @@ class WholeSentences:
 
 
 def first_stated(facts: Sequence[str], embed: Embed, alike: float = ALIKE) -> list[bool]:
-    """For each fact, whether it is new: no earlier new fact is similar and has all of its numbers.
-
-    Args:
-        facts: in text order.
-        embed: texts to unit vectors.
-        alike: minimum cosine of similar facts.
-    """
+    """For each fact, whether it is new: no earlier new fact is similar and has all of its numbers."""
     if not facts:
         return []
     vectors = np.asarray(embed(facts), dtype=np.float64)
@@ -73,11 +67,6 @@ def density(embedder: Embedder, splitter: FactSplitter | None = None, *, alike: 
     facts that are new. All are None for an article without text. OmniThink uses a language model to split sentences
     into atomic facts and to remove repetitions; here the splitter is pluggable and repetition is detected by embeddings
     and numbers, so values are comparable only for equal parameters.
-
-    Args:
-        embedder: decides which facts are similar.
-        splitter: splits sentences into facts; default: none.
-        alike: minimum cosine of similar facts.
     """
     own_splitter = splitter or WholeSentences()
 

@@ -68,7 +68,6 @@ class GoodArticle:
     exclude citations; values are comparable with each other only, not with the paper's.
 
     Args:
-        model: the judge model.
         longest: maximum words shown of each article, >= 1.
     """
 
@@ -104,8 +103,7 @@ class GoodArticle:
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """Compare all cases in one batch.
 
-        Raises:
-            MetricError: the model cannot be called, has no room for two articles, or omits a criterion.
+        Raises MetricError: the model cannot be called, has no room for two articles, or omits a criterion.
         """
         shown = [self.shown(case) for case in cases]
         return [_score(texts, results) for texts, results in zip(shown, self._compared(cases, shown), strict=True)]
@@ -113,16 +111,14 @@ class GoodArticle:
     def compare(self, cases: Sequence[Case]) -> list[tuple[CriterionResult, ...]]:
         """The result of each criterion, in order, by case; empty if one of the articles has no text.
 
-        Raises:
-            MetricError: as :meth:`score`.
+        Raises MetricError: as :meth:`score`.
         """
         return self._compared(cases, [self.shown(case) for case in cases])
 
     def shown(self, case: Case) -> Shown | None:
         """The texts that the judge is shown; None if one of the articles has no text.
 
-        Raises:
-            MetricError: the model has no room for two articles.
+        Raises MetricError: the model has no room for two articles.
         """
         whole = parts_of(case.article), parts_of(human_article(case.topic))
         if not all(map(_words, whole)):

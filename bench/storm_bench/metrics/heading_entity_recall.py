@@ -21,7 +21,6 @@ def heading_entity_recall(
     Args:
         tagger: finds entities, one heading at a time.
         truth: where the human headings come from, and where both lists end.
-        headings_of: which headings are scored.
     """
 
     def score(case: Case) -> Score:

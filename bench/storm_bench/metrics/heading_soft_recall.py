@@ -24,7 +24,6 @@ def heading_soft_recall(
         embedder: the paper uses :data:`PUBLISHED`; values by another encoder are not comparable with the paper's.
         clip: set negative cosines to 0.
         truth: where the human headings come from, and where both lists end.
-        headings_of: which headings are scored.
     """
 
     def score(case: Case) -> Score:

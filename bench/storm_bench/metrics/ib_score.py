@@ -31,7 +31,6 @@ class IbScore:
     describe the subject (coordinates, website …) are left out.
 
     Args:
-        model: answers and compares.
         longest: maximum words shown; longer articles are trimmed as in :class:`.rubric.RubricGrades`.
     """
 
@@ -56,8 +55,7 @@ class IbScore:
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """Answer the questions of all cases in one batch, then compare all answers in another.
 
-        Raises:
-            MetricError: the model cannot be called.
+        Raises MetricError: the model cannot be called.
         """
         asked = [
             (i, question, value, text)

@@ -99,9 +99,6 @@ def meteor(wordnet: Path | None = None) -> CaseMetric:
     and recall (recall weighted nine times) is reduced by up to half the more fragmented the alignment is. NLTK looks
     senses up by stem and misses words whose stem is not a word (automobile). None if the human article has no words.
     WikiGenBench used METEOR 1.5 (other weights, paraphrases, function words), so its values are not comparable.
-
-    Args:
-        wordnet: folder of WordNet's files, see :func:`open_wordnet`.
     """
     aligned = import_optional("nltk.translate.meteor_score").single_meteor_score
     opened, lock = open_wordnet(wordnet), threading.Lock()  # NLTK's reader is not thread-safe

@@ -13,11 +13,7 @@ _lock = threading.Lock()
 def import_optional(module: str) -> Any:
     """Import a module of an optional library, with import-time warnings suppressed.
 
-    Args:
-        module: its full name, e.g. ``rouge_score.rouge_scorer``.
-
-    Raises:
-        MissingExtraError: it is not installed.
+    Raises MissingExtraError: it is not installed.
     """
     with _lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -22,9 +22,6 @@ class OwnStatementsLm:
 
     Departures: the benchmark shows the ten nearest statements of the human article; here its five best-matching
     passages (up to 120 words).
-
-    Args:
-        model: the judge model.
     """
 
     name = "own_statements_lm"
@@ -41,11 +38,7 @@ class OwnStatementsLm:
         return self._reader.parameters
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score per case, in order.
-
-        Raises:
-            MetricError: the model cannot be called.
-        """
+        """One score per case, in order. Raises MetricError: the model cannot be called."""
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Score:

@@ -36,7 +36,6 @@ class RubricGrades:
     ``form="prometheus"`` prompts have that model's format).
 
     Args:
-        grader: gives the grades.
         longest: maximum words graded, >= 1; longer articles are trimmed as in appendix C.2.
     """
 
@@ -56,11 +55,7 @@ class RubricGrades:
         return {"grader": self._grader.name, **self._grader.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """Grade all cases in one batch.
-
-        Raises:
-            MetricError: the grader cannot be called.
-        """
+        """Grade all cases in one batch. Raises MetricError: the grader cannot be called."""
         texts = [trimmed(parts_of(case.article), self._longest) for case in cases]
         requests = [
             GradingRequest(writing_task(case.topic.title), as_text(parts), rubric)

@@ -32,9 +32,6 @@ class StatementCoverage:
     without statements, the ceiling also without documents.
 
     Departures: the benchmark asks a language model about each statement; see :mod:`.statement_coverage_lm`.
-
-    Args:
-        judge: the screen, or any other support judge.
     """
 
     name = "statement_coverage"

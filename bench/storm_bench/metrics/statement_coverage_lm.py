@@ -21,9 +21,6 @@ class StatementCoverageLm:
     absent without a call. All are None without statements, the ceiling also without documents.
 
     Departures: the benchmark shows the whole article; passages keep prompts short and allow documents of any length.
-
-    Args:
-        model: the judge model.
     """
 
     name = "statement_coverage_lm"
@@ -41,11 +38,7 @@ class StatementCoverageLm:
         return self._reader.parameters
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score per case, in order.
-
-        Raises:
-            MetricError: the model cannot be called.
-        """
+        """One score per case, in order. Raises MetricError: the model cannot be called."""
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Score:

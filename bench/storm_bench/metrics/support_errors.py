@@ -27,11 +27,6 @@ class SupportErrors:
     The paper classified by hand; here a language model does, so the shares include its errors. Two classes need no
     call: an incomplete sentence is wrongly split, a complete one without citations is uncited. The shares sum to 1;
     they are None if no sentence is unsupported.
-
-    Args:
-        judge: decides whether a passage supports a claim.
-        model: classifies the errors.
-        lead: whether to include the lead's sentences.
     """
 
     name = "support_errors"
@@ -58,8 +53,7 @@ class SupportErrors:
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """Judge all sentences of all cases, then classify the unsupported ones in one batch.
 
-        Raises:
-            MetricError: the judge or the model cannot be called.
+        Raises MetricError: the judge or the model cannot be called.
         """
         articles = [cited_sentences(case.article, lead=self._lead) for case in cases]
         verdicts = iter(judge_alce(self._judge, [s for own in articles for s in own]))

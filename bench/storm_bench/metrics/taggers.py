@@ -39,7 +39,6 @@ class CachingTagger:
     """Caches the entities of recent texts: a topic's human article is compared with many systems' articles.
 
     Args:
-        tagger: the wrapped tagger, called by one thread at a time.
         size: number of cached texts, >= 1; the oldest are dropped first.
     """
 
@@ -82,7 +81,6 @@ class FlairTagger:
 
     Args:
         model: argument of ``SequenceTagger.load``: a name such as ``ner``, downloaded from the model hub, or a file.
-        cache: folder for models downloaded by FLAIR; default: the library's own.
 
     Raises:
         MissingExtraError: FLAIR is not installed.
@@ -113,9 +111,6 @@ class SpacyTagger:
     """A spaCy pipeline, as a substitute for FLAIR.
 
     Adapted to FLAIR's output: numbers and times are dropped, and so are leading articles and possessive endings.
-
-    Args:
-        model: name of an installed pipeline, or its folder.
 
     Raises:
         MissingExtraError: spaCy is not installed.
@@ -164,11 +159,7 @@ def open_tagger(spec: str, *, cache: Path | None = None) -> EntityTagger:
 def _require_trusted(name: str) -> None:
     """Refuse a model that is a pickle, which runs code when it is loaded, unless the user has named it.
 
-    Args:
-        name: the model as it is given, such as ``flair:ner``.
-
-    Raises:
-        SettingsError: the variable ``STORM_PICKLED_MODELS``, a list with commas, does not hold it.
+    Raises SettingsError: the variable ``STORM_PICKLED_MODELS``, a list with commas, does not hold it.
     """
     trusted = {one.strip() for one in os.environ.get(_PICKLES, "").split(",")}
     if name not in trusted:

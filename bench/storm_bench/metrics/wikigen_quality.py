@@ -42,7 +42,6 @@ class WikiGenQuality:
         on the whole article, so its tables are not comparable with ``focus_0_5``.
 
     Args:
-        model: grades fluency and informativeness.
         grader: gives the other grades; may be the same model.
         longest: maximum words graded; longer articles and sections are trimmed as in :class:`.rubric.RubricGrades`.
     """
@@ -72,11 +71,7 @@ class WikiGenQuality:
         return {"grader": self._grader.name, **self._grader.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
-        """Grade all cases in two batches.
-
-        Raises:
-            MetricError: the model or the grader cannot be called.
-        """
+        """Grade all cases in two batches. Raises MetricError: the model or the grader cannot be called."""
         texts = [self._text(case.article) for case in cases]
         written = [(case, text) for case, text in zip(cases, texts, strict=True) if text]
         questions = [{"topic": case.topic.title, "text": text} for case, text in written]

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 def to_html(report: ReportPage, *, lang: str = "en") -> str:
-    """Render a report as a page.
-
-    Args:
-        report: what to render.
-        lang: language tag of the report (BCP 47).
-    """
+    """Render a report as a page."""
     return _template().render(report=report, lang=lang)
 
 

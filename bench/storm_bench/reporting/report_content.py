@@ -32,11 +32,7 @@ _LONGEST = 400  # maximum characters shown of a failure message
 
 
 def report_of(results: ExperimentResults) -> ReportPage:
-    """Build the report with its plots.
-
-    Raises:
-        MissingExtraError: a library of the extra ``eval`` is not installed.
-    """
+    """Build the report with its plots. Raises MissingExtraError: a library of the extra ``eval`` is not installed."""
     found = tables(results)
     parts = (
         *(_table_part(results, table) for table in found),

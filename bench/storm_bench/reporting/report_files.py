@@ -16,10 +16,6 @@ def write_report(folder: Path, results: ExperimentResults) -> tuple[Path, ...]:
     The results are written first, so that they survive an error in the pages. Outdated plots in this folder are
     deleted; no other file is touched.
 
-    Args:
-        folder: created if absent.
-        results: the experiment's results.
-
     Returns:
         The files, in the order above.
 

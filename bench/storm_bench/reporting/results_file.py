@@ -50,8 +50,7 @@ class JudgedMeasures:
 class ExperimentResults:
     """All that a report is made from.
 
-    Raises:
-        ValueError: two results have the same method, topic and seed, or two measures the same name.
+    Raises ValueError: two results have the same method, topic and seed, or two measures the same name.
     """
 
     title: str  # title of the experiment
@@ -98,7 +97,6 @@ def judges_of(
     """The judges of a metric; empty if it has none.
 
     Args:
-        metric: any metric.
         calibrations: parameter that names a judge, as in :attr:`.JudgedMetric.rests_on` → the judge's calibration.
     """
     if not isinstance(metric, JudgedMetric):
@@ -128,10 +126,7 @@ def save_results(path: Path, results: ExperimentResults) -> None:
     """Write the file atomically; equal results give equal bytes.
 
     Non-finite numbers are written as ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``; lone surrogates become question
-    marks.
-
-    Raises:
-        ExperimentError: it cannot be written.
+    marks. Raises ExperimentError: it cannot be written.
     """
     # Integers become floats, and what cannot be read back is not written.
     readable = _File(results=_jsonable(results)).results
@@ -143,14 +138,7 @@ def save_results(path: Path, results: ExperimentResults) -> None:
 
 
 def load_results(path: Path) -> ExperimentResults:
-    """Read what :func:`save_results` wrote.
-
-    Args:
-        path: the file or its folder.
-
-    Raises:
-        ExperimentError: it is absent, damaged, or has a newer format.
-    """
+    """Read what :func:`save_results` wrote. Raises ExperimentError: it is absent, damaged, or has a newer format."""
     path = path / RESULTS if path.is_dir() else path
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -104,7 +104,6 @@ def smallest_possible_p(counts: Sequence[int], noun: str, comparisons: int) -> s
 
     Args:
         counts: topics of each permutation test, each >= 2, at least one.
-        noun: what is counted, in the singular.
         comparisons: for how many the smallest of these p-values is corrected, >= 1; 1 where none is.
     """
     largest = max(counts)

@@ -56,8 +56,6 @@ def disagreements(log: Sequence[Line], events: Sequence[Event], articles: Iterab
     """Differences between the events and the log; empty if they agree.
 
     Args:
-        log: every call of the runs.
-        events: events of these runs.
         articles: their articles, whose usage and reports are compared with the events.
     """
     injected, reported = _injected(log), _reported(events)

@@ -49,8 +49,6 @@ class Command:
     """A running ``storm`` process.
 
     Args:
-        arguments: the command line.
-        output: folder for its standard output and error.
         quota: maximum file size in bytes; None for no limit.
         obeys_modes: whether root drops the capabilities that bypass file permissions.
     """

@@ -103,8 +103,7 @@ def wrong_failure(ended: Ended, reason: str) -> list[str]:
 def small_disk(folder: Path, size: int) -> Iterator[Callable[[], None]]:
     """Mount a file system of ``size`` bytes at a folder (Linux, as root); yields a function that enlarges it.
 
-    Raises:
-        OSError: mounting is not permitted.
+    Raises OSError: mounting is not permitted.
     """
     folder.mkdir(parents=True)
     _mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder))

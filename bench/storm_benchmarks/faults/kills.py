@@ -55,11 +55,7 @@ class Recovered:
 
 
 def undisturbed(lab: Lab, run: str) -> Whole:
-    """Write an article without faults.
-
-    Raises:
-        RuntimeError: the run failed.
-    """
+    """Write an article without faults. Raises RuntimeError: the run failed."""
     Command(["--version"], lab.folder / run / "said").ended()  # warms up the fork server
     ended = lab.write(run).ended()
     folder = lab.run_folder(run)

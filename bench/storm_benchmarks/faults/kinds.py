@@ -66,8 +66,6 @@ def sent_for(fault: str, kind: str, body: dict[str, Any]) -> Sent:
 
     Args:
         fault: one of :data:`KINDS` but ``time-out``, after which nothing is sent.
-        kind: kind of the call.
-        body: the correct reply.
     """
     if fault in _REFUSED:
         return _REFUSED[fault]
