@@ -12,7 +12,7 @@ from storm_pipeline.languages import detect
 from storm_pipeline.quantities.literals import plain_digits
 from storm_pipeline.quantities.mentions import mentions
 from storm_pipeline.quantities.months import month_names
-from storm_pipeline.quantities.relative import relative_dates, with_year, years_from_stated
+from storm_pipeline.quantities.relative import relative_dates, with_year
 from storm_pipeline.quantities.values import Mention, Quantity, day_of, spelt
 
 _LETTER = "[A-Za-zÀ-ÖØ-öø-ɏА-яЁё]"
@@ -160,7 +160,7 @@ def _stated(text: str, language: str, published: str) -> _Stated:
     degraded = is_degraded(text)
     text = repaired(text, language)
     found = _read(text, language)
-    resolved = list(years_from_stated(plain_digits(text), language or "en", found))
+    resolved: list[Mention] = []
     if publication := _date_of(published):
         yearless = [m for m in found if all(q.kind == "date" and not q.low for q in m.readings)]
         resolved += [with_year(m, publication, text) for m in yearless]

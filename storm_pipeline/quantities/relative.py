@@ -1,9 +1,8 @@
-"""Relative dates: last month, this year, yesterday, on Tuesday, two years ago; the following year, two years later."""
+"""Relative dates: last month, this year, yesterday, two years ago, and dates without a year."""
 
 import re
-from bisect import bisect_left
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
 
@@ -20,7 +19,6 @@ _UNITS = {
     "rok roku lata lat",
 }
 _UNIT = {word: unit for unit, words in _UNITS.items() for word in words.split()}
-_YEAR_WORDS = frozenset(_UNITS["year"].split())
 _WHEN = {
     -1: "last previous past letzte letzten letzter letztes letztem vergangene vergangenen vergangenes vorige vorigen "
     "dernier dernière pasado pasada último última scorso scorsa passado passada прошлый прошлом прошлого прошлой "
@@ -37,80 +35,36 @@ _DAYS = {
     1: "tomorrow morgen demain mañana domani amanhã завтра jutro",
 }
 _DAY = {word: step for step, words in _DAYS.items() for word in words.split()}
-_WEEKDAYS = {
-    name: i
-    for names in (
-        "monday tuesday wednesday thursday friday saturday sunday",
-        "montag dienstag mittwoch donnerstag freitag samstag sonntag",
-        "lundi mardi mercredi jeudi vendredi samedi dimanche",
-        "lunes martes miércoles jueves viernes sábado domingo",
-        "lunedì martedì mercoledì giovedì venerdì sabato domenica",
-    )
-    for i, name in enumerate(names.split())
-}
-_IN_FRONT = re.compile("|".join(name for name in _WEEKDAYS if len(name) > 5))
-"""A weekday with another word glued to it: ``Mittwochabend``, or a text that lost its spaces."""
 _WORD = re.compile(r"\d{1,3}|[^\W\d_]+")
 _BEFORE = re.compile(r"[^\W\d_]+(?=\W*$)")
 _MAX_BEFORE = 20  # characters before a date that are searched for "last"
 _AGO = frozenset("ago earlier zuvor fa atrás назад temu".split())
 _SINCE = frozenset("vor hace há a".split())
-_FOLLOWING = frozenset("following folgende folgenden folgendes suivant suivante siguiente seguente seguinte".split())
-_PRECEDING = frozenset(
-    "preceding previous vorangegangenen vorhergehenden précédent précédente anterior precedente".split()
-)
-_LATER = frozenset("later später danach darauf plus después dopo depois спустя później".split())
-_EARLIER = frozenset("earlier before früher zuvor davor avant antes prima раньше wcześniej".split())
-_YEARS = range(1000, 2200)  # whole numbers that may be years
-_REACH = 300  # maximum characters between a year and what counts from it
 _MAX_COUNT = 400  # maximum number of days, weeks, months or years counted back
-
-
-@dataclass(frozen=True)
-class _Word:
-    """A word of a text, in lower case, with its place, its neighbours and the number in front of it (1 if none is)."""
-
-    text: str
-    start: int
-    end: int
-    second_before: str
-    before: str
-    after: str
-    count: int
 
 
 def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Mention]:
     """Relative dates of a text, resolved by its publication date.
 
     Args:
-        text: with ASCII digits. Supports English, German, French, Spanish, Italian, Portuguese, Polish and Russian;
-            weekdays in the first five only.
+        text: with ASCII digits. Supports English, German, French, Spanish, Italian, Portuguese, Polish and Russian.
         language: ISO 639-1 code, for number words ("two days ago").
         published: publication date, at least its year.
     """
-    for word in _words(text, language, (_UNIT, _DAY, _WEEKDAYS)):
-        ago = min(word.count, _MAX_COUNT) if word.after in _AGO or word.second_before in _SINCE else 0
-        if readings := _resolved(word.text, (word.before, word.after), ago, published):
-            yield Mention(word.start, word.end, tuple(readings), "small")
-
-
-def years_from_stated(text: str, language: str, stated: Sequence[Mention]) -> Iterator[Mention]:
-    """Years that a text counts from the year stated before: the following year, two years later.
-
-    Args:
-        text: with ASCII digits; languages as in :func:`relative_dates`.
-        stated: the dates and numbers of the text.
-    """
-    read = [(m.start, m.readings[0]) for m in stated if m.readings]
-    whole = [(start, int(q.low)) for start, q in read if q.kind in {"date", "number"} and q.low == q.high == int(q.low)]
-    known = [(start, year) for start, year in whole if year in _YEARS]
-    if not known:
-        return
-    for word in _words(text, language, (_YEAR_WORDS,)):
-        place = bisect_left(known, (word.start, 0)) - 1
-        step = _years_on(word)
-        if step and place >= 0 and word.start - _REACH <= known[place][0]:
-            yield Mention(word.start, word.end, (day_of(known[place][1] + step),), "small")
+    words = [(found[0].casefold(), *found.span()) for found in _WORD.finditer(text)]
+    bare = ["", "", *(word for word, _, _ in words), ""]
+    for i, (word, start, end) in enumerate(words):
+        second, before, after = bare[i], bare[i + 1], bare[i + 3]
+        readings: list[Quantity] = []
+        if word in _DAY:
+            readings = _days(published, _DAY[word])
+        elif word in _UNIT and (after in _AGO or second in _SINCE):
+            count = int(before) if before.isdecimal() else vocabulary(language).numerals.get(before, 1)
+            readings = _moved(published, _UNIT[word], -min(count, _MAX_COUNT))
+        elif word in _UNIT and (steps := [_STEP[near] for near in (before, after) if near in _STEP]):
+            readings = _moved(published, _UNIT[word], steps[0])
+        if readings:
+            yield Mention(start, end, tuple(readings), "small")
 
 
 def with_year(mention: Mention, published: Quantity, text: str) -> Mention:
@@ -127,43 +81,6 @@ def with_year(mention: Mention, published: Quantity, text: str) -> Mention:
         possible = (last, last + 1) if published.month and not is_last else (last, last + 1, last - 1)
         dated += [replace(q, low=Fraction(year), high=Fraction(year)) for year in possible]
     return replace(mention, readings=tuple(dated))
-
-
-def _words(text: str, language: str, wanted: Sequence[Container[str]]) -> Iterator[_Word]:
-    """The wanted words of a text, in order."""
-    numerals = vocabulary(language).numerals
-    words = [(_without_glued(found[0].casefold()), *found.span()) for found in _WORD.finditer(text)]
-    for i, (word, start, end) in enumerate(words):
-        if any(word in names for names in wanted):
-            second, before = (["", ""] + [w for w, _, _ in words[max(0, i - 2) : i]])[-2:]
-            after = words[i + 1][0] if i + 1 < len(words) else ""
-            count = int(before) if before.isdecimal() else numerals.get(before, 1)
-            yield _Word(word, start, end, second, before, after, count)
-
-
-def _years_on(word: _Word) -> int:
-    """By how many years a text goes on or back; 0 for not at all."""
-    if (word.second_before, word.before) == ("the", "next"):
-        return 1
-    count = min(word.count, _MAX_COUNT)
-    if word.after in _LATER or word.after in _EARLIER:
-        return count if word.after in _LATER else -count
-    near = {word.before, word.after}
-    return bool(near & _FOLLOWING) - bool(near & _PRECEDING)
-
-
-def _without_glued(word: str) -> str:
-    found = _IN_FRONT.match(word)
-    return found[0] if found else word
-
-
-def _resolved(word: str, around: tuple[str, str], ago: int, published: Quantity) -> list[Quantity]:
-    if word in _DAY:
-        return _days(published, _DAY[word])
-    if word in _WEEKDAYS:
-        return _weekday(published, _WEEKDAYS[word])
-    steps = [-ago] if ago else [_STEP[near] for near in around if near in _STEP]
-    return _moved(published, _UNIT[word], steps[0]) if steps else []
 
 
 def _moved(published: Quantity, unit: str, step: int) -> list[Quantity]:
@@ -185,11 +102,3 @@ def _days(published: Quantity, step: int) -> list[Quantity]:
         return [on(date(int(published.low), published.month, published.day) + timedelta(step))]
     except (OverflowError, ValueError):
         return []
-
-
-def _weekday(published: Quantity, weekday: int) -> list[Quantity]:
-    """The days of that name within a week of the publication date."""
-    if not published.day:
-        return []
-    behind = (date(int(published.low), published.month, published.day).weekday() - weekday) % 7
-    return [*_days(published, -behind), *_days(published, 7 - behind)]

@@ -173,9 +173,6 @@ def test_another_value_is_not_found(sentence: str, language: str, source: str, s
         ("It closed in 2023.", "The shop closed in February.", "2023-03-02"),
         ("It will close in June 2023.", "The shop is to close in June.", "2023-03-02"),
         ("It closed on 1 March 2023.", "The shop closed yesterday.", "2023-03-02"),
-        ("It closed on 1 March 2023.", "the shop closed on wednesdayhe added that it would not open", "2023-03-02"),
-        ("It closed on 1 March 2023.", "Am Mittwochabend schloss das Geschäft.", "2023-03-02"),
-        ("It closed on 28 February 2023.", "The shop closed on Tuesday.", "2023-03-02"),
         ("It closed on 9 February 2023.", "The shop closed on 9 February.", "2023-03-02"),
         ("It closed in 2021.", "The shop closed two years ago.", "2023-03-02"),
         ("It closed on 27 February 2023.", "The shop closed 3 days ago.", date(2023, 3, 2)),
@@ -203,35 +200,6 @@ def test_last_month_in_other_languages(language: str, source: str) -> None:
     asked = {"dates": ["2023-03-02"], "source_languages": [language]}
     assert missing("It closed in February 2023.", [source], **asked) == ()
     assert missing("It closed in January 2023.", [source], **asked) == ("January 2023",)
-
-
-@pytest.mark.parametrize(
-    ("year", "language", "source"),
-    [
-        ("1991", "en", "The struggle ended in 1990. Moderates met and prepared what they founded the following year."),
-        ("1991", "en", "After the meeting of June 1990 they met in Atlanta, and in the next year founded a society."),
-        ("1992", "en", "The struggle ended on 3 May 1990, and two years later a society was founded."),
-        ("1989", "en", "The struggle ended in 1990. A year earlier some had left."),
-        ("1991", "de", "Der Streit endete 1990, im Jahr darauf wurde der Verein gegründet."),
-        ("1993", "de", "Der Streit endete 1990, drei Jahre später wurde der Verein gegründet."),
-        ("1991", "fr", "La dispute prit fin en 1990 et la société fut fondée l'année suivante."),
-        ("1992", "es", "La disputa terminó en 1990 y dos años después se fundó la sociedad."),
-    ],
-)
-def test_years_counted_from_the_year_before(year: str, language: str, source: str) -> None:
-    asked = {"source_languages": [language]}
-    assert missing(f"It was founded in {year}.", [source], **asked) == ()
-    assert missing("It was founded in 1994.", [source], **asked) == ("1994",)
-
-
-def test_years_are_counted_from_no_later_and_no_far_year() -> None:
-    for source in (
-        "Two years later it closed, in 1990.",
-        f"It opened in 1990. {'It grew and grew. ' * 30}It closed two years later.",
-        "It opened in 1990 and closes next year.",
-    ):
-        assert missing("It closed in 1992.", [source]) == ("1992",)
-        assert missing("It closed in 1991.", [source]) == ("1991",)
 
 
 @pytest.mark.parametrize("source", ["a" * 100_000, "1990 year later " * 6_000, "Janu- " * 20_000])
