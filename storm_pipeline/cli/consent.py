@@ -21,8 +21,7 @@ T = TypeVar("T")
 def settings_asking(given: Mapping[str, Any]) -> "Settings":
     """The settings of the configuration; on a terminal the user is asked about what the folder's files decide.
 
-    Raises:
-        UntrustedError: without a terminal, the files decide what the user has not consented to.
+    Raises UntrustedError: without a terminal, the files decide what the user has not consented to.
     """
     from storm_pipeline.configuration.layers import configured
 
@@ -47,7 +46,6 @@ def require_consent(file: Path, tables: Mapping[str, Mapping[str, Any]], *, give
     """See that the user consents to what a file that a command names decides beyond :func:`decides_in_a_command`.
 
     Args:
-        file: the file.
         tables: heading → settings under it.
         given: whether the command itself says so (``--trust``), which is remembered.
 
@@ -108,11 +106,7 @@ def with_consent(work: Callable[[], T], otherwise: Callable[[], T] | None = None
 
 
 def record(claims: "Iterable[Claim]", *, counts: bool = True) -> None:
-    """Remember the user's decision on claims.
-
-    Raises:
-        SettingsError: his state folder cannot be written.
-    """
+    """Remember the user's decision on claims. Raises SettingsError: his state folder cannot be written."""
     from storm_pipeline.configuration.home import user_state
     from storm_pipeline.configuration.trust import remember
     from storm_pipeline.files import cannot_write

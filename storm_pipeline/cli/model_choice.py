@@ -13,10 +13,8 @@ if TYPE_CHECKING:
 def with_chosen_model(settings: "Settings", *, quiet: bool = False) -> "Settings":
     """The settings with the model that the user chooses on the terminal; unchanged where there is nothing to ask.
 
-    Away from a terminal nothing is asked, and the run itself says which model writes.
-
-    Raises:
-        typer.Abort: the user interrupted the question.
+    Away from a terminal nothing is asked, and the run itself says which model writes. Raises typer.Abort: the user
+    interrupted the question.
     """
     from storm_pipeline.configuration.providers import provider_with_key
     from storm_pipeline.settings import Settings

@@ -26,8 +26,7 @@ _PANELS = {
 _COMMON = ("lm", "search", "depth", "length", "perspectives", "style", "article_language", "sources", "max_cost", "out")
 """Settings that most people change, which the help lists first."""
 
-_ALL = "storm_pipeline.all_settings"
-"""Key of a context's ``meta`` that is set while the help shows all settings."""
+_ALL = "storm_pipeline.all_settings"  # key of a context's ``meta`` that is set while the help shows all settings
 _HELP_ALL = "help_all"
 
 Topic = Annotated[

@@ -27,8 +27,7 @@ _PIPE_WIDTH = 200
 def say(text: str) -> None:
     """Write a result to standard output; ends the command quietly if the pipe is closed.
 
-    Raises:
-        StormError: it cannot be written, since the disk is full for instance.
+    Raises StormError: it cannot be written, since the disk is full for instance.
     """
     try:
         typer.echo(text)

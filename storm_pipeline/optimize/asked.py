@@ -33,8 +33,6 @@ sentences (small models)."""
 def recipes_that_ask(program: str, writer: int) -> list[str]:
     """The recipes that ask a program.
 
-    Args:
-        program: its name.
-        writer: 0 for the writer of whole sections, 1 for that of single sentences.
+    ``writer``: 0 for the writer of whole sections, 1 for that of single sentences.
     """
     return [recipe for recipe, both in ASKED.items() if program in both[writer]]

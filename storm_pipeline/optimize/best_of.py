@@ -27,7 +27,6 @@ def best_of(program: Program, samples: int, reward: Reward) -> Program:
     all calls.
 
     Args:
-        program: asked.
         samples: how often, at least 1.
         reward: judges a reply; ties go to the earlier one.
     """

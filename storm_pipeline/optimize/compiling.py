@@ -46,10 +46,8 @@ JOURNAL = "compile.jsonl"
 """File of a set that holds every reply, so that a compilation that was killed repeats no call."""
 _LOCK = "compile.lock"
 _FEWEST_TOPICS = 5
-_REFLECTION = 2000
-"""Tokens of a reply that proposes instructions, at most, from a small model."""
-_SHARES = (0.4, 0.2)
-"""Shares of the topics to train on and to choose candidates by; the gain is measured on the others."""
+_REFLECTION = 2000  # tokens of a reply that proposes instructions, at most, from a small model
+_SHARES = (0.4, 0.2)  # shares of the topics to train on and to choose candidates by; the gain is measured on the others
 _COPY = 0.3
 """Share of an article's sentences in an earlier one from which it is a copy: it would be on both sides of the split."""
 
@@ -65,18 +63,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Job:
-    """What is compiled, and how.
-
-    Attributes:
-        task: the program.
-        split: its examples.
-        settings: models, sampling and caps.
-        optimizer: name.
-        candidates: programs that the optimiser tries.
-        seed: of split and optimiser.
-        command: how it was started, for the set.
-        copies: titles left out, since most of their text is another article's.
-    """
+    """What is compiled, and how."""
 
     task: Task
     split: Split
@@ -84,8 +71,8 @@ class Job:
     optimizer: str
     candidates: int = 6
     seed: int = 0
-    command: str = ""
-    copies: tuple[str, ...] = ()
+    command: str = ""  # how it was started, for the set
+    copies: tuple[str, ...] = ()  # titles left out, since most of their text is another article's
 
     @property
     def sizes(self) -> str:
@@ -174,13 +161,8 @@ def compile_program(
     Every reply is journalled in the set's folder: a second call with the same job goes on where the first one ended.
 
     Args:
-        job: what is compiled.
-        embed: for the metric.
-        folder: of the set.
-        objects: model objects that settings stand for.
         teacher_lm: model that makes examples; default: the student's.
         reflection_lm: model that writes instructions; default: the student's.
-        tell: receives lines on the progress.
 
     Returns:
         How it was compiled, with the gain on the topics held back.
@@ -268,12 +250,7 @@ def compile_program(
 
 
 class Asking:
-    """Whose model is asked; shared by all copies of a program.
-
-    Args:
-        models: asked.
-        role: whose model.
-    """
+    """Whose model is asked; shared by all copies of a program."""
 
     def __init__(self, models: LanguageModels, role: Role) -> None:
         self.models = models
@@ -299,8 +276,7 @@ class Asking:
     def require_no_end(self) -> None:
         """Raise the error that ended the work, which an optimiser counts as a failed example and goes on.
 
-        Raises:
-            ModelAuthError, BudgetSpentError: a call raised it.
+        Raises ModelAuthError, BudgetSpentError: a call raised it.
         """
         if self._ends:
             raise self._ends[0]
@@ -310,7 +286,6 @@ class ReflectionLM(dspy.BaseLM):
     """The model that writes instructions; its failure ends the work, though optimisers go on without it.
 
     Args:
-        asking: whose model is asked.
         token_limit: maximum tokens of a reply from a small model.
     """
 
@@ -336,7 +311,6 @@ class Asked(dspy.Module):
 
     Args:
         program: copied; optimisers find its predictors.
-        asking: whose model is asked.
     """
 
     def __init__(self, program: Program, asking: Asking) -> None:

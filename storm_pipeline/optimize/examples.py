@@ -17,20 +17,15 @@ from storm_pipeline.writers.lead import numbered_body
 from storm_pipeline.writers.passage_prompts import with_markers
 
 Inputs = dict[str, object]
-_FEWEST_HEADINGS = 3
-"""Sections of an article that teaches an outline, or perspectives, at least."""
-_SUBSECTIONS, _SECTIONS = 3, 20
-"""What the outline's signature allows."""
-_SENTENCES = 8
-"""Sentences of a section shown to name it."""
+_FEWEST_HEADINGS = 3  # sections of an article that teaches an outline, or perspectives, at least
+_SUBSECTIONS, _SECTIONS = 3, 20  # what the outline's signature allows
+_SENTENCES = 8  # sentences of a section shown to name it
 _NAMED, _ASKED, _WRITTEN = 4, 2, 1
 """Sections of one article that teach their naming; questions and queries; and answers and sections, which are long."""
-_PASSAGE = 3
-"""Sentences of an article that make a passage, where it has no sources."""
+_PASSAGE = 3  # sentences of an article that make a passage, where it has no sources
 _SHOWN, _OTHERS = 3, 1
 """Passages shown for an answer: of the section, and of others; a section is written from twice as many."""
-_TOLD = 2
-"""Sentences by which an expert of a made-up conversation answers."""
+_TOLD = 2  # sentences by which an expert of a made-up conversation answers
 
 
 def outline_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:

@@ -10,33 +10,21 @@ import dspy
 from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.optimize.metrics.base import Examples, Metric
 
-_DEMOS = 3
-"""Examples of a prompt, at most: a small model's window and patience are short."""
+_DEMOS = 3  # examples of a prompt, at most: a small model's window and patience are short
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What an optimiser works with.
-
-    Attributes:
-        metric: scores and feedback.
-        train: examples that it learns from.
-        validation: examples that it chooses among candidates by.
-        candidates: programs that it tries, at least 1.
-        seed: of its draws.
-        teacher: program that makes examples; None for the student itself.
-        task: the student's model.
-        reflection: model that writes new instructions (``gepa``, ``miprov2``, ``simba``).
-    """
+    """What an optimiser works with."""
 
     metric: Metric
     train: Examples
-    validation: Examples
-    candidates: int
+    validation: Examples  # examples that it chooses among candidates by
+    candidates: int  # programs that it tries, at least 1
     seed: int
-    teacher: dspy.Module | None
+    teacher: dspy.Module | None  # program that makes examples; None for the student itself
     task: dspy.BaseLM
-    reflection: dspy.BaseLM
+    reflection: dspy.BaseLM  # model that writes new instructions (``gepa``, ``miprov2``, ``simba``)
 
 
 def optimized(name: str, student: dspy.Module, plan: Plan) -> dspy.Module:

@@ -13,8 +13,8 @@ def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, 
     """Soft recall of a set of headings (Shao et al. 2024, appendix C.1, equations 1 to 4).
 
     A heading counts 1 / (the sum of its cosines with all headings of its set, itself included), so that synonymous
-    headings together count as one; a set's cardinality is the sum of its counts; the recall is
-    (card(G) + card(P) - card(G ∪ P)) / card(G). Duplicates and order do not matter.
+    headings together count as one; a set's cardinality is the sum of its counts; the recall is (card(G) + card(P) -
+    card(G ∪ P)) / card(G). Duplicates and order do not matter.
 
     The recall is unbounded: human headings similar to several produced ones can make card(G ∪ P) less than card(P) and
     the recall greater than 1, which happens with real outlines; negative cosines can make it negative.
@@ -22,7 +22,6 @@ def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, 
     Args:
         truth: G, the human headings, without marks.
         produced: P, the outline's headings.
-        embed: texts to unit vectors.
         clip: set negative cosines to 0, like the similarities of Fränti and Mariescu-Istodor; the recall is then at
             least 0. The paper does not.
 

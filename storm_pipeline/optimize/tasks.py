@@ -25,29 +25,21 @@ from storm_pipeline.types import Article
 ENTRY_POINTS = "storm_pipeline.training"
 """Group of entry points: installed packages name what reads a data set's folder as articles there."""
 ReadArticles = Callable[[Path], Sequence[Article]]
-_HEAD = 4000
-"""Characters of a file in which its title is looked for."""
+_HEAD = 4000  # characters of a file in which its title is looked for
 
 
 @dataclass(frozen=True)
 class Task:
-    """One program that can be compiled.
+    """One program that can be compiled."""
 
-    Attributes:
-        program: name in :class:`storm_pipeline.models.programs.Programs`.
-        role: whose model is asked.
-        metric: makes the metric, from an encoder and all examples.
-        metric_name: its name.
-        examples: an article, and the settings of runs → examples with the program's inputs, and its outputs or a
-            :class:`~storm_pipeline.optimize.metrics.base.Gold`.
-        optimizer: its usual optimiser: ``bootstrap``, or ``gepa`` where examples would make prompts too long.
-    """
-
-    program: str
+    program: str  # name in :class:`storm_pipeline.models.programs.Programs`
     role: Role
-    metric: MakeMetric
+    metric: MakeMetric  # makes the metric, from an encoder and all examples
     metric_name: str
+    # an article, and the settings of runs → examples with the program's inputs, and its outputs or a
+    # :class:`~storm_pipeline.optimize.metrics.base.Gold`
     examples: Callable[[Article, Settings], Iterator[dspy.Example]]
+    # its usual optimiser: ``bootstrap``, or ``gepa`` where examples would make prompts too long
     optimizer: str = "bootstrap"
 
 
@@ -70,8 +62,7 @@ TASKS = {
 def read_training(place: str) -> tuple[Article, ...]:
     """Articles to learn from: a folder of the user's own, or ``NAME:FOLDER`` of a data set that a package reads.
 
-    Raises:
-        DatasetError: there is no such folder, nothing reads such a data set, or a file is damaged.
+    Raises DatasetError: there is no such folder, nothing reads such a data set, or a file is damaged.
     """
     name, colon, folder = place.partition(":")
     readers = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
@@ -87,8 +78,7 @@ def read_training(place: str) -> tuple[Article, ...]:
 def read_articles(folder: Path) -> tuple[Article, ...]:
     """The articles of a folder, one a file: Markdown, JSON, wikitext; the title is the file's first heading or name.
 
-    Raises:
-        DatasetError: there is no such folder, or a file is damaged or a link.
+    Raises DatasetError: there is no such folder, or a file is damaged or a link.
     """
     if not folder.is_dir():
         raise DatasetError(f"{folder} is no folder: name one with an article a file ({', '.join(SUFFIXES)})")

@@ -43,54 +43,35 @@ def is_public(address: IPAddress) -> bool:
 
 
 def resolve_host(host: str) -> list[str]:
-    """All addresses of a host, by the system's resolver.
-
-    Raises:
-        OSError: there is none, or the look-up failed.
-    """
+    """All addresses of a host, by the system's resolver. Raises OSError: there is none, or the look-up failed."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 @dataclass(frozen=True)
 class Access:
-    """Access policy: which addresses may be connected to, the resolver, and the trusted CAs.
+    """Access policy: which addresses may be connected to, the resolver, and the trusted CAs."""
 
-    Attributes:
-        allow: whether an address may be connected to.
-        resolve: host name → its addresses; raises OSError if there is none.
-        certificates: CA bundle file; default: that of ``requests``.
-    """
-
-    allow: Callable[[IPAddress], bool] = is_public
-    resolve: Callable[[str], Sequence[str]] = resolve_host
-    certificates: Path | None = None
+    allow: Callable[[IPAddress], bool] = is_public  # whether an address may be connected to
+    resolve: Callable[[str], Sequence[str]] = resolve_host  # host name → its addresses; raises OSError if there is none
+    certificates: Path | None = None  # CA bundle file; default: that of ``requests``
 
 
 @dataclass(frozen=True)
 class Target:
-    """A parsed URL; checks and connection use the same parse.
+    """A parsed URL; checks and connection use the same parse."""
 
-    Attributes:
-        url: the whole URL, normalised, without fragment.
-        scheme: ``http`` or ``https``.
-        host: a name in ASCII, or an IP address without brackets.
-        port: as given, else the scheme's default.
-        path: path and query, as requested.
-    """
-
-    url: str
-    scheme: str
-    host: str
-    port: int
+    url: str  # the whole URL, normalised, without fragment
+    scheme: str  # ``http`` or ``https``
+    host: str  # a name in ASCII, or an IP address without brackets
+    port: int  # as given, else the scheme's default
     path: str
 
 
 def target_of(url: str) -> Target:
     """Parse a URL.
 
-    Raises:
-        PageError: it is not a web URL, contains a user name, or has an IP address in an obfuscated form.
+    Raises PageError: it is not a web URL, contains a user name, or has an IP address in an obfuscated form.
     """
     from urllib3.util import parse_url
 
@@ -121,8 +102,7 @@ def literal_address(host: str) -> IPAddress | None:
 def checked_addresses(host: str, access: Access, seconds: float) -> tuple[IPAddress, ...]:
     """The addresses of a host, all of them allowed; connect to these only.
 
-    Raises:
-        PageError: the host has none, did not resolve in time, or has one that is not allowed.
+    Raises PageError: the host has none, did not resolve in time, or has one that is not allowed.
     """
     literal = literal_address(host)
     found = (literal,) if literal else tuple(map(ipaddress.ip_address, _with_timeout(host, access.resolve, seconds)))

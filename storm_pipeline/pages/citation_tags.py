@@ -19,29 +19,17 @@ _DOI_NAME = re.compile(r"(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S
 
 @dataclass(frozen=True)
 class CitationTags:
-    """Declared metadata; None where nothing is declared.
+    """Declared metadata; None where nothing is declared."""
 
-    Attributes:
-        authors: names joined by ``; ``, the first 30.
-        journal: title of the journal, the proceedings or the book.
-        publisher: its name.
-        doi: in lower case.
-        published: ISO date.
-    """
-
-    authors: str | None = None
-    journal: str | None = None
+    authors: str | None = None  # names joined by ``; ``, the first 30
+    journal: str | None = None  # title of the journal, the proceedings or the book
     publisher: str | None = None
-    doi: str | None = None
-    published: str | None = None
+    doi: str | None = None  # in lower case
+    published: str | None = None  # ISO date
 
 
 def citation_tags(tree: Any) -> CitationTags:
-    """Read the meta tags of a page.
-
-    Args:
-        tree: the parsed page (lxml); only its first 500 meta tags are read.
-    """
+    """Read the meta tags of a page. ``tree``: the parsed page (lxml); only its first 500 meta tags are read."""
     tags: dict[str, list[str]] = {}
     for tag in tree.xpath("//meta[@content]")[:_MAX_TAGS]:
         name = (tag.get("name") or tag.get("property") or "").strip().lower()

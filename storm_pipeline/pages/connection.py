@@ -30,21 +30,13 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """Time and size limits of fetching a page.
+    """Time and size limits of fetching a page."""
 
-    Attributes:
-        connect: seconds to wait for a connection.
-        read: seconds to wait for the next bytes.
-        total: seconds for everything, redirects included; waiting for the host's rate limit is not counted.
-        max_bytes: maximum size after decompression.
-        redirects: maximum number of redirects followed.
-    """
-
-    connect: float = 5.0
-    read: float = 10.0
-    total: float = 20.0
-    max_bytes: int = 10_000_000
-    redirects: int = 5
+    connect: float = 5.0  # seconds to wait for a connection
+    read: float = 10.0  # seconds to wait for the next bytes
+    total: float = 20.0  # seconds for everything, redirects included; waiting for the host's rate limit is not counted
+    max_bytes: int = 10_000_000  # maximum size after decompression
+    redirects: int = 5  # maximum number of redirects followed
 
 
 @contextlib.contextmanager
@@ -53,7 +45,6 @@ def exchange(target: Target, access: Access, limits: Limits, deadline: float) ->
 
     Args:
         target: the parsed URL.
-        access: which addresses are allowed.
         limits: only ``connect`` and ``read`` are used.
         deadline: ``time.monotonic`` at which the connection is closed.
 

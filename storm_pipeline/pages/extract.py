@@ -15,8 +15,7 @@ from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.citation_tags import citation_tags
 from storm_pipeline.pages.fetch import HTML, PDF, Fetched
 
-_MAX_WORDS = 250
-"""Interstitials are short: a longer text is a page."""
+_MAX_WORDS = 250  # interstitials are short: a longer text is a page
 
 _NOTICE = re.compile(
     r"(?:enable|activate|turn on|requires?|without) java ?script"
@@ -47,49 +46,32 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(?=[-_]|\Z)", re.I)
 def is_interstitial(text: str, words: float) -> bool:
     """Whether a text is only a notice that the page cannot be shown.
 
-    Args:
-        text: the main text of a page.
-        words: its length, see :func:`storm_pipeline.documents.chunks.count_words`.
+    ``words``: its length, see :func:`storm_pipeline.documents.chunks.count_words`.
     """
     return words <= _MAX_WORDS and bool(_NOTICE.search(text))
 
 
 @dataclass(frozen=True)
 class Page:
-    """Text and metadata of a page.
+    """Text and metadata of a page."""
 
-    Attributes:
-        url: its canonical URL if that is on the same host, else the URL after redirects.
-        title: may be empty.
-        pages: page number from 1 (None if unpaginated) and text, in order.
-        published: ISO date if known.
-        author: names of its authors if known.
-        site: name of its site if known.
-        language: its declared language code, if any, without region: ``en``.
-        publisher: its declared publisher, if any.
-        doi: its declared DOI, if any, in lower case.
-        accessed: ISO date on which it was fetched, if known.
-    """
-
-    url: str
-    title: str
-    pages: tuple[tuple[int | None, str], ...]
-    published: str | None = None
-    author: str | None = None
+    url: str  # its canonical URL if that is on the same host, else the URL after redirects
+    title: str  # may be empty
+    pages: tuple[tuple[int | None, str], ...]  # page number from 1 (None if unpaginated) and text, in order
+    published: str | None = None  # ISO date if known
+    author: str | None = None  # names of its authors if known
     site: str | None = None
-    language: str | None = None
+    language: str | None = None  # its declared language code, if any, without region: ``en``
     publisher: str | None = None
-    doi: str | None = None
-    accessed: str | None = None
+    doi: str | None = None  # its declared DOI, if any, in lower case
+    accessed: str | None = None  # ISO date on which it was fetched, if known
 
 
 def extract(fetched: Fetched) -> Page:
     """Extract text and metadata of a fetched page.
 
-    Size and number of tags are bounded, and so is the time; of a longer page only the beginning is read.
-
-    Raises:
-        PageError: there is too little text, only a notice, or the file is damaged.
+    Size and number of tags are bounded, and so is the time; of a longer page only the beginning is read. Raises
+    PageError: there is too little text, only a notice, or the file is damaged.
     """
     if fetched.content_type == PDF:
         page = _from_pdf(fetched)

@@ -30,21 +30,13 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.I)
 
 @dataclass(frozen=True)
 class Fetched:
-    """A fetched page.
-
-    Attributes:
-        url: the requested URL.
-        final_url: the URL after redirects, without fragment.
-        content_type: ``text/html``, ``application/xhtml+xml``, ``text/plain`` or ``application/pdf``.
-        body: the bytes, decompressed.
-        charset: the character set in the ``Content-Type`` header.
-    """
+    """A fetched page."""
 
     url: str
-    final_url: str
-    content_type: str
-    body: bytes
-    charset: str | None = None
+    final_url: str  # the URL after redirects, without fragment
+    content_type: str  # ``text/html``, ``application/xhtml+xml``, ``text/plain`` or ``application/pdf``
+    body: bytes  # the bytes, decompressed
+    charset: str | None = None  # the character set in the ``Content-Type`` header
 
 
 def fetch_page(
@@ -55,7 +47,6 @@ def fetch_page(
     The environment's proxies and netrc are ignored, and no cookies are kept.
 
     Args:
-        url: an http or https URL.
         limits: time, size and redirects.
         access: which addresses may be connected to; by default those of the public internet.
         visit: entered around every request, redirects included.
@@ -97,11 +88,8 @@ class PageResponse:
     def body(self, *, truncate: bool = False) -> bytes:
         """The body, decompressed.
 
-        Args:
-            truncate: whether to truncate a body over the limit instead of raising.
-
-        Raises:
-            PageError: it is too large, too slow, or has an unsupported encoding.
+        ``truncate``: whether to truncate a body over the limit instead of raising. Raises PageError: it is too large,
+        too slow, or has an unsupported encoding.
         """
         encoding = self.header("Content-Encoding").strip().lower()
         if encoding not in _ENCODINGS:

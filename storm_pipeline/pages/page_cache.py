@@ -39,8 +39,7 @@ class CachedPages:
     def __call__(self, url: str) -> Page:
         """The page at a URL, from the cache where the mode allows.
 
-        Raises:
-            PageError: as ``fetch``; or a cache miss in a replay.
+        Raises PageError: as ``fetch``; or a cache miss in a replay.
         """
         if self._mode == "off":
             return self._fetch(url)

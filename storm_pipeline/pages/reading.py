@@ -188,10 +188,6 @@ class WebPages:
         self._politeness = politeness or Politeness(limits, access)
 
     def __call__(self, url: str) -> Page:
-        """Fetch and extract a page.
-
-        Raises:
-            PageError: it was not fetched, or contains no text.
-        """
+        """Fetch and extract a page. Raises PageError: it was not fetched, or contains no text."""
         page = extract(fetch_page(url, self._limits, self._access, self._politeness.visit))
         return replace(page, accessed=datetime.now(UTC).date().isoformat())

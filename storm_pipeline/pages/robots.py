@@ -77,7 +77,6 @@ class Politeness:
 
     Args:
         limits: limits of fetching a robots.txt; it has its own size limit, past which it is truncated.
-        access: which addresses may be connected to.
         robots: whether to fetch and obey robots.txt.
         concurrent: maximum number of concurrent requests per site.
         longest_delay: maximum crawl delay in seconds; a longer one is capped.
@@ -103,8 +102,7 @@ class Politeness:
     def visit(self, url: str) -> Iterator[None]:
         """Context in which to request and read one page: checks robots.txt, then waits for the site's rate limit.
 
-        Raises:
-            PageError: the site's robots.txt forbids the page, or could not be fetched.
+        Raises PageError: the site's robots.txt forbids the page, or could not be fetched.
         """
         parts = urlsplit(url)
         site = self._sites(f"{parts.scheme}://{parts.netloc}")
@@ -134,11 +132,7 @@ class Politeness:
         return _Site(limiter, rules)
 
     def _robots_text(self, url: str) -> str | None:
-        """The text of a robots.txt; None if there is none.
-
-        Raises:
-            PageError: it could not be fetched.
-        """
+        """The text of a robots.txt; None if there is none. Raises PageError: it could not be fetched."""
         with followed(url, self._limits, self._access) as answer:
             if answer.status >= 500:
                 raise PageError(f"{answer.url} answered {answer.status}; try again later")

@@ -71,7 +71,6 @@ class BatchBoard:
     """The state of a batch's topics.
 
     Args:
-        rows: all topics of the batch.
         now: a clock in seconds.
     """
 

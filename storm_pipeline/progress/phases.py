@@ -12,12 +12,9 @@ ORDER = (
     "open questions", "editing", "polish", "lead", "images",
 )  # fmt: skip
 """Stages as a run goes through them; the draft outline is written beside the conversations."""
-_REPEATED = "open questions"
-"""The stage after which evidence and sections come again."""
-_WORDS_A_CALL = 50
-"""What a call takes before its first word, in words of reply."""
-_EARLY = 0.03
-"""Share of a run before which nothing is said about its end."""
+_REPEATED = "open questions"  # the stage after which evidence and sections come again
+_WORDS_A_CALL = 50  # what a call takes before its first word, in words of reply
+_EARLY = 0.03  # share of a run before which nothing is said about its end
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,6 @@ def expected_phases(
     """The phases of a run in order, from a simulated usual one; takes a second or two of processor time.
 
     Args:
-        settings: settings of the run.
-        topic: topic of the article.
         outline_only: whether the run only makes an outline.
         outline: file of the user's outline, if any.
 
@@ -87,8 +82,6 @@ def share_done(
 
     Args:
         phases: what is expected.
-        calls: calls of each stage so far.
-        started: stages that have started.
         ended: those of them that are not under way now. One after which a later one has started counts as done.
     """
     total = sum(phase.work for phase in phases)

@@ -15,8 +15,7 @@ def write_article(
 ) -> Body:
     """The article from evidence that is not divided into sections, and from whole conversations if there are any.
 
-    Raises:
-        ModelError: the writer fails.
+    Raises ModelError: the writer fails.
     """
     with ctx.events.in_stage("article"):
         return ctx.writer.article(ctx, topic, evidence, conversations)
@@ -25,10 +24,7 @@ def write_article(
 def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
     """The article from the model's own knowledge, in one call; its sentences have no citations.
 
-    Without an outline the model divides the article into sections itself.
-
-    Raises:
-        ModelError: the writer fails.
+    Without an outline the model divides the article into sections itself. Raises ModelError: the writer fails.
     """
     with ctx.events.in_stage("article"):
         text = ctx.ask(

@@ -22,27 +22,17 @@ _THANKS_ELSEWHERE = re.compile(
 _QUESTION_MARKS = "?？؟"
 _LABEL = re.compile(r"^\s*(?:writer|question|frage|pregunta|domanda|вопрос|سؤال|问题|問題|質問)\s*[:：]\s*", re.I)
 
-_DEEPER = 2
-"""Depth factor of the repeated search when half of the results were shown before."""
+_DEEPER = 2  # depth factor of the repeated search when half of the results were shown before
 _TITLES = 6
-_FIRST_TRIES = 3
-"""Attempts at the first question: small models may end the interview before asking anything."""
+_FIRST_TRIES = 3  # attempts at the first question: small models may end the interview before asking anything
 
 
 def converse(ctx: RunContext, topic: str, perspective: Perspective, *, deeper: bool = False) -> Conversation:
     """Hold one conversation of at most M turns.
 
-    A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was
-    shown is added to the store at once, so that it is embedded in the background.
-
-    Args:
-        ctx: the run.
-        topic: of the article.
-        perspective: of the writer who asks.
-        deeper: see :func:`look_up`.
-
-    Raises:
-        ModelAuthError: the endpoint refuses the key; no turn can succeed.
+    A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was shown is
+    added to the store at once, so that it is embedded in the background. ``deeper``: see :func:`look_up`. Raises
+    ModelAuthError: the endpoint refuses the key; no turn can succeed.
     """
     turns: list[Turn] = []
     with at_place(piece_of(perspective)):
@@ -131,9 +121,6 @@ def look_up(
     """A question with its queries, search results and answer.
 
     Args:
-        ctx: the run.
-        topic: of the article.
-        question: the question.
         known: ids of snippets that are not shown again.
         stored: snippets found earlier that may answer it, shown before the search results.
         deeper: whether the search is repeated for twice as many results if half of those found are known. Not in the

@@ -12,8 +12,7 @@ from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Outline,
 def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence[Any]) -> Body:
     """The lead, and the sections without repetition.
 
-    Raises:
-        NothingFoundError: there is neither a section nor anything for a lead.
+    Raises NothingFoundError: there is neither a section nor anything for a lead.
     """
     if not evidence.for_lead:
         _require_sections(ctx, topic, sections)
@@ -32,8 +31,7 @@ def as_article(
 ) -> Article:
     """The article with the sources and the research behind it; a lead without sections becomes one, unless meant so.
 
-    Raises:
-        NothingFoundError: there is neither.
+    Raises NothingFoundError: there is neither.
     """
     if not (evidence and evidence.for_lead):
         if not body.sections and body.lead:

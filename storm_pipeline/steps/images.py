@@ -8,8 +8,7 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.sources.ground_truth import wikipedia_article
 from storm_pipeline.types import Image, Source
 
-_NAMED = 3
-"""Maximum number of unusable images that the report names."""
+_NAMED = 3  # maximum number of unusable images that the report names
 
 
 def find_images(ctx: RunContext, cited: Iterable[Source]) -> tuple[Image, ...]:

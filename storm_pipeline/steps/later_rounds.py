@@ -19,16 +19,11 @@ from storm_pipeline.steps.exclusions import sections_without_copies, without_cop
 from storm_pipeline.types import LATER_ROUND, Conversation, Outline, Perspective, Section
 from storm_pipeline.writers.section_loop import write_sections
 
-_LEAST_KEPT = 0.5
-"""Minimum share of a section's sentences that its revision has; with fewer, the reply was unusable."""
-_QUESTIONS = 6
-"""Questions per round."""
-_UNUSED = 40
-"""Maximum number of snippets that no sentence cites, shown to whoever asks the questions."""
-_UNUSED_SHARE = 0.5
-"""Their length as a share of a section's evidence."""
-_STORED = 5
-"""Snippets of earlier searches that are considered for each answer."""
+_LEAST_KEPT = 0.5  # minimum share of a section's sentences that its revision has; with fewer, the reply was unusable
+_QUESTIONS = 6  # questions per round
+_UNUSED = 40  # maximum number of snippets that no sentence cites, shown to whoever asks the questions
+_UNUSED_SHARE = 0.5  # their length as a share of a section's evidence
+_STORED = 5  # snippets of earlier searches that are considered for each answer
 
 
 @dataclass(frozen=True)
@@ -43,12 +38,8 @@ class DraftedSections:
 def answer_open_questions(ctx: RunContext, written: DraftedSections, number: int) -> DraftedSections:
     """Ask what a reader would still want to know, look it up, and revise the sections with new evidence.
 
-    If the model fails or nothing new is found, the draft is returned unchanged; a failure is recorded.
-
-    Args:
-        ctx: the run.
-        written: the draft.
-        number: number of the round, from 2.
+    If the model fails or nothing new is found, the draft is returned unchanged; a failure is recorded. ``number``:
+    number of the round, from 2.
     """
     topic = written.evidence.outline.topic
     with at_place(f"round {number}"):
@@ -74,9 +65,7 @@ def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, wri
     """The existing section revised with the new evidence, or a new section.
 
     A section of which the revision leaves less than half of the sentences is kept as it was, and that is recorded.
-
-    Raises:
-        ModelError: the model fails.
+    Raises ModelError: the model fails.
     """
     title = own.heading.title
     section = next((section for section in written.sections if section.heading == title), None)
@@ -116,8 +105,7 @@ def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections,
 def _open_questions(ctx: RunContext, topic: str, written: DraftedSections, cited: Collection[str]) -> list[str]:
     """What a reader of the draft would ask, who is also shown what was found and is not cited.
 
-    Raises:
-        ModelError: the model fails.
+    Raises ModelError: the model fails.
     """
     (found,) = ctx.store.search([topic], _UNUSED)
     unused = passages(snippet for snippet in found if snippet.id not in cited)

@@ -38,10 +38,7 @@ def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Out
     """An outline from retrieved passages alone, as in the baselines RAG, oRAG and RPRR (paper section 4.3).
 
     The passages have as many words as the interviews that STORM refines its outline with, shared fairly: none is cut
-    before the longest ones. An outline supplied by the user takes its place.
-
-    Raises:
-        ModelError: the model fails.
+    before the longest ones. An outline supplied by the user takes its place. Raises ModelError: the model fails.
     """
     if ctx.user_pieces.outline:
         return ctx.user_pieces.outline
@@ -57,10 +54,7 @@ def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Out
 def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
     """The draft refined with all conversations; if that fails, the draft itself, which is recorded.
 
-    An outline supplied by the user is kept unchanged.
-
-    Raises:
-        ModelError: the refinement fails and the draft is empty.
+    An outline supplied by the user is kept unchanged. Raises ModelError: the refinement fails and the draft is empty.
     """
     if ctx.user_pieces.outline:
         return keep_outline(ctx, ctx.user_pieces.outline)
@@ -94,11 +88,7 @@ def _refined(
 
 
 def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outline:
-    """The outline in a model's reply, structured or plain text.
-
-    Raises:
-        ModelError: no reply contains a heading.
-    """
+    """The outline in a model's reply, structured or plain text. Raises ModelError: no reply contains a heading."""
     common = {"language": ctx.settings.language_name, "wanted": ctx.writer.wanted_sections(ctx.settings)}
 
     def read(reply: dspy.Prediction | str) -> Outline:

@@ -24,12 +24,8 @@ class _Hits:
 def search_all(ctx: RunContext, queries: Sequence[str], *, depth: int = 1) -> tuple[Snippet, ...]:
     """The results of all queries, without duplicate texts, ranks interleaved; failures are recorded.
 
-    The results go into prompts, so they do not depend on what other threads find meanwhile.
-
-    Args:
-        ctx: the run.
-        queries: search queries.
-        depth: results requested per query, as a multiple of ``top_k``, >= 1.
+    The results go into prompts, so they do not depend on what other threads find meanwhile. ``depth``: results
+    requested per query, as a multiple of ``top_k``, >= 1.
     """
     found = parallel_map(lambda query: _search(ctx, query, depth), queries, workers=len(queries))
     ranked = [hits.snippets for hits in found]

@@ -10,22 +10,17 @@ from storm_pipeline.steps.exclusions import usable
 from storm_pipeline.steps.searching import nothing_found, search_all
 from storm_pipeline.types import Outline, Snippet
 
-_DEPTH = 8
-"""Depth of the search that tells what the topic is, as a multiple of an interview's."""
-_LOCAL_DEPTH = 20
-"""The same where the engine searches on this machine: a small model's questions find little more."""
-_LITTLE = 8
-"""Sentences that name the topic below which one interview asks all that can be asked."""
+_DEPTH = 8  # depth of the search that tells what the topic is, as a multiple of an interview's
+_LOCAL_DEPTH = 20  # the same where the engine searches on this machine: a small model's questions find little more
+_LITTLE = 8  # sentences that name the topic below which one interview asks all that can be asked
 
 
 def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
     """The context with what the sources say the topic is; for small models, which cannot tell it from its namesakes.
 
     What names the topic is kept in the store: a small model's questions reach some of it only. If hardly a sentence
-    names the topic, that is recorded, and only the basic facts are asked for. Not in the paper.
-
-    Raises:
-        NothingFoundError: nothing that the engine finds names the topic.
+    names the topic, that is recorded, and only the basic facts are asked for. Not in the paper. Raises
+    NothingFoundError: nothing that the engine finds names the topic.
     """
     if not ctx.settings.writes_by_sentence:
         return ctx
@@ -57,8 +52,7 @@ def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
 def search_with_topic(ctx: RunContext, topic: str) -> tuple[Snippet, ...]:
     """Search for the topic itself and add the results to the store.
 
-    Raises:
-        NothingFoundError: the search finds nothing.
+    Raises NothingFoundError: the search finds nothing.
     """
     with ctx.events.in_stage("search"):
         found = usable(ctx, search_all(ctx, [topic]))

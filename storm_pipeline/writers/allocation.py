@@ -22,59 +22,39 @@ from storm_pipeline.writers.findings import Matrix, distinct_findings, findings_
 from storm_pipeline.writers.placement import Placement, place_findings
 from storm_pipeline.writers.small_sections import merge_small
 
-_ALSO_FITS = 0.15
-"""Largest gap to the best-fitting snippet at which a snippet may fill a section's spare room."""
-_TITLE = np.float32(0.4)
-"""Weight of the page title relative to the snippet, which seldom names its own subject."""
+_ALSO_FITS = 0.15  # largest gap to the best-fitting snippet at which a snippet may fill a section's spare room
+_TITLE = np.float32(0.4)  # weight of the page title relative to the snippet, which seldom names its own subject
 _TITLES = 6
-_STRAYS = 8
-"""Maximum number of findings shown to the outliner because no heading seems to cover them."""
-_EQUAL_SHARE = 0.4
-"""Share of the article's length that is split equally among the sections."""
-_GROWTH = 1.1
-"""Factor by which a later round of research lengthens the article."""
-_FILLED = 0.5
-"""Share of a section's room that snippets fill which no finding cites."""
-_ENOUGH = 300
-"""Words of the snippets that a section's findings cite, from which it needs few others."""
+_STRAYS = 8  # maximum number of findings shown to the outliner because no heading seems to cover them
+_EQUAL_SHARE = 0.4  # share of the article's length that is split equally among the sections
+_GROWTH = 1.1  # factor by which a later round of research lengthens the article
+_FILLED = 0.5  # share of a section's room that snippets fill which no finding cites
+_ENOUGH = 300  # words of the snippets that a section's findings cite, from which it needs few others
 _FIRST = 4
 """Snippets that a section's headings retrieve first, and that it is shown even if they fit another one better."""
-_WORDS_PER_SNIPPET = 100
-"""Words of evidence per snippet that is retrieved for a section."""
+_WORDS_PER_SNIPPET = 100  # words of evidence per snippet that is retrieved for a section
 
 
 @dataclass(frozen=True)
 class _Research:
-    """The research results to allocate to sections.
+    """The research results to allocate to sections."""
 
-    Attributes:
-        findings: distinct findings of their answers.
-        placed: text of a finding → title of the section that it is assigned to.
-        growth: factor by which the article may exceed its length before.
-    """
-
-    findings: Sequence[Sentence]
+    findings: Sequence[Sentence]  # distinct findings of their answers
+    # text of a finding → title of the section that it is assigned to
     placed: Mapping[str, str] = field(default_factory=dict)
-    growth: float = 1.0
+    growth: float = 1.0  # factor by which the article may exceed its length before
 
 
 @dataclass(frozen=True)
 class _Candidates:
-    """Candidate snippets for the sections; those that interview answers cite come first.
+    """Candidate snippets for the sections; those that interview answers cite come first."""
 
-    Attributes:
-        snippets: without duplicates.
-        required: number of leading snippets that have to be shown.
-        off_topic: number of retrieved snippets whose pages do not bear on the topic.
-        ranks: for each section, positions of the snippets that its headings retrieve, best first.
-        fit: sections × snippets, similarity less half of the section's mean.
-    """
-
-    snippets: tuple[Snippet, ...]
-    required: int
-    off_topic: int
+    snippets: tuple[Snippet, ...]  # without duplicates
+    required: int  # number of leading snippets that have to be shown
+    off_topic: int  # number of retrieved snippets whose pages do not bear on the topic
+    # for each section, positions of the snippets that its headings retrieve, best first
     ranks: tuple[tuple[int, ...], ...]
-    fit: Matrix
+    fit: Matrix  # sections × snippets, similarity less half of the section's mean
 
 
 def allocate(
@@ -87,8 +67,6 @@ def allocate(
     """Allocate passages to every section; sections with hardly any are merged into their neighbours.
 
     Args:
-        ctx: the run.
-        outline: of the article.
         conversations: the interviews; citations of pages since removed from the store are ignored.
         before: the previous allocation; its snippets that are still in the store are allocated again.
         draft: text of the sections written so far; findings that it states already are left out.

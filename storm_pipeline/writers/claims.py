@@ -9,10 +9,8 @@ from storm_pipeline.text.words import MARKER, has_word
 from storm_pipeline.types import Citation
 
 _EMPHASIS = re.compile(r"(?<!\d)(\*\*|__|\*)(\S(?:.*?\S)?)\1(?!\d)")
-_LONGEST_TITLE = 10
-"""Maximum length of an emphasised title in words."""
-_LONGEST_MARKER = 60
-"""Characters at the end of a text in which to look for its last marker."""
+_LONGEST_TITLE = 10  # maximum length of an emphasised title in words
+_LONGEST_MARKER = 60  # characters at the end of a text in which to look for its last marker
 
 
 def claims_of(line: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> tuple[tuple[Claim, ...], int]:
@@ -20,8 +18,6 @@ def claims_of(line: str, shown: int, language: str = "en", names: Sequence[str] 
 
     Args:
         line: text with markers; emphasis is removed, and emphasised text, such as a title, is not split.
-        shown: number of passages shown.
-        language: ISO 639-1 code of the text.
         names: names that contain full stops, which are not split.
     """
     positions = [Citation(str(position), "") for position in range(shown)]

@@ -28,10 +28,8 @@ _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
 _ENDS_SENTENCE = re.compile(r"[.!。！۔।]\W*$")
 AskAgain = Callable[[str, Collection[int]], str]
 """Sends remarks and the passages at these positions to the writer; returns the reply or raises ModelError."""
-_ALIKE = 0.8
-"""Minimum share of a sentence's words in an accepted one that says the same."""
-_END = 300
-"""Trailing characters of a line that decide whether the next line continues it."""
+_ALIKE = 0.8  # minimum share of a sentence's words in an accepted one that says the same
+_END = 300  # trailing characters of a line that decide whether the next line continues it
 
 
 @dataclass(frozen=True)
@@ -52,19 +50,12 @@ class CheckedBlock:
 
 @dataclass(frozen=True)
 class Draft:
-    """A parsed reply.
+    """A parsed reply."""
 
-    Attributes:
-        blocks: in order; the first one has no heading.
-        invented: number of markers that refer to no passage.
-        broken_off: an incomplete last sentence; empty if there is none.
-        names: names that contain full stops, used in parsing.
-    """
-
-    blocks: tuple[Block, ...]
-    invented: int
-    broken_off: str = ""
-    names: tuple[str, ...] = ()
+    blocks: tuple[Block, ...]  # in order; the first one has no heading
+    invented: int  # number of markers that refer to no passage
+    broken_off: str = ""  # an incomplete last sentence; empty if there is none
+    names: tuple[str, ...] = ()  # names that contain full stops, used in parsing
 
     def claims(self) -> list[Claim]:
         """All sentences in order."""
@@ -75,13 +66,8 @@ def read_draft(text: str, shown: int, language: str = "en", names: Sequence[str]
     """Read a reply with headings, paragraphs and ``[n]`` markers; an incomplete last sentence is left out.
 
     A line in bold type is a heading unless it is a sentence or cites something. A line of markers only belongs to the
-    line before it, and so does a line in lower case that continues an unfinished sentence.
-
-    Args:
-        text: the reply.
-        shown: number of passages shown.
-        language: ISO 639-1 code of the reply.
-        names: names that contain full stops, which are not split.
+    line before it, and so does a line in lower case that continues an unfinished sentence. ``names``: names that
+    contain full stops, which are not split.
     """
     blocks: list[tuple[str, list[tuple[Claim, ...]]]] = [("", [])]
     invented = 0
@@ -118,11 +104,8 @@ def checked_blocks(
     If the settings say ``unchecked``, all sentences stay as they were written.
 
     Args:
-        ctx: the run, which records the revisions.
         where: name of the text in the record.
         draft: the parsed reply.
-        grounding: judges sentences.
-        ask_again: sends remarks to the writer.
         accepted: sentences of an earlier version of the text; repeated in hardly other words, they keep their citations
             rather than going back to the writer again.
     """

@@ -18,20 +18,14 @@ from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import has_word, tidy
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 
-_SHORTEST, _LONGEST = 0.2, 1.8
-"""Bounds of the reworded length, as multiples of the original length."""
+_SHORTEST, _LONGEST = 0.2, 1.8  # bounds of the reworded length, as multiples of the original length
 _SHORTEST_JOIN, _LONGEST_JOIN = 0.4, 1.2
 """Bounds of a joined sentence's length, as multiples of the two sentences' total length."""
-_MOST_DROPPED = 0.05
-"""Maximum share of the sentences that may be dropped although no other one says the same."""
-_A_FEW = 8
-"""Words that a rewording may always add, such as a name in place of "he"."""
-_FEWEST_WORDS = 4
-"""Minimum length of a reworded sentence."""
-_LONGEST_MOVE = 20
-"""Maximum number of sentences moved by one edit."""
-_LONGEST_HEADING = 12
-"""Maximum length of a heading in words."""
+_MOST_DROPPED = 0.05  # maximum share of the sentences that may be dropped although no other one says the same
+_A_FEW = 8  # words that a rewording may always add, such as a name in place of "he"
+_FEWEST_WORDS = 4  # minimum length of a reworded sentence
+_LONGEST_MOVE = 20  # maximum number of sentences moved by one edit
+_LONGEST_HEADING = 12  # maximum length of a heading in words
 _GONE = "there is no such sentence any more"
 _LOSES = "it would lose a number or a date that the article states nowhere else"
 _GAINS = "it would add a number or a date that neither the sentence nor its sources have"
@@ -45,7 +39,6 @@ class EditedArticle:
 
     Args:
         ctx: the run; its events record every edit.
-        topic: of the article.
         sections: the article before the first edit, its sentences and headings numbered from 1 in reading order.
     """
 

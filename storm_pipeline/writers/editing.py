@@ -15,8 +15,7 @@ from storm_pipeline.types import Section
 from storm_pipeline.writers.edited_article import EditedArticle
 from storm_pipeline.writers.repetition import remove_certain_repetition
 
-_PASSES = 2
-"""Calls of the model: the edits, and those that could not be made once more."""
+_PASSES = 2  # calls of the model: the edits, and those that could not be made once more
 
 
 def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
@@ -44,13 +43,7 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
 
 
 def watched_words(ctx: RunContext, sentence: str, allowed: str = "") -> str:
-    """The words to watch of a sentence with their kinds, as prompts show them; empty if the settings want none.
-
-    Args:
-        ctx: the run.
-        sentence: of the article.
-        allowed: text whose words it may use.
-    """
+    """The words to watch of a sentence with their kinds, as prompts show them; empty if the settings want none."""
     settings = ctx.settings
     if settings.tone == "off":
         return ""

@@ -12,19 +12,14 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]
-_SAME_FINDING = 0.92
-"""Minimum cosine at which two sentences with the same numbers count as one finding."""
+_SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numbers count as one finding
 
 
 def fit_of_titles(ctx: RunContext, outline: Outline, vectors: npt.NDArray[np.float32]) -> Matrix:
     """Sections × texts: mean of the cosines to the heading and to the nearest title of the section, heading included.
 
-    Half of the section's mean is subtracted, so that broad headings do not attract everything.
-
-    Args:
-        ctx: the run.
-        outline: the article's outline.
-        vectors: embeddings of the texts, one row per text.
+    Half of the section's mean is subtracted, so that broad headings do not attract everything. ``vectors``: embeddings
+    of the texts, one row per text.
     """
     rows = []
     for section in outline.sections:
@@ -52,8 +47,6 @@ def findings_by_section(
     """The findings of each section, best fit first: those placed there, and unplaced ones that fit it best.
 
     Args:
-        ctx: the run.
-        outline: of the article.
         findings: without duplicates.
         placed: text of a finding → title of its section, which may have become a subsection.
     """

@@ -22,8 +22,7 @@ _SHARE, _SHORTEST, _LONGEST = 10, 60, 300
 """Body words per word of the lead, and the bounds of the lead's length in words."""
 _LONGEST_RUN = 25
 """Longest run of words that the lead may share with a sentence of the body, which is the article's own text."""
-_RARE = 0.1
-"""Maximum share of the body's sentences that have a rare word."""
+_RARE = 0.1  # maximum share of the body's sentences that have a rare word
 _UNDEFINED = "the first sentence has to name the topic and say what it is, when and where"
 
 

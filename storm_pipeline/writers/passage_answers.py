@@ -14,8 +14,7 @@ from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.passage_prompts import language_and_style
 
 _NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
-_FEW = 3
-"""Results shown where none bears on topic or question: the best ones, so that the model may say so."""
+_FEW = 3  # results shown where none bears on topic or question: the best ones, so that the model may say so
 _SHARE = 0.55
 """An answer's evidence budget as a share of a section's. With less, a recorded run lost sentences of its answers."""
 
@@ -24,10 +23,8 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     """The expert's sentences, each with the passages that support it; none if no search result bears on the topic.
 
     Answers are research material, not article text: unsupported sentences are dropped and counted rather than sent back
-    to the model. If the settings say ``unchecked``, only sentences without any citation are dropped.
-
-    Raises:
-        ModelError: the model fails.
+    to the model. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises ModelError:
+    the model fails.
     """
     floor = Floor(topic, found, ctx.store.embed, ctx.settings.article_language)
     bearing = floor.bearing(found, question) or tuple(found[:_FEW])

@@ -10,8 +10,7 @@ from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Conversation, Heading, Outline, Section, Sentence
 
 _ELSEWHERE = "Findings on these passages that other sections tell:"
-_FINDINGS = 5
-"""Words of evidence budget per word of findings from other sections in a section's prompt."""
+_FINDINGS = 5  # words of evidence budget per word of findings from other sections in a section's prompt
 
 
 def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> dict[str, object]:

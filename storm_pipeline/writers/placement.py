@@ -17,15 +17,11 @@ _MOST_LEFT_OUT = 0.5
 
 @dataclass(frozen=True)
 class Placement:
-    """Where findings belong; those it lacks are not placed.
+    """Where findings belong; those it lacks are not placed."""
 
-    Attributes:
-        sections: text of a finding → title of the section that it is assigned to.
-        left_out: texts of the findings that say nothing that another one does not say.
-    """
-
+    # text of a finding → title of the section that it is assigned to
     sections: Mapping[str, str] = field(default_factory=dict)
-    left_out: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()  # texts of the findings that say nothing that another one does not say
 
 
 def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], draft: str = "") -> Placement:

@@ -24,28 +24,18 @@ _QUOTATION_SEPARATOR = re.compile(r"\s*[|｜]\s*")
 
 @dataclass(frozen=True)
 class RemarkReply:
-    """The writer's reply to one remark.
+    """The writer's reply to one remark."""
 
-    Attributes:
-        claim: the replacement sentence; None to delete it.
-        quotation: words of a passage quoted in support; may be empty.
-    """
-
-    claim: Claim | None
-    quotation: str = ""
+    claim: Claim | None  # the replacement sentence; None to delete it
+    quotation: str = ""  # words of a passage quoted in support; may be empty
 
 
 def read_replies(text: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> dict[int, RemarkReply]:
     """Number of a remark → the reply to it; the last of several replies to one remark counts.
 
     A number may be bracketed, bold, preceded by "Remark", and followed by a dot, a colon or a dash. The sentence and
-    the quotation may be on the next line. Other lines without a number are ignored.
-
-    Args:
-        text: the reply.
-        shown: number of passages shown.
-        language: ISO 639-1 code of the sentences.
-        names: names that contain full stops, which are not split.
+    the quotation may be on the next line. Other lines without a number are ignored. ``names``: names that contain full
+    stops, which are not split.
     """
     replies: dict[int, str] = {}
     number = 0

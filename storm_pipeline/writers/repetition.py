@@ -13,12 +13,9 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.words import numbers, overlap
 from storm_pipeline.types import Paragraph, Section, Sentence
 
-_ALIKE = 0.80
-"""Minimum cosine at which a pair of sentences is a candidate."""
-_VERBATIM = 0.9
-"""Share of common word bigrams at or above which two sentences are nearly identical."""
-_MOST_PAIRS = 40
-"""Maximum number of candidate pairs."""
+_ALIKE = 0.80  # minimum cosine at which a pair of sentences is a candidate
+_VERBATIM = 0.9  # share of common word bigrams at or above which two sentences are nearly identical
+_MOST_PAIRS = 40  # maximum number of candidate pairs
 
 
 @dataclass(frozen=True)

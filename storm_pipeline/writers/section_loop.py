@@ -25,8 +25,6 @@ def write_sections(
     Sections without enough are left out, and sections of a single sentence join a neighbour; both are recorded.
 
     Args:
-        ctx: the run.
-        outline: of the whole article.
         evidence: of the sections to write, all or some of the outline's.
         write: writes a section; by default the run's writer.
 

@@ -32,10 +32,8 @@ _FIRST_OR_SECOND_PERSON = re.compile(
 """First or second person, whose speaker is lost out of context. A regnal I follows a name and does not match."""
 _BREAKS_OFF = re.compile(r"(?:…|\.\.)[\s\"'”’)\]]*$")
 _QUOTED = re.compile(r"[\"“„][^\"“”„]*[\"”“]")
-_HALF_QUOTED = re.compile(r"(?<!\d)\"|[“”„]")
-"""An unpaired quotation mark; after a digit it means inches."""
-_SHORTEST = 6
-"""Minimum words of a sentence that is informative out of context."""
+_HALF_QUOTED = re.compile(r"(?<!\d)\"|[“”„]")  # an unpaired quotation mark; after a digit it means inches
+_SHORTEST = 6  # minimum words of a sentence that is informative out of context
 
 
 def points_back(text: str) -> bool:

@@ -6,19 +6,13 @@ from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Heading, Outline
 
-_TOO_LITTLE = 60
-"""Words of evidence below which a section is merged into its neighbour."""
+_TOO_LITTLE = 60  # words of evidence below which a section is merged into its neighbour
 
 
 def merge_small(ctx: RunContext, outline: Outline, shares: Sequence[PassageEvidence]) -> Outline:
     """Make each heading with hardly any evidence a subheading of the previous section, or else of the next one.
 
     Each merge is recorded. If no section has enough evidence, the outline is returned unchanged.
-
-    Args:
-        ctx: the run.
-        outline: of the article.
-        shares: the evidence of each section.
     """
     kept: list[Heading] = []
     waiting: list[Heading] = []

@@ -32,21 +32,15 @@ _PLAIN_DATA = (
 )
 _NOT_FOR_REMARKS = ("outline", "findings", "interviews", "written")
 """Inputs that a writer need not see again to answer remarks."""
-_NEW_HEADINGS = 1
-"""Subheadings that a revision may add to a section."""
-_NEW_SUBSECTION = 3
-"""Minimum number of sentences under a subheading that a revision adds."""
+_NEW_HEADINGS = 1  # subheadings that a revision may add to a section
+_NEW_SUBSECTION = 3  # minimum number of sentences under a subheading that a revision adds
 
 
 class WholeWriter:
     """Writes each section in one call, from all of its passages (:class:`storm_pipeline.run.context.Writer`)."""
 
     def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
-        """An answer from as many of the search results as fit into a prompt.
-
-        Raises:
-            ModelError: the model fails.
-        """
+        """An answer from as many of the search results as fit into a prompt. Raises ModelError: the model fails."""
         return answer_from_passages(ctx, topic, question, found)
 
     def gather(
@@ -90,8 +84,7 @@ class WholeWriter:
     def section(self, ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
         """The section in one call, plus one for sentences sent back to the writer.
 
-        Raises:
-            ModelError: the model fails.
+        Raises ModelError: the model fails.
         """
         heading = evidence.heading
         known = (outline.topic, *heading.titles())
@@ -117,8 +110,7 @@ class WholeWriter:
     ) -> Section:
         """The section updated with new evidence; the prompt shows the passages it cites and those not shown before.
 
-        Raises:
-            ModelError: the model fails.
+        Raises ModelError: the model fails.
         """
         known = (outline.topic, *evidence.heading.titles())
         new = evidence.since(before, section)
@@ -143,8 +135,7 @@ class WholeWriter:
     ) -> Body:
         """The article in one call, plus one for sentences sent back to the writer.
 
-        Raises:
-            ModelError: the model fails.
+        Raises ModelError: the model fails.
         """
         inputs = {
             **article_inputs(ctx, topic, evidence.target_words),

@@ -40,7 +40,6 @@ class Gold:
     """What a metric compares a reply with; prompts, sets and optimisers' summaries of examples do not show it.
 
     Attributes:
-        text: what the human editors wrote.
         passages: what that rests on, in the order in which a prompt numbers them.
         left: what else the article has: sentences that a conversation has not come to, or other sections' passages.
     """
@@ -69,9 +68,7 @@ def as_metric(score: Callable[[dspy.Example, dspy.Prediction], tuple[float, str]
 def mean_with_interval(differences: Sequence[float], seed: int = 0) -> tuple[float, tuple[float, float]]:
     """The mean of paired differences, and its 95 % interval (bootstrap percentiles, 2,000 resamples).
 
-    Args:
-        differences: one a topic; at least one.
-        seed: of the resamples.
+    ``differences``: one a topic; at least one.
     """
     values = np.asarray(differences, dtype=np.float64)
     draws = np.random.default_rng(seed).choice(values, size=(2000, len(values))).mean(axis=1)

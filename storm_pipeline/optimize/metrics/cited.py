@@ -13,8 +13,7 @@ from storm_pipeline.references.similarity import Embed
 from storm_pipeline.text.words import word_count
 from storm_pipeline.writers.drafts import Draft, read_draft
 
-_OUT_OF_FORM = 0.5
-"""Factor of a text that breaks off, or cites numbers that it was not shown."""
+_OUT_OF_FORM = 0.5  # factor of a text that breaks off, or cites numbers that it was not shown
 _NAMED = 3
 
 
@@ -29,19 +28,12 @@ def cited_metric(field: str) -> MakeMetric:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the check that runs use says of a text.
-
-    Attributes:
-        draft: the text, read.
-        problems: faulty sentences, and what is wrong with each.
-        recall: share of sentences that cite what supports them; 0.0 of no sentence.
-        precision: share of citations that stand; 0.0 of none.
-    """
+    """What the check that runs use says of a text."""
 
     draft: Draft
-    problems: tuple[tuple[str, str], ...] = ()
-    recall: float = 0.0
-    precision: float = 0.0
+    problems: tuple[tuple[str, str], ...] = ()  # faulty sentences, and what is wrong with each
+    recall: float = 0.0  # share of sentences that cite what supports them; 0.0 of no sentence
+    precision: float = 0.0  # share of citations that stand; 0.0 of none
 
 
 def checked(text: str, shown: Sequence[Passage], topic: str, embed: Embed) -> Checked:

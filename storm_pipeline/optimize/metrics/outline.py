@@ -9,12 +9,9 @@ from storm_pipeline.optimize.metrics.base import Examples, Metric, as_metric
 from storm_pipeline.optimize.soft_recall import soft_recall
 from storm_pipeline.references.similarity import Embed
 
-_MATCHES = 0.6
-"""Cosine from which two headings count as the same."""
-_ROOM = 1.3
-"""Headings of an outline, as a multiple of the human one's, above which more of them cost."""
-_NAMED = 4
-"""Headings named in feedback."""
+_MATCHES = 0.6  # cosine from which two headings count as the same
+_ROOM = 1.3  # headings of an outline, as a multiple of the human one's, above which more of them cost
+_NAMED = 4  # headings named in feedback
 
 
 def outline_metric(embed: Embed, _: Examples = ()) -> Metric:

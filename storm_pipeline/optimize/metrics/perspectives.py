@@ -6,8 +6,7 @@ import numpy as np
 from storm_pipeline.optimize.metrics.base import Examples, Metric, as_metric
 from storm_pipeline.references.similarity import Embed
 
-_NEAR = 0.5
-"""Cosine of a heading to an editor's focus from which the editor covers it."""
+_NEAR = 0.5  # cosine of a heading to an editor's focus from which the editor covers it
 _NAMED = 3
 
 

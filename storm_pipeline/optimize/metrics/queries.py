@@ -13,8 +13,7 @@ from storm_pipeline.retrieval.fusion import rank_scores
 from storm_pipeline.retrieval.lexical import LexicalIndex
 
 _RANKED = 50
-_SHOWN = 5
-"""Results of a query that a run would read."""
+_SHOWN = 5  # results of a query that a run would read
 
 
 def queries_metric(embed: Embed, examples: Examples) -> Metric:

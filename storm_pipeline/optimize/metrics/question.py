@@ -8,15 +8,11 @@ from storm_pipeline.optimize.metrics.base import Examples, Metric, as_metric, na
 from storm_pipeline.references.facts import names_topic
 from storm_pipeline.references.similarity import Embed
 
-_NEAREST = 5
-"""Sentences of the article that a question is taken to yield."""
-_NAMES = 6
-"""New names and numbers in them that are enough."""
-_SAME = 0.85
-"""Cosine from which a question was asked before."""
+_NEAREST = 5  # sentences of the article that a question is taken to yield
+_NAMES = 6  # new names and numbers in them that are enough
+_SAME = 0.85  # cosine from which a question was asked before
 _LONGEST = 45
-_WITHOUT_TOPIC, _REPEATED = 0.7, 0.4
-"""Factors of questions that do not name the topic, and of repeated ones."""
+_WITHOUT_TOPIC, _REPEATED = 0.7, 0.4  # factors of questions that do not name the topic, and of repeated ones
 
 
 def question_metric(embed: Embed, _: Examples = ()) -> Metric:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 _EXPLAINED = re.compile(r"((?:[^\W\d_][\w-]*[ -]){1,8})\(([A-Z]{2,6})s?[);,]")
 _SHORT = re.compile(r"(?<![\w-])[A-Z]{2,6}(?![\w-])")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
-_SMALL = frozenset("a an and at by for in of on the to".split())
-"""Words that give no letter to an abbreviation."""
+_SMALL = frozenset("a an and at by for in of on the to".split())  # words that give no letter to an abbreviation
 
 
 def explained_in(title: str, texts: Iterable[str]) -> dict[str, str]:

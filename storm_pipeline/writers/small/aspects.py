@@ -77,12 +77,9 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
 """Family → aspect → words that texts on it are near to. A family's name is the heading of several of its aspects."""
 BY_TIME = frozenset({"History", "War", "Politics and law"})
 """Headings under which time orders what stands below."""
-_SURE = 0.05
-"""How much nearer a page must be to an aspect than to those of other families."""
-_NEARLY = 0.12
-"""How much less near a section may be than the nearest aspect for a page to join it."""
-_LISTED = 2
-"""Maximum aspects that a heading lists."""
+_SURE = 0.05  # how much nearer a page must be to an aspect than to those of other families
+_NEARLY = 0.12  # how much less near a section may be than the nearest aspect for a page to join it
+_LISTED = 2  # maximum aspects that a heading lists
 _FAMILY_OF = {aspect: family for family, aspects in FAMILIES.items() for aspect in aspects}
 
 
@@ -113,9 +110,6 @@ def grouped(
 
     Args:
         nearness: of each page to each aspect, shape (pages, aspects).
-        sizes: statements of each page.
-        headings: of the aspects.
-        fewest: minimum statements of a section.
         needed: whether a page may not be left out.
     """
     families = [_FAMILY_OF.get(heading, heading) for heading in headings]

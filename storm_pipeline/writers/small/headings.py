@@ -14,17 +14,14 @@ from storm_pipeline.text.index_terms import without_function_words
 from storm_pipeline.text.outlines import outline_from_headings
 from storm_pipeline.types import Body, Heading, Outline, Paragraph, Section
 
-_LONGEST = 5
-"""Maximum length of a new heading in words."""
+_LONGEST = 5  # maximum length of a new heading in words
 
 
 def fitting_heading(ctx: RunContext, outline: Outline, heading: Heading, texts: Sequence[str]) -> str:
     """The model's heading for the sentences; the planned one if that is unusable or another section's.
 
-    If the model fails, the planned heading is kept and that is recorded.
-
-    Raises:
-        ModelAuthError: the endpoint refuses the key.
+    If the model fails, the planned heading is kept and that is recorded. Raises ModelAuthError: the endpoint refuses
+    the key.
     """
     new = _suggested(ctx, outline.topic, texts, f"new heading for section {heading.title!r}")
     taken = {section.title.casefold() for section in outline.sections if section != heading}
@@ -35,10 +32,7 @@ def with_headings(ctx: RunContext, topic: str, groups: Sequence[Sequence[Paragra
     """The groups as sections, each under the model's heading for its sentences.
 
     A group joins the one before it, or the lead, if the model has no usable heading for it, and the section of the same
-    heading if there is one. Failures of the model are recorded.
-
-    Raises:
-        ModelAuthError: the endpoint refuses the key.
+    heading if there is one. Failures of the model are recorded. Raises ModelAuthError: the endpoint refuses the key.
     """
 
     def suggested(group: Sequence[Paragraph]) -> str:

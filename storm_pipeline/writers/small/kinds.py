@@ -4,8 +4,7 @@ import re
 
 KINDS = ("Places", "People", "Works")
 """In the order of their sections."""
-_SUBJECT = 300
-"""Characters of a page in which its verb is looked for."""
+_SUBJECT = 300  # characters of a page in which its verb is looked for
 _IS = re.compile(r"\b(?:is|are|was|were) (?:an?|the|one of the)\b")
 _END = re.compile(
     r"[,;:]| (?:that|which|who|whose|where|in|of|by|from|for|with|on|at|to|between|(?!landlocked|populated)\w+ed) "

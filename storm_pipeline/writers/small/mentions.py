@@ -7,8 +7,7 @@ from storm_pipeline.languages import stem_set, stop_words
 from storm_pipeline.references.subject import Subject
 
 _GENITIVE = re.compile(r"['’]s?(?!\w)")
-_OPENING = 10
-"""Words at the opening of a sentence among which stands what it is about."""
+_OPENING = 10  # words at the opening of a sentence among which stands what it is about
 _BREAK = re.compile(r"[,;:()—]| (?:and|or|as well as) ")
 _JOINT = re.compile(
     r"(?:(?P<more>.* )?(?:in|of|to|from|on|at|by|for|with|across|through|throughout|into|and|or|between|including|as))?"
@@ -22,8 +21,7 @@ _FIRST_ITEM = re.compile(
     r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]+)*$"
 )
 """The first item of a list, at the end of its part of the sentence: spoken in Eastern Europe, …"""
-_AFTER_ITEM = 3
-"""Words that may follow the name in its item: West Asia to the west."""
+_AFTER_ITEM = 3  # words that may follow the name in its item: West Asia to the west
 _BEFORE_SUBJECT = re.compile(
     r"(?:(?:In|During|Throughout|Before|After|Since|By|Under|Within|Across) )?(?:(?:[Tt]he|An?) )?"
 )
@@ -31,8 +29,7 @@ _IS_SAID = re.compile(r"\b(?:be|been|is|are|was|were)(?: \w+ly| also| often)? $"
 """What makes the name of a thing a verb: it is thought to be so."""
 _NO_NOUN = re.compile(r"\w+(?:ed|ly)|often|always|never|sometimes|alone|today")
 """Words after a name that make no compound with it."""
-_SEVERAL = 2
-"""Other items of a list in which a name tells little."""
+_SEVERAL = 2  # other items of a list in which a name tells little
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
 _BESIDE_BEFORE = re.compile(
     r"[A-Z][\w'’-]*,? (?:and|or|as well as) (?:[a-z][\w-]* )*$|[A-Z][\w'’-]*, (?:[a-z][\w-]* )?$"

@@ -7,8 +7,7 @@ from storm_pipeline.references.facts import Fact
 from storm_pipeline.types import Paragraph, Sentence
 from storm_pipeline.writers.small.statements import Statement, year_of
 
-_PARAGRAPH, _LONGEST_PARAGRAPH = 3, 6
-"""Sentences of a paragraph: at least, and at most where the page does not change."""
+_PARAGRAPH, _LONGEST_PARAGRAPH = 3, 6  # sentences of a paragraph: at least, and at most where the page does not change
 
 
 def in_reading_order(statements: Sequence[Statement], *, by_time: bool = False) -> tuple[Statement, ...]:

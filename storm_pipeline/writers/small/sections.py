@@ -22,12 +22,10 @@ from storm_pipeline.writers.small.kinds import KINDS
 from storm_pipeline.writers.small.statements import Statement
 
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
-_FIRST, _LAND = "History", "Geography"
-"""The section that comes first, and the one that places join."""
+_FIRST, _LAND = "History", "Geography"  # the section that comes first, and the one that places join
 _WHOLE = 0.4
 """Weight of a page's nearness to an aspect as it is, beside that without what all pages share with the subject."""
-_MANY = 20
-"""Statements of which those that fit no section are left out, unless they are of a page about the subject."""
+_MANY = 20  # statements of which those that fit no section are left out, unless they are of a page about the subject
 
 
 @dataclass(frozen=True)
@@ -53,10 +51,7 @@ def sections_of(
     """The statements in sections, the least relevant of the largest ones left out: history, other aspects, kinds.
 
     Args:
-        subject: of the article.
         aspects: heading → text that statements under it are near to.
-        statements: to be grouped.
-        store: embeds them.
         fewest: minimum statements of a section; none is returned if there are not even as many statements.
         most: maximum statements of a section.
         words: maximum words of a section.

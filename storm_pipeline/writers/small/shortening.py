@@ -5,8 +5,7 @@ import re
 from storm_pipeline.languages import stem_set
 from storm_pipeline.text.words import word_count
 
-_LONG = 34
-"""Words above which a sentence loses a clause at its end."""
+_LONG = 34  # words above which a sentence loses a clause at its end
 _CONNECTIVE = re.compile(
     r"^(?:More specifically|Specifically|However|Thus|Hence|Moreover|Furthermore|"
     r"Additionally|Therefore|Consequently|Nevertheless|Nonetheless|Indeed|"
@@ -33,11 +32,8 @@ def shortened(text: str, following: str = "") -> str:
     """The sentence without what an encyclopedia can do without.
 
     That is: a connective at its opening, asides in brackets, measures in other units; and of a long sentence a clause
-    at the end that only adds to it.
-
-    Args:
-        text: a sentence.
-        following: the sentence that comes after it; a clause stays whose words that one takes up.
+    at the end that only adds to it. ``following``: the sentence that comes after it; a clause stays whose words that
+    one takes up.
     """
     text = _CONVERSION.sub("", _ASIDE.sub("", text))
     if found := _CONNECTIVE.match(text):

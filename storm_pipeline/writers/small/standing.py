@@ -60,8 +60,6 @@ def with_subject(text: str, title: str, before: str, opening: str) -> str:
     as "The system" on the page of the Solar System, and for a person's surname.
 
     Args:
-        text: a sentence of a page.
-        title: the page's title.
         before: the sentence before it on the page; it must have the same subject: open with the title or a pronoun.
         opening: the page's first sentence, which shows whether the title wants an article: the Sun.
     """

@@ -27,39 +27,25 @@ _ON_TOPIC, _COMMON_NOUN, _NAMESAKE = 0.3, 0.36, 0.48
 other senses, and for what has namesakes: a kingdom of animals."""
 _YEAR = re.compile(r"\b(?:the|of|since|to|early|late|mid) (1\d{3}|20[0-3]\d)\b(?! (?:metres|people|km|m|species)\b)")
 _COPULA = re.compile(r" (?:is|are|was|were) ")
-_KIND_WORDS = 12
-"""Words after the verb of a page's opening that say what kind of thing its subject is."""
-_CUT = re.compile(r"\b[A-Z]\. [a-z]\.$")
-"""The end of a sentence that was cut inside the short name of a species."""
-_THE_SAME = 0.88
-"""Minimum cosine at which two sentences count as the same statement."""
+_KIND_WORDS = 12  # words after the verb of a page's opening that say what kind of thing its subject is
+_CUT = re.compile(r"\b[A-Z]\. [a-z]\.$")  # the end of a sentence that was cut inside the short name of a species
+_THE_SAME = 0.88  # minimum cosine at which two sentences count as the same statement
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence that speaks of the subject.
+    """A sentence that speaks of the subject."""
 
-    Attributes:
-        fact: the sentence as the article may have it, with its page's title and its citation.
-        own: whether it is from a page about the subject alone.
-        of_a_part: whether it is from a page about a part of the subject, as Renaissance art is of the Renaissance.
-        leans: whether it makes sense only after the sentence before it.
-        relevance: cosine to the subject's definition, less for what names it late or beside other things; in [-1.3, 1].
-        order: its place on its page: snippet, sentence.
-        opens: whether it opens with the subject: The Renaissance …, During the Renaissance, …
-        kind: of what its page is about, if that is not the subject or a part of it: see :func:`kind_of`.
-        year: the first one on its page; None if there is none.
-    """
-
-    fact: Fact
-    own: bool
-    of_a_part: bool
-    leans: bool
+    fact: Fact  # the sentence as the article may have it, with its page's title and its citation
+    own: bool  # whether it is from a page about the subject alone
+    of_a_part: bool  # whether it is from a page about a part of the subject, as Renaissance art is of the Renaissance
+    leans: bool  # whether it makes sense only after the sentence before it
+    # cosine to the subject's definition, less for what names it late or beside other things; in [-1.3, 1]
     relevance: float
-    order: tuple[str, int]
-    opens: bool
-    kind: str
-    year: int | None = None
+    order: tuple[str, int]  # its place on its page: snippet, sentence
+    opens: bool  # whether it opens with the subject: The Renaissance …, During the Renaissance, …
+    kind: str  # of what its page is about, if that is not the subject or a part of it: see :func:`kind_of`
+    year: int | None = None  # the first one on its page; None if there is none
 
 
 def year_of(text: str) -> int | None:
@@ -131,8 +117,6 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
     """The sentences of a snippet that speak of the subject and make sense, with their numbers.
 
     Args:
-        subject: of the article.
-        facts: all sentences of the snippet.
         whole: whether each of them speaks of the subject.
         own: whether the page is the subject's own.
     """

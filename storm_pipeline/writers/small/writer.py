@@ -37,10 +37,8 @@ from storm_pipeline.writers.small.statements import Statement, statements_about
 
 UNTITLED_SECTIONS = 5
 """Length of an article without an outline, in sections."""
-_TITLES = 1500
-"""Characters of source titles shown to whoever refines the outline."""
-_FEWEST = 4
-"""Minimum statements of a section."""
+_TITLES = 1500  # characters of source titles shown to whoever refines the outline
+_FEWEST = 4  # minimum statements of a section
 _LEAD_SENTENCES, _LEAD_WORDS = 8, 140
 """Length of a lead: at most this many sentences, none after this many words; and no fewer than a section left over."""
 _PER_FORM, _SAME_FORM = 3, 0.7
@@ -145,8 +143,7 @@ class SmallWriter:
     def section(self, ctx: RunContext, outline: Outline, evidence: FactEvidence) -> Section:
         """The section: as many statements as there is room for, under the heading that fits them.
 
-        Raises:
-            ModelAuthError: the endpoint refuses the key.
+        Raises ModelAuthError: the endpoint refuses the key.
         """
         facts = _fitting(ctx, evidence)
         title = evidence.heading.title
@@ -164,11 +161,7 @@ class SmallWriter:
         before: FactEvidence,  # noqa: ARG002
         section: Section,  # noqa: ARG002
     ) -> Section:
-        """The section, anew from all statements.
-
-        Raises:
-            ModelError: the model fails.
-        """
+        """The section, anew from all statements. Raises ModelError: the model fails."""
         return self.section(ctx, outline, evidence)
 
     def article(
@@ -180,8 +173,7 @@ class SmallWriter:
     ) -> Body:
         """The statements in order, in up to five sections that get their headings afterwards.
 
-        Raises:
-            ModelAuthError: the endpoint refuses the key.
+        Raises ModelAuthError: the endpoint refuses the key.
         """
         paragraphs = in_paragraphs(_fitting(ctx, evidence))
         return with_headings(ctx, topic, even_groups(paragraphs, UNTITLED_SECTIONS))
