@@ -6,11 +6,8 @@ Each ranker is queried with every topic's title over the pooled chunks of all to
 relevant. ``--dense`` adds the dense ranker, which takes more than ten minutes on two cores.
 """
 
-import argparse
-import os
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from storm_bench.datasets.closed_corpus import pooled_chunks, topic_chunks
 from storm_bench.datasets.dataset import DataSet
@@ -20,6 +17,7 @@ from storm_bench.datasets.rankers import Bm25Ranker, DenseRanker, RandomRanker, 
 from storm_bench.datasets.statistics import PAPER, Table7, article_size, histogram, table_7
 from storm_bench.datasets.usable_documents import is_flattened
 from storm_bench.datasets.wikigenbench import read_wikigenbench
+from storm_benchmarks.shared import options
 from storm_pipeline.retrieval.embedder import open_embedder
 
 _DEPTH = 5
@@ -27,14 +25,12 @@ _DEPTH = 5
 
 def main() -> None:
     """Print Markdown tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("STORM_DATA", "../shared/data")))
-    parser.add_argument("--cache", type=Path, default=Path("cache"))
+    parser = options(__doc__, "data", "cache")
     parser.add_argument("--dense", action="store_true", help="also rank by sentence embeddings")
-    options = parser.parse_args()
-    fresh = read_freshwiki(options.data / "freshwiki")
-    bench = read_wikigenbench(options.data / "wikigenbench")
-    core = read_wikigenbench(options.data / "wikigenbench", core_only=True)
+    args = parser.parse_args()
+    fresh = read_freshwiki(args.data / "freshwiki")
+    bench = read_wikigenbench(args.data / "wikigenbench")
+    core = read_wikigenbench(args.data / "wikigenbench", core_only=True)
     print("| articles | topics | sections | headings | words a section | words | references |")
     print("|---|---|---|---|---|---|---|")
     for name, back_matter in (("with back matter", True), ("body alone", False)):
@@ -46,8 +42,8 @@ def main() -> None:
     for data in (bench, core):
         _print_documents(data)
     rankers: list[Ranker] = [RandomRanker(), TfIdfRanker(), Bm25Ranker()]
-    if options.dense:
-        rankers.append(DenseRanker(open_embedder("all-MiniLM-L6-v2", options.cache)))
+    if args.dense:
+        rankers.append(DenseRanker(open_embedder("all-MiniLM-L6-v2", args.cache)))
     _print_rankers(bench, rankers)
 
 

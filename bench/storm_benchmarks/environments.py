@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storm_benchmarks.bench_server import serving
+from storm_benchmarks.shared import ROOT, options
 from storm_pipeline.assets import EMBEDDER, LEADS, fetch
 from storm_pipeline.render.json import from_json
 from storm_pipeline.types import Article
 
-ROOT = Path(__file__).resolve().parents[2]
 HEADER = (
     "| Python | installed by | torch | minutes | MB | packages | article written by | seconds | words | references |"
 )
@@ -44,40 +44,40 @@ class Installed:
 
 def main() -> None:
     """Print one row for each environment."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("--python", nargs="+", default=["python3.11", "python3.12", "python3.13"], metavar="PATH")
     parser.add_argument("--tool", nargs="+", choices=["venv", "uv"], default=["venv", "uv"])
     parser.add_argument("--torch", default="2.13.0", help="version of torch; the index decides which build")
     parser.add_argument("--embedded", action="store_true", help="write with the embedded model (several minutes)")
     parser.add_argument("--cache", type=Path, default=ROOT / "cache", help="folder of the pinned downloads")
-    options = parser.parse_args()
-    fetch(EMBEDDER, options.cache)
+    args = parser.parse_args()
+    fetch(EMBEDDER, args.cache)
     print(HEADER)
     print("|" + "---|" * (HEADER.count("|") - 1), flush=True)
     with tempfile.TemporaryDirectory(prefix="storm-environments-") as scratch:
         wheel = build(Path(scratch))
-        for python in options.python:
-            for tool in options.tool:
+        for python in args.python:
+            for tool in args.tool:
                 with environment(tool, python, scratch) as folder:
-                    print(row(tool, python, wheel, folder, options), flush=True)
+                    print(row(tool, python, wheel, folder, args), flush=True)
 
 
-def row(tool: str, python: str, wheel: Path, folder: Path, options: argparse.Namespace) -> str:
+def row(tool: str, python: str, wheel: Path, folder: Path, args: argparse.Namespace) -> str:
     """Install, write and measure in one environment; ``folder`` is empty."""
-    cache = options.cache.absolute()
-    requirement = f"{wheel}[local]" if options.embedded else str(wheel)
+    cache = args.cache.absolute()
+    requirement = f"{wheel}[local]" if args.embedded else str(wheel)
     start = time.monotonic()
-    installed = INSTALLERS[tool](python, f"torch=={options.torch}", requirement, folder / "environment")
+    installed = INSTALLERS[tool](python, f"torch=={args.torch}", requirement, folder / "environment")
     minutes = (time.monotonic() - start) / 60
     asked = "import platform, torch, importlib.metadata as m; print(platform.python_version(), torch.__version__, "
     asked += "len(list(m.distributions())))"
     version, torch, packages = run([installed.python, "-c", asked], folder).split()
-    with nullcontext() if options.embedded else serving(fetch(LEADS, cache)) as bench:
+    with nullcontext() if args.embedded else serving(fetch(LEADS, cache)) as bench:
         start = time.monotonic()
         article = written(installed, folder, cache, f"{bench.url}/v1" if bench else None)
         seconds = time.monotonic() - start
     words = sum(len(sentence.text.split()) for sentence in article.sentences())
-    writer = "the embedded model" if options.embedded else "a scripted endpoint"
+    writer = "the embedded model" if args.embedded else "a scripted endpoint"
     cells = (
         f"{version} | {tool} | {torch} | {minutes:.1f} | {megabytes(installed.folder):,.0f} | {packages} | {writer} | "
         f"{seconds:.0f} | {words} | {len(article.references)}"

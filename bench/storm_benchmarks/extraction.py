@@ -8,22 +8,19 @@ scaled so that they sum to 1 a page, and summed over the pages, as that benchmar
 4-grams of tokens instead, which is the benchmark's own measure.
 """
 
-import argparse
 import gzip
 import json
 import logging
-import os
 import re
 import time
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 
 import trafilatura
 
+from storm_benchmarks.shared import options
 from storm_pipeline.pages.extract import main_text
 
-ROOT = Path(__file__).resolve().parents[2]
 Shingles = Counter[tuple[str, ...]]
 
 
@@ -56,12 +53,10 @@ EXTRACTORS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    default = Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data"))
-    parser.add_argument("--data", type=Path, default=default)
+    parser = options(__doc__, "data")
     parser.add_argument("--shingle", type=int, default=1, help="size of the token n-grams that are compared")
-    options = parser.parse_args()
-    folder = options.data / "article_extraction"
+    args = parser.parse_args()
+    folder = args.data / "article_extraction"
     logging.disable(logging.ERROR)
     truth = json.loads((folder / "ground-truth.json").read_text(encoding="utf-8"))
     pages = {key: gzip.decompress((folder / "html" / f"{key}.html.gz").read_bytes()).decode() for key in truth}
@@ -71,7 +66,7 @@ def main() -> None:
         texts = {key: extractor(html, truth[key]["url"]) for key, html in pages.items()}
         ms = (time.monotonic() - start) / len(pages) * 1000
         scores = [
-            score(shingles(texts[key], options.shingle), shingles(truth[key]["articleBody"], options.shingle))
+            score(shingles(texts[key], args.shingle), shingles(truth[key]["articleBody"], args.shingle))
             for key in truth
         ]
         tp, fp, fn = (sum(column) for column in zip(*scores, strict=True))

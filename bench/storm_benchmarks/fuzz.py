@@ -10,7 +10,6 @@ slowest case, in processor time; the exit code is 1 if there was any of these ex
 over two seconds.
 """
 
-import argparse
 import random
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from dspy.utils.exceptions import AdapterParseError
 
 from storm_benchmarks.fuzz_files import MEMORY, configuration, folder_of_a_run, request, zim_file
 from storm_benchmarks.lengths import PATTERNS
+from storm_benchmarks.shared import options
 from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.errors import StormError
 from storm_pipeline.languages.splitting import split_sentences
@@ -166,18 +166,18 @@ def _try_one(read: Callable[[str, Tally, random.Random], None], text: str, tally
 
 def main() -> None:
     """Fuzz, and print what became of it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--length", type=int, default=100_000, help="of the longest texts, in characters")
-    options = parser.parse_args()
-    tallies = fuzz(options.minutes * 60, options.seed, options.length)
+    args = parser.parse_args()
+    tallies = fuzz(args.minutes * 60, args.seed, args.length)
     print("| kind | cases | a second | faults | dangling citations | slowest |\n|---|---|---|---|---|---|")
     for name, tally in tallies.items():
         faults, rate = sum(tally.faults.values()), tally.cases / max(tally.seconds, 1e-9)
         print(f"| {name} | {tally.cases:,} | {rate:,.0f} | {faults} | {tally.dangling} | {tally.slowest:.2f} s |")
     seconds = sum(tally.seconds for tally in tallies.values())
-    print(f"\n{seconds:.0f} s of processor time in {options.minutes:g} minutes")
+    print(f"\n{seconds:.0f} s of processor time in {args.minutes:g} minutes")
     for name, tally in tallies.items():
         print(*(f"\n{name}, {times} times: {fault}" for fault, times in tally.faults.most_common(9)), sep="")
     sys.exit(any(tally.faults or tally.dangling for tally in tallies.values()))

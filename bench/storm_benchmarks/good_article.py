@@ -13,22 +13,19 @@ A good judge lets a damaged copy lose on the criteria that the damage concerns, 
 Which criteria those are is an assumption of ours; a missing lead, for example, also removes facts.
 """
 
-import argparse
-import os
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from storm_bench.articles.data_set import human_article
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.judges.model_judge import open_judge
 from storm_bench.metrics.good_article import CriterionResult, GoodArticle, Result, value_of
 from storm_bench.types import Case, Topic
+from storm_benchmarks.shared import options
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article, Paragraph, Section
 
-ROOT = Path(__file__).resolve().parents[2]
 CONCERNED: Mapping[str, frozenset[str]] = {
     "unchanged": frozenset(),
     "without the lead": frozenset({"opening", "summary", "lead_balance", "lead_length"}),
@@ -53,16 +50,13 @@ class Row:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print a Markdown table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    default = Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data"))
+    parser = options(__doc__, "data", "cache")
     parser.add_argument("--judge-lm", required=True, help="language model, such as openai/gpt-4o")
     parser.add_argument("--topics", type=int, default=5)
-    parser.add_argument("--data", type=Path, default=default)
-    parser.add_argument("--cache", type=Path, default=ROOT / "cache")
-    options = parser.parse_args(arguments)
-    metric = GoodArticle(open_judge(options.judge_lm, Settings.build({"cache": options.cache})))
-    rows = calibrate(metric, read_wiki_live(options.data / "wiki_live").topics[: options.topics])
-    print(f"Judge {options.judge_lm}\n\n{to_markdown(rows)}")
+    args = parser.parse_args(arguments)
+    metric = GoodArticle(open_judge(args.judge_lm, Settings.build({"cache": args.cache})))
+    rows = calibrate(metric, read_wiki_live(args.data / "wiki_live").topics[: args.topics])
+    print(f"Judge {args.judge_lm}\n\n{to_markdown(rows)}")
 
 
 def calibrate(metric: GoodArticle, topics: Sequence[Topic]) -> list[Row]:

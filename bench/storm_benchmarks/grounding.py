@@ -14,18 +14,14 @@ The last line is about the sentences of AttributionBench that several sources su
 and another one's source. How many of both does the check leave?
 """
 
-import argparse
-import gzip
 import hashlib
-import json
-import os
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from storm_benchmarks.shared import json_lines, options
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage
@@ -33,7 +29,6 @@ from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, open_em
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
 
-ROOT = Path(__file__).resolve().parents[2]
 _PASSAGE = 300  # maximum words of a passage: about two search results side by side
 _WICE = {"supported": "supported", "partially_supported": "partly", "not_supported": "not"}
 _BENCH = {"attributable": "supported", "not attributable": "not"}
@@ -51,25 +46,22 @@ class Labelled:
 
 def main() -> None:
     """Print a Markdown table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    default = Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data"))
-    parser.add_argument("--data", type=Path, default=default)
-    parser.add_argument("--cache", type=Path, default=ROOT / "cache")
+    parser = options(__doc__, "data", "cache")
     parser.add_argument("--embedder", default="all-MiniLM-L6-v2")
     parser.add_argument("--sentences", type=int, default=300, help="sentences drawn from each data set")
     parser.add_argument("--passages", type=int, default=12, help="passages shown with each sentence")
-    options = parser.parse_args()
-    embedder = CachingEmbedder(open_embedder(options.embedder, options.cache), size=1 << 16)
+    args = parser.parse_args()
+    embedder = CachingEmbedder(open_embedder(args.embedder, args.cache), size=1 << 16)
     print("| data | cites | label | sentences | kept | moved | of these to its source | handed back |")
     print("|---|---|---|---|---|---|---|---|")
     for name, read in (("WiCE", _wice), ("AttributionBench", _attribution_bench)):
         drawn = random.Random(1)
-        rows = list(read(options.data / "support"))
-        rows = drawn.sample(rows, min(options.sentences, len(rows)))
+        rows = list(read(args.data / "support"))
+        rows = drawn.sample(rows, min(args.sentences, len(rows)))
         for cites in ("its source", "another one's"):
             counts: dict[str, Counter[str]] = {}
             for row in rows:
-                others = drawn.sample([other for other in rows if other.source != row.source], options.passages - 1)
+                others = drawn.sample([other for other in rows if other.source != row.source], args.passages - 1)
                 shown = [_passage(one, row.text) for one in (row, *others)]
                 order = drawn.sample(range(len(shown)), len(shown))
                 cited = order.index(0 if cites == "its source" else 1)
@@ -80,7 +72,7 @@ def main() -> None:
             for label in ("supported", "partly", "not"):
                 if label in counts:
                     print(_row(name, cites, label, counts[label]), flush=True)
-    own, others = _left_beside_another(options.data / "support", embedder)
+    own, others = _left_beside_another(args.data / "support", embedder)
     print(f"\nOf several sources: {sum(own) / len(own):.1%} of {len(own)} own ones stay, and of another one's", end=" ")
     print(f"{sum(others) / len(others):.1%} of {len(others)}")
 
@@ -88,7 +80,7 @@ def main() -> None:
 def _left_beside_another(folder: Path, embedder: Embedder) -> tuple[list[bool], list[bool]]:
     """Whether each citation stays: of the sentence's own sources, and of another sentence's."""
     drawn = random.Random(2)
-    rows = [row for row in _lines(folder / "attributionbench_dev.jsonl.gz") if len(set(row["references"])) > 1]
+    rows = [row for row in json_lines(folder / "attributionbench_dev.jsonl.gz") if len(set(row["references"])) > 1]
     rows = [row for row in rows if _BENCH[row["attribution_label"]] == "supported"]
     own: list[bool] = []
     others: list[bool] = []
@@ -133,21 +125,16 @@ def _passage(row: Labelled, sentence: str) -> Passage:
 
 
 def _wice(folder: Path) -> Iterator[Labelled]:
-    for row in _lines(folder / "wice_claim_dev.jsonl.gz"):
+    for row in json_lines(folder / "wice_claim_dev.jsonl.gz"):
         title = row["meta"]["claim_title"]
         yield Labelled(row["claim"], title, "\n".join(row["evidence"]), _WICE[row["label"]])
 
 
 def _attribution_bench(folder: Path) -> Iterator[Labelled]:
-    for row in _lines(folder / "attributionbench_dev.jsonl.gz"):
+    for row in json_lines(folder / "attributionbench_dev.jsonl.gz"):
         source = "\n".join(row["references"])
         if source.strip():
             yield Labelled(row["claim"], row["question"], source, _BENCH[row["attribution_label"]])
-
-
-def _lines(path: Path) -> Sequence[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ ablation of each feature on the held-out half. `storm-runs` scores the articles 
 of citation metrics.
 """
 
-import argparse
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,19 +27,15 @@ from storm_bench.judging_tasks import CalibrationTask, halves, sampled, tasks
 from storm_bench.metrics.base import Metric
 from storm_bench.metrics.citation_alce import CitationAlce
 from storm_bench.metrics.citation_wikigenbench import CitationWikiGenBench
+from storm_benchmarks.shared import options
 from storm_pipeline.retrieval.embedder import Embedder, open_embedder
 from storm_pipeline.settings import Settings
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> None:
     """Print Markdown tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__, "data", "cache")
     parser.add_argument("what", choices=["calibrate", "learn", "storm-runs"])
-    default = Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data"))
-    parser.add_argument("--data", type=Path, default=default)
-    parser.add_argument("--cache", type=Path, default=ROOT / "cache")
     parser.add_argument("--embedder", default="all-MiniLM-L6-v2")
     parser.add_argument("--judge", default="screen", help="screen, nli:FOLDER-OR-NAME, or lm:MODEL such as lm:embedded")
     parser.add_argument("--claims", type=int, help="maximum number of claims to judge")
@@ -51,24 +45,22 @@ def main() -> None:
     parser.add_argument("--threshold", type=float, help="minimum score of a supported claim; default: the judge's own")
     parser.add_argument("--probabilities", action="store_true", help="score by a model's token probabilities")
     parser.add_argument("--value", action="store_true", help="print the calibration as JSON")
-    options = parser.parse_args()
-    if options.what == "learn":
-        learn(read_expertqa(options.data / "expertqa"), open_embedder(options.embedder, options.cache))
+    args = parser.parse_args()
+    if args.what == "learn":
+        learn(read_expertqa(args.data / "expertqa"), open_embedder(args.embedder, args.cache))
         return
-    settings = Settings.build({"cache": options.cache, "embedder": options.embedder})
-    judge = open_support_judge(
-        options.judge, settings, threshold=options.threshold, probabilities=options.probabilities
-    )
-    if options.what == "storm-runs":
-        storm_runs(options.data / "storm_runs", judge)
+    settings = Settings.build({"cache": args.cache, "embedder": args.embedder})
+    judge = open_support_judge(args.judge, settings, threshold=args.threshold, probabilities=args.probabilities)
+    if args.what == "storm-runs":
+        storm_runs(args.data / "storm_runs", judge)
         return
-    _, held_out = halves(read_expertqa(options.data / "expertqa"))
-    chosen = sampled(held_out, options.claims or len(held_out))
-    given = [task for task in tasks(chosen) if not options.tasks or task.name in options.tasks]
+    _, held_out = halves(read_expertqa(args.data / "expertqa"))
+    chosen = sampled(held_out, args.claims or len(held_out))
+    given = [task for task in tasks(chosen) if not args.tasks or task.name in args.tasks]
     start = time.monotonic()
     found = calibrate(judge, given)
     pairs = len({item.pair for task in given for item in task.items})
-    print(TypeAdapter(Calibration).dump_json(found).decode() if options.value else found.to_markdown())
+    print(TypeAdapter(Calibration).dump_json(found).decode() if args.value else found.to_markdown())
     print(f"\n{len(chosen)} claims, {pairs} pairs, {(time.monotonic() - start) / pairs:.3f} s a pair")
 
 

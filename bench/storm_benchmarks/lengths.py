@@ -7,7 +7,6 @@ Markdown table, with the exponent by which time grows from half to all of it. Th
 longest length took more than ``--seconds``; a reader that raises anything but a refusal ends the benchmark.
 """
 
-import argparse
 import math
 import sys
 import time
@@ -18,6 +17,7 @@ from functools import partial
 
 from dspy.utils.exceptions import AdapterParseError
 
+from storm_benchmarks.shared import options
 from storm_pipeline.documents.articles import AvailablePages
 from storm_pipeline.documents.articles.markdown import markdown_article
 from storm_pipeline.documents.articles.wikitext import wikitext_article
@@ -101,18 +101,18 @@ def seconds_for(read: Callable[[str], object], pattern: str, length: int) -> flo
 
 def main() -> None:
     """Measure, and print the slowest."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("--longest", type=int, default=100_000, help="characters")
     parser.add_argument("--seconds", type=float, default=2.0, help="that the longest text may take")
-    options = parser.parse_args()
-    timings = sorted(measure(options.longest), key=lambda timing: -timing.seconds[-1])
-    quarter, half = options.longest // 4, options.longest // 2
-    print(f"| reader | pattern | {quarter:,} | {half:,} | {options.longest:,} | exponent |\n|---|---|---|---|---|---|")
+    args = parser.parse_args()
+    timings = sorted(measure(args.longest), key=lambda timing: -timing.seconds[-1])
+    quarter, half = args.longest // 4, args.longest // 2
+    print(f"| reader | pattern | {quarter:,} | {half:,} | {args.longest:,} | exponent |\n|---|---|---|---|---|---|")
     for timing in timings[:_SHOWN]:
         seconds = " | ".join(f"{one:.2f} s" for one in timing.seconds)
         print(f"| {timing.reader} | `{timing.pattern!r}` | {seconds} | {timing.exponent:.1f} |")
-    slow = [timing for timing in timings if timing.seconds[-1] > options.seconds]
-    print(f"\n{len(timings)} readers and patterns, {len(slow)} over {options.seconds:g} s")
+    slow = [timing for timing in timings if timing.seconds[-1] > args.seconds]
+    print(f"\n{len(timings)} readers and patterns, {len(slow)} over {args.seconds:g} s")
     sys.exit(bool(slow))
 
 

@@ -7,15 +7,14 @@ about the next topic of FreshWiki, well written but off-topic. Taggers: entities
 published by FreshWiki's authors (FLAIR's). Last, seconds per article.
 """
 
-import argparse
 import json
-import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from storm_bench.datasets.storm_runs import read_storm_run
 from storm_bench.metrics.base import Metric
 from storm_bench.metrics.density import density
 from storm_bench.metrics.heading_soft_recall import heading_soft_recall
@@ -23,12 +22,10 @@ from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.taggers import entities_of
 from storm_bench.types import Case, HumanArticle, HumanSection, Topic
-from storm_pipeline.identity import source_id
-from storm_pipeline.references.citations import parse_cited
+from storm_benchmarks.shared import ROOT, options
 from storm_pipeline.text.sentences import split_sentences
-from storm_pipeline.types import Article, Citation, Heading, Outline, Paragraph, Section, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Heading, Outline, Paragraph, Section, Sentence
 
-ROOT = Path(__file__).resolve().parents[2]
 BACK = set(
     "references,see also,notes,external links,further reading,citations,bibliography,sources,footnotes".split(",")
 )
@@ -42,19 +39,15 @@ SHOWN = (
 
 def main() -> None:
     """Print Markdown tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    data = Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data"))
-    parser.add_argument("--data", type=Path, default=data)
+    parser = options(__doc__, "data")
     parser.add_argument("--tagger", default=Resources.tagger, help="spacy:FOLDER, flair:FILE …")
     parser.add_argument("--wordnet", type=Path, help="folder of WordNet's files")
     parser.add_argument("--heading-embedder", default=Resources.heading_embedder)
-    options = parser.parse_args()
-    resources = Resources(ROOT / "cache", options.heading_embedder, tagger=options.tagger, wordnet=options.wordnet)
-    pages = {
-        path.stem: json.loads(path.read_text("utf-8")) for path in (options.data / "freshwiki/json").glob("*.json")
-    }
+    args = parser.parse_args()
+    resources = Resources(ROOT / "cache", args.heading_embedder, tagger=args.tagger, wordnet=args.wordnet)
+    pages = {path.stem: json.loads(path.read_text("utf-8")) for path in (args.data / "freshwiki/json").glob("*.json")}
     topics = {name: Topic(name, name.replace("_", " "), human(page)) for name, page in sorted(pages.items())}
-    runs = [folder for folder in sorted((options.data / "storm_runs").iterdir()) if folder.name in topics]
+    runs = [folder for folder in sorted((args.data / "storm_runs").iterdir()) if folder.name in topics]
     spent: dict[str, float] = defaultdict(float)
     outlines(runs, topics, resources)
     articles(runs, topics, resources, spent)
@@ -85,7 +78,7 @@ def articles(runs: Sequence[Path], topics: Mapping[str, Topic], resources: Resou
     for folder in runs:
         other = topics[names[(names.index(folder.name) + 1) % len(names)]]
         for label, article in (
-            ("STORM", storm_article(folder)),
+            ("STORM", read_storm_run(folder, polished=True).article),
             (f"people's {other.title}", as_generated(other.human)),
         ):
             found: dict[str, float | None] = {}
@@ -129,42 +122,14 @@ def sections(raw: Sequence[Mapping[str, Any]]) -> Iterator[HumanSection]:
 
 def as_generated(article: HumanArticle) -> Article:
     def section(part: HumanSection) -> Section:
-        return Section(part.heading, paragraphs(part.text, ()), tuple(map(section, part.subsections)))
+        return Section(part.heading, paragraphs(part.text), tuple(map(section, part.subsections)))
 
-    return Article(article.title, paragraphs(article.lead, ()), tuple(map(section, article.sections)))
-
-
-def storm_article(folder: Path) -> Article:
-    """The polished article of a run of the original system; ``[n]`` cites a page, which becomes one snippet."""
-    info = json.loads((folder / "url_to_info.json").read_text("utf-8"))
-    pages = {
-        url: info["url_to_info"][url]
-        for url in sorted(info["url_to_unified_index"], key=info["url_to_unified_index"].get)
-    }
-    found = [Snippet(url, page["title"], " ".join(page["snippets"])) for url, page in pages.items()]
-    shown = [Citation(snippet.source_id, snippet.id) for snippet in found]
-    lead: tuple[Paragraph, ...] = ()
-    body: list[Section] = []
-    heading, texts = "", list[str]()
-    for line in [*lines(folder / "storm_polished_article.txt"), "# end"]:
-        if not line.startswith("#"):
-            texts.append(line)
-            continue
-        block = paragraphs("\n\n".join(texts), shown)
-        if heading == "summary":
-            lead = block
-        elif heading:
-            body.append(Section(heading, block))
-        heading, texts = line.strip("# "), []
-    sources = tuple(Source(source_id(s.url), s.url, s.title, (s,)) for s in found)
-    return Article(folder.name, lead, tuple(body), sources)
+    return Article(article.title, paragraphs(article.lead), tuple(map(section, article.sections)))
 
 
-def paragraphs(text: str, shown: Sequence[Citation]) -> tuple[Paragraph, ...]:
+def paragraphs(text: str) -> tuple[Paragraph, ...]:
     blocks = [block for block in text.split("\n\n") if block.strip()]
-    if not shown:
-        return tuple(Paragraph(tuple(map(Sentence, split_sentences(block)))) for block in blocks)
-    return tuple(Paragraph(parse_cited(block, shown).sentences) for block in blocks)
+    return tuple(Paragraph(tuple(map(Sentence, split_sentences(block)))) for block in blocks)
 
 
 def lines(file: Path) -> list[str]:

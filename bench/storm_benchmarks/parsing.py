@@ -11,9 +11,9 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from storm_benchmarks.shared import options
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ReplyError
 from storm_pipeline.models.asking import LanguageModels
@@ -41,15 +41,14 @@ QUESTIONS = (
 
 def main() -> None:
     """Make the calls and print a Markdown table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__, "cache")
     parser.add_argument("--lm", default="embedded")
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--structured", default="auto")
-    parser.add_argument("--cache", type=Path, default=Path("cache"))
-    options = parser.parse_args()
+    args = parser.parse_args()
     failures: Counter[str] = Counter()
     events = Events(CallbackSink(lambda event: failures.update([event.stage] if isinstance(event, Retried) else [])))
-    given = {"lm": options.lm, "structured": options.structured, "cache": options.cache}
+    given = {"lm": args.lm, "structured": args.structured, "cache": args.cache}
     settings = Settings.build(given | {"workers": 4, "samples": 2})
     models = LanguageModels.outside_a_run(open_models(settings), settings, events)
 
@@ -62,12 +61,12 @@ def main() -> None:
                 return False
         return True
 
-    chosen = list(itertools.islice(calls(Programs()), options.calls))
+    chosen = list(itertools.islice(calls(Programs()), args.calls))
     start = time.monotonic()
     parsed = parallel_map(parses, chosen, workers=4)
     asked = Counter(program.name for _, program, _ in chosen)
     unparsed = Counter(program.name for (_, program, _), ok in zip(chosen, parsed, strict=True) if not ok)
-    report(options, asked, failures, unparsed, time.monotonic() - start)
+    report(args, asked, failures, unparsed, time.monotonic() - start)
 
 
 def calls(programs: Programs) -> Iterator[tuple[Role, Program, dict[str, Any]]]:
@@ -112,10 +111,10 @@ def inputs_of(name: str, topic: str, turn: int) -> dict[str, Any]:
 
 
 def report(
-    options: argparse.Namespace, asked: Counter[str], failures: Counter[str], unparsed: Counter[str], seconds: float
+    args: argparse.Namespace, asked: Counter[str], failures: Counter[str], unparsed: Counter[str], seconds: float
 ) -> None:
     """Print the shares by signature and overall."""
-    print(f"{sum(asked.values())} calls of {options.lm}, structured={options.structured}, {seconds:.0f} s\n")
+    print(f"{sum(asked.values())} calls of {args.lm}, structured={args.structured}, {seconds:.0f} s\n")
     print("| signature | calls | parsed on the first attempt | after one retry |")
     print("|---|---|---|---|")
     for name in [*asked, "all"]:

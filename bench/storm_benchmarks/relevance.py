@@ -7,10 +7,8 @@ topic, bearing on it (it has a fact that the topic's article could tell), or nei
 topics of the part ``tuning`` alone. The texts come from the data: the best passages of a page for the query.
 """
 
-import argparse
 import csv
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +17,7 @@ from storm_bench.datasets.closed_corpus import topic_chunks
 from storm_bench.datasets.rankers import Bm25Ranker
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import read_wikigenbench
+from storm_benchmarks.shared import options
 from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.languages import opening_of
@@ -62,16 +61,14 @@ _HEAD = (
 
 def main() -> None:
     """Print the tables, or write them to a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("STORM_DATA", "../shared/data")))
-    parser.add_argument("--cache", type=Path, default=Path("cache"))
+    parser = options(__doc__, "data", "cache")
     parser.add_argument("--to", type=Path, help="file to write instead of printing")
-    options = parser.parse_args()
-    embedder = CachingEmbedder(open_embedder("all-MiniLM-L6-v2", options.cache))
-    run = options.data / "capable_oder" / "run"
-    lines = [*_HEAD, *pairs_table(labelled(options.data, options.cache), embedder), "", *run_lines(run, embedder)]
+    args = parser.parse_args()
+    embedder = CachingEmbedder(open_embedder("all-MiniLM-L6-v2", args.cache))
+    run = args.data / "capable_oder" / "run"
+    lines = [*_HEAD, *pairs_table(labelled(args.data, args.cache), embedder), "", *run_lines(run, embedder)]
     text = "\n".join(lines) + "\n"
-    options.to.write_text(text, encoding="utf-8") if options.to else print(text)
+    args.to.write_text(text, encoding="utf-8") if args.to else print(text)
 
 
 def labelled(data: Path, cache: Path) -> list[Labelled]:

@@ -7,10 +7,7 @@ topics, with the topic's name as query and its own pages as relevant. A page ran
 ``staged-N`` embeds only the top N passages of BM25 for the query.
 """
 
-import argparse
 import json
-import os
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +18,7 @@ import ir_measures
 import numpy as np
 from ir_measures import RR, R, nDCG
 
+from storm_benchmarks.shared import cranfield, options
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.retrieval.embedder import Embedder, open_embedder
 from storm_pipeline.retrieval.lexical import LexicalIndex
@@ -28,7 +26,6 @@ from storm_pipeline.retrieval.ranking import fused
 
 MEASURES = [nDCG @ 10, RR, R @ 50]
 DEPTHS = (10, 20, 50, 100)
-_FIELD = re.compile(r"<(docno|title|text)>(.*?)</\1>", re.S)
 _MIN_WORDS, _MAX_PASSAGES = 50, 40
 
 
@@ -44,21 +41,19 @@ class Collection:
 
 def main() -> None:
     """Print a Markdown table for each collection and passage length."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("STORM_DATA", "../shared/data")))
-    parser.add_argument("--cache", type=Path, default=Path("cache"))
+    parser = options(__doc__, "data", "cache")
     parser.add_argument("--topics", type=int, default=20, help="topics of WikiGenBench to pool")
     parser.add_argument("--words", type=int, nargs="+", default=[150, 256], help="maximum words per passage")
     parser.add_argument("--embedder", default="all-MiniLM-L6-v2")
-    options = parser.parse_args()
-    embedder = open_embedder(options.embedder, options.cache)
+    args = parser.parse_args()
+    embedder = open_embedder(args.embedder, args.cache)
     print(f"| collection | passages | retriever | {' | '.join(map(str, MEASURES))} | embedded |")
     print("|---|---|---|---|---|---|---|")
     for collection in (
-        cranfield(options.data / "cranfield"),
-        wikigenbench(options.data / "wikigenbench", options.topics),
+        Collection("Cranfield", *cranfield(args.data / "cranfield")),
+        wikigenbench(args.data / "wikigenbench", args.topics),
     ):
-        for words in options.words:
+        for words in args.words:
             for row in rows(collection, words, embedder):
                 print(row, flush=True)
 
@@ -113,23 +108,6 @@ def _scores(collection: Collection, owners: list[str], ranked: dict[str, list[in
     ]
     found = ir_measures.calc_aggregate(MEASURES, judged, run)
     return " | ".join(f"{found[measure]:.3f}" for measure in MEASURES)
-
-
-def cranfield(folder: Path) -> Collection:
-    """The abstracts and questions; judgements refer to questions by position in the file, from 1."""
-    pages = {}
-    for document in (folder / "cran.all.1400.xml").read_text(encoding="utf-8").split("</doc>"):
-        fields = {name: " ".join(value.split()) for name, value in _FIELD.findall(document)}
-        if fields.get("text"):
-            pages[fields["docno"]] = (fields["title"], fields["text"])
-    asked = re.findall(r"<title>(.*?)</title>", (folder / "cran.qry.xml").read_text(encoding="utf-8"), re.S)
-    queries = {str(n): " ".join(text.split()) for n, text in enumerate(asked, 1)}
-    relevant: dict[str, set[str]] = {}
-    for line in (folder / "cranqrel.trec.txt").read_text(encoding="utf-8").splitlines():
-        query, _, page, grade = line.split()
-        if int(grade) >= 1 and page in pages:
-            relevant.setdefault(query, set()).add(page)
-    return Collection("Cranfield", pages, queries, relevant)
 
 
 def wikigenbench(folder: Path, topics: int) -> Collection:

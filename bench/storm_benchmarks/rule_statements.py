@@ -6,12 +6,9 @@ The first table counts statements and their words in the bodies of the published
 system's coverage by both kinds of statements, judged by the screen, and the rank correlation between them.
 """
 
-import argparse
-import os
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import mean
 
 from storm_bench.articles.data_set import system_article
@@ -21,6 +18,7 @@ from storm_bench.judges.screen import ScreenJudge
 from storm_bench.metrics.statement_coverage import STATED, best_scores
 from storm_bench.statement_passages import find_in_article
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, Topic
+from storm_benchmarks.shared import options
 from storm_pipeline.retrieval.embedder import CachingEmbedder, open_embedder
 from storm_pipeline.text.sentences import split_sentences
 from storm_pipeline.text.words import word_count
@@ -30,17 +28,15 @@ Statements = dict[str, tuple[str, ...]]
 
 def main() -> None:
     """Print both tables as Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("STORM_DATA", "../shared/data")))
-    parser.add_argument("--cache", type=Path, default=Path("cache"))
+    parser = options(__doc__, "data", "cache")
     parser.add_argument("--every", type=int, default=3, help="coverage on every Nth topic")
     parser.add_argument("--statements", type=int, default=40, help="number per topic, evenly spaced, for coverage")
-    options = parser.parse_args()
-    topics = read_wiki_live(options.data / "wiki_live").topics
+    args = parser.parse_args()
+    topics = read_wiki_live(args.data / "wiki_live").topics
     kinds = {topic.id: _statements(topic.human) for topic in topics}
     _print_sizes(topics, kinds)
-    judge = ScreenJudge(CachingEmbedder(open_embedder("all-MiniLM-L6-v2", options.cache)), threshold=STATED)
-    _print_coverage(topics[:: options.every], kinds, judge, options.statements)
+    judge = ScreenJudge(CachingEmbedder(open_embedder("all-MiniLM-L6-v2", args.cache)), threshold=STATED)
+    _print_coverage(topics[:: args.every], kinds, judge, args.statements)
 
 
 def _statements(human: HumanArticle) -> Statements:

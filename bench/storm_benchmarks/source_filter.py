@@ -8,9 +8,7 @@ the filter recognises by URL and title alone, and those recognised by text (shar
 thresholds). Over runs of the original STORM: the same, on what their searches returned.
 """
 
-import argparse
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,12 +16,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from storm_benchmarks.shared import options
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy
 from storm_pipeline.sources.site_patterns import pattern_of
 
-ROOT = Path(__file__).resolve().parents[2]
 BOUNDS = (0.1, 0.2, 0.3, 0.5)
 WIKI = "https://en.wikipedia.org/wiki/"
 
@@ -47,21 +45,18 @@ class Task:
 
 def main() -> None:
     """Print Markdown tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--data", type=Path, default=Path(os.environ.get("STORM_DATA", ROOT.parent / "shared" / "data"))
-    )
+    parser = options(__doc__, "data")
     parser.add_argument("--show", choices=("cited", "found", "leaks"), help="list pages: excluded ones, or copies")
-    options = parser.parse_args()
-    tasks = list(wikigenbench(options.data / "wikigenbench"))
+    args = parser.parse_args()
+    tasks = list(wikigenbench(args.data / "wikigenbench"))
     by_policy(tasks)
     by_status(tasks)
-    if options.show in {"cited", "found"}:
-        list_excluded(page for task in tasks for page in getattr(task, options.show))
+    if args.show in {"cited", "found"}:
+        list_excluded(page for task in tasks for page in getattr(task, args.show))
     print("\n## Copies of the article in WikiGenBench\n")
-    copies(tasks, show=options.show == "leaks")
+    copies(tasks, show=args.show == "leaks")
     print("\n## Copies of the article in runs of the original STORM\n")
-    copies(list(storm_runs(options.data)), show=True)
+    copies(list(storm_runs(args.data)), show=True)
 
 
 def wikigenbench(folder: Path) -> Iterator[Task]:

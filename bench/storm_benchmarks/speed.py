@@ -18,6 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 from storm_benchmarks.bench_server import Bench, Call, Latency, Tokenizer, serving
+from storm_benchmarks.shared import options
 from storm_pipeline import Storm
 from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.concurrency import tune_process
@@ -37,44 +38,43 @@ class NoContents:
 
 def main() -> None:
     """Run and print a Markdown table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__, "cache")
     parser.add_argument("--embedder", choices=["real", "stub"], action="append")
     parser.add_argument("--perspectives", type=int, default=5)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--recipe", default="storm+gaps")
-    parser.add_argument("--cache", type=Path, default=Path("cache"))
     parser.add_argument("--stages", action="store_true", help="also print the wall time of every stage")
     parser.add_argument("--latency", type=float, nargs=2, default=(0.25, 0.002), help="seconds a reply, and a token")
-    options = parser.parse_args()
+    args = parser.parse_args()
     tune_process()
     print("| embedder | wall s | longest chain s | ratio (median of runs) | ratios | snippets |")
     print("|---|---|---|---|---|---|")
     calls: list[Call] = []
-    for embedder in options.embedder or ["real", "stub"]:
-        calls = measure(embedder, options)
+    for embedder in args.embedder or ["real", "stub"]:
+        calls = measure(embedder, args)
     print()
     print_tokens(calls)
 
 
-def measure(embedder: str, options: argparse.Namespace) -> list[Call]:
+def measure(embedder: str, args: argparse.Namespace) -> list[Call]:
     """Run several times, print one row, and return the calls of the last run."""
-    leads = fetch(LEADS, options.cache)
+    leads = fetch(LEADS, args.cache)
     walls, chains = [], []
-    with tempfile.TemporaryDirectory() as out, serving(leads, Latency(*options.latency)) as bench:
+    with tempfile.TemporaryDirectory() as out, serving(leads, Latency(*args.latency)) as bench:
         stages: list[str] = []
-        storm = _storm(bench, embedder, options, out, stages)
+        storm = _storm(bench, embedder, args, out, stages)
         storm.outline("warm-up")  # loads models, opens connections
-        for _ in range(options.runs):
+        for _ in range(args.runs):
             bench.calls()
             stages.clear()
             start = time.monotonic()
-            article = storm.write("Silk Road", recipe=options.recipe)
+            article = storm.write("Silk Road", recipe=args.recipe)
             walls.append(time.monotonic() - start)
             calls = bench.calls()
             chains.append(max(call.chain for call in calls))
             _check(article)
-        if options.stages:
+        if args.stages:
             print("\n".join(stages))
     ratios = [wall / chain for wall, chain in zip(walls, chains, strict=True)]
     shown = " ".join(f"{ratio:.2f}" for ratio in ratios)
@@ -84,7 +84,7 @@ def measure(embedder: str, options: argparse.Namespace) -> list[Call]:
     return calls
 
 
-def _storm(bench: Bench, embedder: str, options: argparse.Namespace, out: str, stages: list[str]) -> Storm:
+def _storm(bench: Bench, embedder: str, args: argparse.Namespace, out: str, stages: list[str]) -> Storm:
     def note(event: Event) -> None:
         if isinstance(event, StageFinished):
             stages.append(f"  {event.stage}: {event.seconds:.2f} s")
@@ -95,11 +95,11 @@ def _storm(bench: Bench, embedder: str, options: argparse.Namespace, out: str, s
         embedder=HashingEmbedder() if embedder == "stub" else None,
         contents=NoContents(),
         sinks=[CallbackSink(note)],
-        perspectives=options.perspectives,
-        turns=options.turns,
+        perspectives=args.perspectives,
+        turns=args.turns,
         workers=64,
         out=Path(out),
-        cache=options.cache,
+        cache=args.cache,
     )
 
 

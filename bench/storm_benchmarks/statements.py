@@ -10,10 +10,6 @@
   These sentences are twice as long as statements, so the screen misses more of them.
 """
 
-import argparse
-import gzip
-import json
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -28,6 +24,7 @@ from storm_bench.judging_tasks import CalibrationTask, LabelledPair
 from storm_bench.metrics.statement_coverage import STATED, best_scores
 from storm_bench.statement_passages import find_in_text
 from storm_bench.types import Topic
+from storm_benchmarks.shared import json_lines, options
 from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, open_embedder
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.text.sentences import split_sentences
@@ -64,18 +61,16 @@ class WholeTextJudge:
 
 def main() -> None:
     """Print two Markdown tables: the calibration, and the share of each task's pairs accepted, by threshold."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("STORM_DATA", "../shared/data")))
-    parser.add_argument("--cache", type=Path, default=Path("cache"))
+    parser = options(__doc__, "data", "cache")
     parser.add_argument("--statements", type=int, default=60, help="number per topic, evenly spaced")
     parser.add_argument("--value", action="store_true", help="print the calibration as JSON")
-    options = parser.parse_args()
-    embedder = CachingEmbedder(open_embedder("all-MiniLM-L6-v2", options.cache))
+    args = parser.parse_args()
+    embedder = CachingEmbedder(open_embedder("all-MiniLM-L6-v2", args.cache))
     judge = CachingJudge(WholeTextJudge(ScreenJudge(embedder, threshold=STATED)))
-    topics = read_wiki_live(options.data / "wiki_live").topics
-    tasks = (*article_tasks(topics, embedder, options.statements), _wice_task(options.data / _WICE))
+    topics = read_wiki_live(args.data / "wiki_live").topics
+    tasks = (*article_tasks(topics, embedder, args.statements), _wice_task(args.data / _WICE))
     found = calibrate(judge, tasks)
-    print(TypeAdapter(Calibration).dump_json(found).decode() if options.value else found.to_markdown())
+    print(TypeAdapter(Calibration).dump_json(found).decode() if args.value else found.to_markdown())
     print(f"\n{_table(judge, tasks)}")
 
 
@@ -113,7 +108,6 @@ def _without_statements(topic: Topic, statements: Sequence[str], embedder: Embed
 
 
 def _wice_task(path: Path) -> CalibrationTask:
-    rows = [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
     return CalibrationTask(
         "WiCE",
         tuple(
@@ -122,7 +116,7 @@ def _wice_task(path: Path) -> CalibrationTask:
                 positive=row["label"] == "supported",
                 group=row["meta"]["claim_title"],
             )
-            for row in rows
+            for row in json_lines(path)
         ),
     )
 

@@ -8,7 +8,6 @@ Reports CPU time (all threads) and wall time; on a shared machine trust CPU time
 
 import argparse
 import json
-import re
 import resource
 import subprocess
 import sys
@@ -19,8 +18,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import ir_measures
 import numpy as np
+from ir_measures import nDCG
 
+from storm_benchmarks.shared import cranfield, options, print_table
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import SentenceTransformerEmbedder, Vectors
 from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder
@@ -38,16 +40,6 @@ def timed(into: dict[str, tuple[float, float]], name: str) -> Iterator[None]:
     wall, processor = time.perf_counter(), time.process_time()
     yield
     into[name] = (time.perf_counter() - wall, time.process_time() - processor)
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print one Markdown table."""
-    for row in (header, ["---"] * len(header), *rows):
-        print("| " + " | ".join(row) + " |", flush=True)
-    print()
-
-
-# --- Comparing embedders ---------------------------------------------------------------------------------------
 
 
 def float32(model: Path, longest: int = 256) -> Embed:
@@ -91,48 +83,39 @@ def static(model: Path) -> Embed:
     return embed
 
 
-def cranfield(folder: Path, documents: int) -> tuple[list[str], list[str], list[set[int]]]:
-    """The first documents, the questions that some of them answer, and the indices of the answers to each."""
-    raw = re.findall(r"<docno>(\d+)</docno>.*?<text>(.*?)</text>", (folder / "cran.all.1400.xml").read_text(), re.S)
-    texts = [" ".join(text.split()) for _, text in raw][:documents]
-    asked = re.findall(r"<title>(.*?)</title>", (folder / "cran.qry.xml").read_text(), re.S)
-    answers: list[set[int]] = [set() for _ in asked]
-    for line in (folder / "cranqrel.trec.txt").read_text().splitlines():
-        # The judgements number the questions from 1 in file order, regardless of their <num>.
-        question, _, document, grade = (int(field) for field in line.split())
-        if grade > 0 and document <= documents:
-            answers[question - 1].add(document - 1)
-    kept = [i for i, answer in enumerate(answers) if answer]
-    return texts, [" ".join(asked[i].split()) for i in kept], [answers[i] for i in kept]
+def questions_on(folder: Path, documents: int) -> tuple[list[str], list[str], list[set[int]]]:
+    """Cranfield's first documents, the questions that some of them answer, and the indices of the answers to each."""
+    pages, queries, relevant = cranfield(folder)
+    places = {page: place for place, page in enumerate(list(pages)[:documents])}
+    answers = {question: {places[page] for page in own if page in places} for question, own in relevant.items()}
+    kept = [question for question in queries if answers.get(question)]
+    return [pages[page][1] for page in places], [queries[one] for one in kept], [answers[one] for one in kept]
 
 
 def ndcg(rankings: Sequence[Sequence[int]], answers: Sequence[set[int]]) -> float:
     """Mean nDCG@10 with binary gains, in [0, 1]."""
-    discount = 1 / np.log2(np.arange(2, 12))
-    gains = [
-        np.array([d in answer for d in r[:10]]) @ discount[: len(r[:10])]
-        for r, answer in zip(rankings, answers, strict=True)
-    ]
-    return float(np.mean([gain / discount[: len(a)].sum() for gain, a in zip(gains, answers, strict=True)]))
+    judged = [ir_measures.Qrel(str(i), str(page), 1) for i, own in enumerate(answers) for page in own]
+    run = [ir_measures.ScoredDoc(str(i), str(page), -n) for i, own in enumerate(rankings) for n, page in enumerate(own)]
+    return float(ir_measures.calc_aggregate([nDCG @ 10], judged, run)[nDCG @ 10])
 
 
-def embedders(options: argparse.Namespace) -> None:
+def embedders(args: argparse.Namespace) -> None:
     """Cost and retrieval quality of the embedders."""
     import torch
 
-    torch.set_num_threads(options.threads)
-    texts, questions, answers = cranfield(options.cranfield, options.documents)
-    short = [" ".join(text.split()[:100]) for text in texts if len(text.split()) >= 100][: options.timed]
+    torch.set_num_threads(args.threads)
+    texts, questions, answers = questions_on(args.cranfield, args.documents)
+    short = [" ".join(text.split()[:100]) for text in texts if len(text.split()) >= 100][: args.timed]
     ways: dict[str, Embed] = {
-        "float32, 256 tokens": float32(options.model),
-        "float32, 128 tokens": float32(options.model, 128),
-        "torch.ao int8, per tensor": torch_dynamic(options.model, per_channel=False),
-        "torch.ao int8, per channel": torch_dynamic(options.model, per_channel=True),
-        "**int8 per token (ours)**": Int8BertEmbedder(options.model, threads=options.threads).embed,
-        "static token embeddings": static(options.model),
+        "float32, 256 tokens": float32(args.model),
+        "float32, 128 tokens": float32(args.model, 128),
+        "torch.ao int8, per tensor": torch_dynamic(args.model, per_channel=False),
+        "torch.ao int8, per channel": torch_dynamic(args.model, per_channel=True),
+        "**int8 per token (ours)**": Int8BertEmbedder(args.model, threads=args.threads).embed,
+        "static token embeddings": static(args.model),
     }
     costs: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
-    for _ in range(options.rounds):
+    for _ in range(args.rounds):
         for name, embed in ways.items():
             spent: dict[str, tuple[float, float]] = {}
             with timed(spent, name):
@@ -152,27 +135,19 @@ def embedders(options: argparse.Namespace) -> None:
         first = [fused(pair) for pair in zip(again, lexical, strict=True)]
         wall, processor = (min(costs) / len(short) * 1e3 for costs in zip(*costs[name], strict=True))
         cosine = (reference * vectors).sum(axis=1)
-        rows.append(
-            [
-                name,
-                f"{processor:.1f}",
-                f"{wall:.1f}",
-                f"{base / len(short) * 1e3 / processor:.2f}×",
-                f"{cosine.mean():.4f}",
-                f"{ndcg(dense, answers):.3f}",
-                f"{ndcg(hybrid, answers):.3f}",
-                f"{ndcg(first, answers):.3f}",
-            ]
+        cells = (
+            f"{processor:.1f}",
+            f"{wall:.1f}",
+            f"{base / len(short) * 1e3 / processor:.2f}×",
+            f"{cosine.mean():.4f}",
         )
+        rows.append([name, *cells, *(f"{ndcg(own, answers):.3f}" for own in (dense, hybrid, first))])
     print(
-        f"{len(short)} texts of 100 words, {options.threads} threads, best of {options.rounds} alternating rounds; "
+        f"{len(short)} texts of 100 words, {args.threads} threads, best of {args.rounds} alternating rounds; "
         f"nDCG@10 over {len(texts)} Cranfield documents and {len(questions)} questions.\n"
     )
     header = ["way", "CPU ms a text", "wall ms", "speed", "cosine to float32", "dense", "fused", "BM25 top 100 only"]
-    table(header, rows)
-
-
-# --- The store against plain parts ---------------------------------------------------------------------------------
+    print_table(header, rows)
 
 
 def lead_texts(path: Path, count: int) -> list[Snippet]:
@@ -238,33 +213,33 @@ def through_store(
     return spent
 
 
-def measure(options: argparse.Namespace) -> None:
+def measure(args: argparse.Namespace) -> None:
     """Measure one system in this process; prints JSON for :func:`scale`."""
-    snippets = lead_texts(options.leads, options.snippets)
+    snippets = lead_texts(args.leads, args.snippets)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        embedder = Int8BertEmbedder(options.model, threads=options.threads)
-        if options.system == "store":
+        embedder = Int8BertEmbedder(args.model, threads=args.threads)
+        if args.system == "store":
             embedder.embed(["warm"])
             spent = through_store(snippets, embedder, folder)
         else:
-            exact = SentenceTransformerEmbedder(options.model, threads=options.threads)
-            embed = embedder.embed if options.system == "plain int8" else exact.embed
+            exact = SentenceTransformerEmbedder(args.model, threads=args.threads)
+            embed = embedder.embed if args.system == "plain int8" else exact.embed
             embed(["warm"])
             spent = plain(snippets, embed, folder)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"spent": spent, "peak": peak, "snippets": len(snippets)}))
 
 
-def scale(options: argparse.Namespace) -> None:
+def scale(args: argparse.Namespace) -> None:
     """Compare the systems, each in a separate process."""
-    systems = [*(["plain float32"] if options.float32 else []), "plain int8", "store"]
+    systems = [*(["plain float32"] if args.float32 else []), "plain int8", "store"]
     results = {}
     for system in systems:
         command = [sys.executable, __file__, *sys.argv[1:], "--system", system]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         results[system] = json.loads(done.stdout.splitlines()[-1])
-    print(f"{results['store']['snippets']} snippets, {options.threads} threads; processor seconds (wall seconds).\n")
+    print(f"{results['store']['snippets']} snippets, {args.threads} threads; processor seconds (wall seconds).\n")
     rows = []
     for step in results["store"]["spent"]:
         many = 50 if step == "query batch" else 1
@@ -274,12 +249,12 @@ def scale(options: argparse.Namespace) -> None:
             cells.append("" if wall is None else f"{processor / many:.4g} ({wall / many:.4g})")
         rows.append([step, *cells])
     rows.append(["peak memory, MiB", *(f"{results[system]['peak']:.0f}" for system in systems)])
-    table(["step", *systems], rows)
+    print_table(["step", *systems], rows)
 
 
 def main() -> None:
     """Parse the command line and run."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     commands = parser.add_subparsers(required=True)
     for command, run in (("embedders", embedders), ("scale", scale)):
         sub = commands.add_parser(command, help=run.__doc__)
@@ -296,8 +271,8 @@ def main() -> None:
             sub.add_argument("--snippets", type=int, default=10_000)
             sub.add_argument("--float32", action="store_true", help="also measure plain float32, which takes longest")
             sub.add_argument("--system", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    (measure if getattr(options, "system", None) else options.run)(options)
+    args = parser.parse_args()
+    (measure if getattr(args, "system", None) else args.run)(args)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from storm_benchmarks.faults.interrupts import SIGNALS, interrupted_at
 from storm_benchmarks.faults.kills import Recovered, Whole, killed_at, moments, undisturbed
 from storm_benchmarks.faults.lab import Lab, lab
 from storm_benchmarks.faults.replies import crowd, failing, hung, resident
+from storm_benchmarks.shared import options
 from storm_pipeline.concurrency import tune_process
 
 _GROWTH = 60.0  # maximum growth of memory from the first batch of topics to the last, in megabytes
@@ -50,7 +51,7 @@ class Row:
 
 def main() -> None:
     """Run every part and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("--kills", type=int, default=30, help="number of runs killed once, and of kills of one run")
     parser.add_argument(
         "--runs", type=int, default=10, help="number of runs against a server that fails 30 %% of all calls"
@@ -61,35 +62,35 @@ def main() -> None:
         "--batches", type=int, default=3, help="number of batches of concurrent topics, to check for memory growth"
     )
     parser.add_argument("--log", type=Path, help="where to save the server's log of every call")
-    options = parser.parse_args()
+    args = parser.parse_args()
     tune_process()
     rows: list[Row] = []
     print("| what | runs | held | figures |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, lab(Path(folder)) as bench_lab:
-        for row in _parts(bench_lab, options):
+        for row in _parts(bench_lab, args):
             print(f"| {row.what} | {row.tried} | {row.held} | {row.figures} |", flush=True)
             rows.append(row)
-        if options.log:
-            shutil.copy(Path(folder) / "calls.jsonl", options.log)
+        if args.log:
+            shutil.copy(Path(folder) / "calls.jsonl", args.log)
     for row in rows:
         print(*(f"\n{row.what}: {problem}" for problem in row.problems), sep="")
     sys.exit(any(row.held < row.tried for row in rows))
 
 
-def _parts(bench_lab: Lab, options: argparse.Namespace) -> Iterator[Row]:
+def _parts(bench_lab: Lab, args: argparse.Namespace) -> Iterator[Row]:
     whole = undisturbed(bench_lab, "undisturbed")
-    if options.kills:
-        yield from kills(bench_lab, whole, options.kills)
-        yield kills_of_two_rounds(bench_lab, options.kills)
-        yield interrupts(bench_lab, whole, options.kills)
-    if options.runs:
-        yield failures(bench_lab, options.runs)
+    if args.kills:
+        yield from kills(bench_lab, whole, args.kills)
+        yield kills_of_two_rounds(bench_lab, args.kills)
+        yield interrupts(bench_lab, whole, args.kills)
+    if args.runs:
+        yield failures(bench_lab, args.runs)
     yield no_replies(bench_lab, search=False)
     yield no_replies(bench_lab, search=True)
-    if options.disks:
-        yield from disks(bench_lab, whole, options.disks)
-    if options.topics:
-        yield topics(bench_lab, options.topics, options.batches)
+    if args.disks:
+        yield from disks(bench_lab, whole, args.disks)
+    if args.topics:
+        yield topics(bench_lab, args.topics, args.batches)
 
 
 def kills(bench_lab: Lab, whole: Whole, number: int) -> Iterator[Row]:
