@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, Unpack, overload
+from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.configuration.trust import is_content
@@ -47,6 +47,25 @@ _OUTLINE = "outline"
 """Recipe name in the folder of an outline run; ``outline-<recipe>`` for recipes other than STORM."""
 T = TypeVar("T")
 R = TypeVar("R", Article, Outline)
+
+
+class RunOptions(TypedDict, total=False):
+    """Keyword arguments of every run, see :meth:`Storm.write`."""
+
+    sinks: Sequence[EventSink]
+    halt: threading.Event | None
+
+
+class WriteOptions(RunOptions, total=False):
+    """Keyword arguments of :meth:`Storm.write`."""
+
+    outline: Outline | Path | str | None
+
+
+class ResumeOptions(RunOptions, total=False):
+    """Keyword arguments of :meth:`Storm.resume`."""
+
+    accept_damage: bool
 
 
 class Storm:
@@ -195,26 +214,10 @@ class Storm:
             return run.folder
 
     @overload
-    def resume(
-        self,
-        run: Path | str,
-        kind: None = None,
-        *,
-        accept_damage: bool = False,
-        sinks: Sequence[EventSink] = (),
-        halt: threading.Event | None = None,
-    ) -> Article | Outline: ...
+    def resume(self, run: Path | str, kind: None = None, **options: Unpack[ResumeOptions]) -> Article | Outline: ...
 
     @overload
-    def resume(
-        self,
-        run: Path | str,
-        kind: type[R],
-        *,
-        accept_damage: bool = False,
-        sinks: Sequence[EventSink] = (),
-        halt: threading.Event | None = None,
-    ) -> R: ...
+    def resume(self, run: Path | str, kind: type[R], **options: Unpack[ResumeOptions]) -> R: ...
 
     def resume(
         self,
@@ -289,96 +292,47 @@ class Storm:
             with new:
                 return self._with(settings)._session(new, self._writing(new.recipe), halt, before=saved)
 
-    async def awrite(
-        self,
-        topic: str,
-        recipe: str = DEFAULT,
-        *,
-        outline: Outline | Path | str | None = None,
-        sinks: Sequence[EventSink] = (),
-        halt: threading.Event | None = None,
-    ) -> Article:
+    async def awrite(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> Article:
         """As :meth:`write`, for asyncio. Cancelling it stops the run gracefully, so that it can be resumed."""
         return await in_thread(
-            lambda stopped: self.write(topic, recipe, outline=outline, sinks=sinks, halt=stopped), halt
+            lambda stopped: self.write(topic, recipe, **(options | {"halt": stopped})), options.get("halt")
         )
 
-    async def aoutline(
-        self,
-        topic: str,
-        recipe: str = "storm",
-        *,
-        sinks: Sequence[EventSink] = (),
-        halt: threading.Event | None = None,
-    ) -> Outline:
+    async def aoutline(self, topic: str, recipe: str = "storm", **options: Unpack[RunOptions]) -> Outline:
         """As :meth:`outline`, for asyncio; cancelled as :meth:`awrite`."""
-        return await in_thread(lambda stopped: self.outline(topic, recipe, sinks=sinks, halt=stopped), halt)
+        return await in_thread(
+            lambda stopped: self.outline(topic, recipe, **(options | {"halt": stopped})), options.get("halt")
+        )
 
     @overload
     async def aresume(
-        self,
-        run: Path | str,
-        kind: None = None,
-        *,
-        accept_damage: bool = False,
-        sinks: Sequence[EventSink] = (),
-        halt: threading.Event | None = None,
+        self, run: Path | str, kind: None = None, **options: Unpack[ResumeOptions]
     ) -> Article | Outline: ...
 
     @overload
-    async def aresume(
-        self,
-        run: Path | str,
-        kind: type[R],
-        *,
-        accept_damage: bool = False,
-        sinks: Sequence[EventSink] = (),
-        halt: threading.Event | None = None,
-    ) -> R: ...
+    async def aresume(self, run: Path | str, kind: type[R], **options: Unpack[ResumeOptions]) -> R: ...
 
     async def aresume(
-        self,
-        run: Path | str,
-        kind: type[Any] | None = None,
-        *,
-        accept_damage: bool = False,
-        sinks: Sequence[EventSink] = (),
-        halt: threading.Event | None = None,
+        self, run: Path | str, kind: type[Any] | None = None, **options: Unpack[ResumeOptions]
     ) -> Article | Outline:
         """As :meth:`resume`, for asyncio; cancelled as :meth:`awrite`."""
         return await in_thread(
-            lambda stopped: self.resume(run, kind, accept_damage=accept_damage, sinks=sinks, halt=stopped), halt
+            lambda stopped: self.resume(run, kind, **(options | {"halt": stopped})), options.get("halt")
         )
 
-    def stream(
-        self,
-        topic: str,
-        recipe: str = DEFAULT,
-        *,
-        outline: Outline | Path | str | None = None,
-        sinks: Sequence[EventSink] = (),
-        halt: threading.Event | None = None,
-    ) -> Stream:
+    def stream(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> Stream:
         """As :meth:`write`, event by event: ``for event in storm.stream(topic): …``; see :class:`Stream`."""
-        stopped = halt or threading.Event()
-        return Stream(
-            lambda sink: self.write(topic, recipe, outline=outline, sinks=[*sinks, sink], halt=stopped), stopped
-        )
+        return Stream(*self._streamed(topic, recipe, options))
 
-    def astream(
-        self,
-        topic: str,
-        recipe: str = DEFAULT,
-        *,
-        outline: Outline | Path | str | None = None,
-        sinks: Sequence[EventSink] = (),
-        halt: threading.Event | None = None,
-    ) -> AsyncStream:
+    def astream(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> AsyncStream:
         """As :meth:`stream`, for asyncio: ``async for event in storm.astream(topic): …``; see :class:`AsyncStream`."""
-        stopped = halt or threading.Event()
-        return AsyncStream(
-            lambda sink: self.write(topic, recipe, outline=outline, sinks=[*sinks, sink], halt=stopped), stopped
-        )
+        return AsyncStream(*self._streamed(topic, recipe, options))
+
+    def _streamed(
+        self, topic: str, recipe: str, options: "WriteOptions"
+    ) -> tuple[Callable[[EventSink], Article], threading.Event]:
+        halt, sinks = options.get("halt") or threading.Event(), options.get("sinks", ())
+        return lambda sink: self.write(topic, recipe, **(options | {"halt": halt, "sinks": [*sinks, sink]})), halt
 
     def stop(self) -> None:
         """Stop every run of this object gracefully: work in flight is finished and saved, then StoppedError is raised.

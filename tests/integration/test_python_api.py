@@ -3,13 +3,12 @@
 import asyncio
 import contextvars
 import gc
-import inspect
 import threading
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from found_pages import world
@@ -53,8 +52,15 @@ PARAMETERS = {
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_twins_take_the_same(name: str) -> None:
-    twin = inspect.signature(getattr(Storm, PARAMETERS[name]))
-    assert inspect.signature(getattr(Storm, name)).parameters == twin.parameters
+    assert taken(getattr(Storm, name)) == taken(getattr(Storm, PARAMETERS[name]))
+
+
+def taken(method: Callable[..., object]) -> dict[str, object]:
+    """Names and types of a method's parameters, those of ``**options`` included."""
+    types = get_type_hints(method)
+    del types["return"]
+    options = get_type_hints(types.pop("options").__args__[0]) if "options" in types else {}
+    return types | options
 
 
 def test_asynchronous_runs(tmp_path: Path) -> None:
