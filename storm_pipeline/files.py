@@ -37,8 +37,7 @@ def is_plain(path: Path) -> bool:
 def read_plain(path: Path, limit: int = LARGEST) -> bytes:
     """Content of a file of a folder that may be another's: no link is followed, no pipe and no device is read.
 
-    Raises:
-        OSError: it cannot be read, is no plain file, or is larger than ``limit`` bytes.
+    Raises OSError: it cannot be read, is no plain file, or is larger than ``limit`` bytes.
     """
     if path.is_symlink():
         raise OSError(errno.ELOOP, "it is a link, which a folder of runs never has", str(path))
@@ -95,12 +94,8 @@ def cannot_write(path: Path, error: OSError) -> str:
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file and sync it to disk; at any moment the path holds either the old or the new file, complete.
 
-    Args:
-        path: the file to write; its folder must exist.
-        content: bytes, or text without lone surrogates, which is written as UTF-8 with its line ends as they are.
-
-    Raises:
-        OSError: the file cannot be written; its old content is unchanged.
+    ``content``: bytes, or text without lone surrogates, which is written as UTF-8 with its line ends as they are.
+    Raises OSError: the file cannot be written; its old content is unchanged.
     """
     scratch = path.with_name(f".{secrets.token_hex(8)}{UNFINISHED}")
     try:

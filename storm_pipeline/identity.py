@@ -37,14 +37,11 @@ _SAFE_PATH = "/:@!$&'()*+,;=~-._"
 def canonical_url(url: str) -> str:
     """One address for the many spellings of one page.
 
-    Lower-cases scheme and host, drops the fragment (unless it is a route, ``#!…`` or ``#/…``), default ports,
-    user names, ``www.``/``m.``/``amp.`` hosts, tracking parameters and a trailing slash or ``>``, sorts the rest of
-    the query by name, and unifies http with https. AMP versions of a page, search engines' copies of them
-    included, map to the page itself. Idempotent; never raises. Anything that is not a web address
-    (``file:``, ``corpus:`` …) is returned stripped but otherwise unchanged.
-
-    Args:
-        url: an address from a search engine or a user.
+    Lower-cases scheme and host, drops the fragment (unless it is a route, ``#!…`` or ``#/…``), default ports, user
+    names, ``www.``/``m.``/``amp.`` hosts, tracking parameters and a trailing slash or ``>``, sorts the rest of the
+    query by name, and unifies http with https. AMP versions of a page, search engines' copies of them included, map to
+    the page itself. Idempotent; never raises. Anything that is not a web address (``file:``, ``corpus:`` …) is returned
+    stripped but otherwise unchanged.
     """
     url = url.strip()
     try:

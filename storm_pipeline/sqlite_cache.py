@@ -29,7 +29,6 @@ class SqliteCache:
 
     Args:
         path: the file; it and its folder are created at the first use.
-        clock: the time in seconds since 1970.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:

@@ -59,12 +59,7 @@ def parse_xhtml(data: bytes) -> Any:
 
 
 def text_of(root: Any, skipped: Callable[[Any], bool] | None = None) -> str:
-    """The text of a tree: blank lines between blocks, one line per table row, cells separated by bars.
-
-    Args:
-        root: an element, or the root of a page.
-        skipped: whether to skip an element and its descendants.
-    """
+    """The text of a tree: blank lines between blocks, one line per table row, cells separated by bars."""
     text = "".join(_pieces(root, skipped or (lambda _: False)))
     lines = (" ".join(line.split()).removesuffix(" |") for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

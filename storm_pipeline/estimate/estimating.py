@@ -58,7 +58,6 @@ def estimate(
     settings are): resampled replies and retried calls come on top. Tokens are those of English text.
 
     Args:
-        programs: compiled programs; default: the package's own.
         recipe: the method, one of :data:`storm_pipeline.recipes.RECIPES` or a function like them.
         outline_only: whether the run only makes an outline; the recipe is then one of
             :data:`storm_pipeline.recipes.OUTLINES`.

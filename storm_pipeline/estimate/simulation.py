@@ -63,7 +63,6 @@ def simulate(
 
     Args:
         recipe: one of :data:`storm_pipeline.recipes.RECIPES` or :data:`storm_pipeline.recipes.OUTLINES`.
-        scenario: sizes of sources and replies.
         user_pieces: pieces that the user provides, for which no model is asked.
     """
     settings = _simulation_settings(settled(settings), scenario)

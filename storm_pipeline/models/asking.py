@@ -74,7 +74,6 @@ class LanguageModels:
     an earlier session made it; otherwise it is sent and journalled.
 
     Args:
-        control: consulted before every call.
         journal: holds the replies of earlier sessions of the run; new replies are added.
         settings: limits on concurrent calls, attempts and samples; seed and prices.
     """

@@ -104,7 +104,6 @@ class Engine:
     """Sends the requests of a run: journalled, capped, throttled, retried and counted. Thread-safe.
 
     Args:
-        control: consulted before every call.
         journal: holds the replies of earlier sessions of the run; new replies are added.
         settings: limits on concurrent calls, and attempts.
     """

@@ -23,8 +23,6 @@ class Limiter:
         rate: sustained entries per second, > 0; infinite for no limit.
         burst: entries allowed at once after an idle period, >= 1.
         concurrent: maximum number of threads inside, >= 1.
-        clock: returns monotonic seconds.
-        sleep: called with the seconds to wait.
     """
 
     def __init__(
@@ -83,7 +81,6 @@ class Circuit:
     Args:
         failures: consecutive failures that open it, >= 1.
         seconds: how long it stays open, >= 0.
-        clock: returns monotonic seconds.
     """
 
     def __init__(

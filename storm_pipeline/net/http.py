@@ -46,9 +46,6 @@ class ApiClient:
         headers: sent with each request; may hold a key.
         remedies: HTTP status → what to do about it, in addition to the general ones.
         refusals: error responses that are identified by their text, not the status alone.
-        patience: time limits.
-        max_bytes: maximum size of a response, after decompression.
-        sleep: called with the seconds to wait between attempts.
 
     Raises:
         SettingsError: a header value is malformed (a line break in a key, for instance).

@@ -59,9 +59,7 @@ class Refusals:
     def error(self, response: "requests.Response", deadline: float) -> SearchError:
         """The error for a response whose status is not 200: a TransientError where a retry may help.
 
-        Args:
-            response: the response; its text is read only if needed to identify a refusal.
-            deadline: when to stop reading, in monotonic seconds.
+        ``response``: the response; its text is read only if needed to identify a refusal.
         """
         status = response.status_code
         if 300 <= status < 400:

@@ -101,9 +101,7 @@ def with_retries(attempt: Callable[[], T], patience: Patience, *, sleep: Callabl
 def retry_after_seconds(value: str | None, now: datetime.datetime | None = None) -> float | None:
     """Seconds to wait by a ``Retry-After`` header, >= 0; None if it is absent or malformed.
 
-    Args:
-        value: the header: seconds, or an HTTP date.
-        now: timezone-aware current time; by default the system clock's.
+    ``now``: timezone-aware current time; by default the system clock's.
     """
     if value is None:
         return None

@@ -44,7 +44,6 @@ def exchange(target: Target, access: Access, limits: Limits, deadline: float) ->
     """Request a page; the response can be read within the block. Proxies, cookies and netrc are not used.
 
     Args:
-        target: the parsed URL.
         limits: only ``connect`` and ``read`` are used.
         deadline: ``time.monotonic`` at which the connection is closed.
 

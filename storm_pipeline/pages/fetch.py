@@ -47,7 +47,6 @@ def fetch_page(
     The environment's proxies and netrc are ignored, and no cookies are kept.
 
     Args:
-        limits: time, size and redirects.
         access: which addresses may be connected to; by default those of the public internet.
         visit: entered around every request, redirects included.
 

@@ -19,9 +19,7 @@ class CachedPages:
     """Fetches pages and caches them by canonical URL. Failures are not cached.
 
     Args:
-        fetch: URL → page.
         folder: the cache folder; pages are kept in ``pages/pages.sqlite`` inside it.
-        mode: see :data:`storm_pipeline.search.search_cache.CacheMode`.
         max_age_days: age in days after which a page expires; ignored in a replay. None for no limit.
     """
 

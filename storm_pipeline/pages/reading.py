@@ -175,7 +175,6 @@ class WebPages:
     """URL → page: fetched from the public internet within limits, obeying robots.txt, and extracted. Thread-safe.
 
     Args:
-        limits: time, size and redirects of a page.
         access: which addresses may be connected to; by default those of the public internet.
         politeness: applied to every request; by default robots.txt is obeyed.
     """

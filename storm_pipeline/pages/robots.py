@@ -33,9 +33,6 @@ class SingleFlight(Generic[K, V]):
     """A memoized function: the first call with a key does the work, concurrent calls wait for it.
 
     Exceptions are memoized too.
-
-    Args:
-        work: key → result.
     """
 
     def __init__(self, work: Callable[[K], V]) -> None:
@@ -78,7 +75,6 @@ class Politeness:
     Args:
         limits: limits of fetching a robots.txt; it has its own size limit, past which it is truncated.
         robots: whether to fetch and obey robots.txt.
-        concurrent: maximum number of concurrent requests per site.
         longest_delay: maximum crawl delay in seconds; a longer one is capped.
     """
 

@@ -68,11 +68,7 @@ class _RunningTopic:
 
 
 class BatchBoard:
-    """The state of a batch's topics.
-
-    Args:
-        now: a clock in seconds.
-    """
+    """The state of a batch's topics."""
 
     def __init__(self, rows: Sequence[TopicStatus], now: Callable[[], float] = time.monotonic) -> None:
         self.started = now()
@@ -125,12 +121,7 @@ def _cells(row: TopicStatus) -> tuple[str, ...]:
 
 
 class BatchProgress(TerminalDisplay[BatchBoard]):
-    """A batch's sink that shows its progress; a context manager that restores the terminal.
-
-    Args:
-        console: console to print to; default: standard error.
-        now: a clock in seconds.
-    """
+    """A batch's sink that shows its progress; a context manager that restores the terminal."""
 
     def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:
         super().__init__(BatchBoard((), now), console, now)

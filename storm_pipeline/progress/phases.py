@@ -80,9 +80,7 @@ def share_done(
 ) -> float:
     """Share of the expected work that is done, from 0 to 1.
 
-    Args:
-        phases: what is expected.
-        ended: those of them that are not under way now. One after which a later one has started counts as done.
+    ``ended``: those of them that are not under way now. One after which a later one has started counts as done.
     """
     total = sum(phase.work for phase in phases)
     latest = max((place_of(stage) for stage in started if stage != _REPEATED), default=-1)

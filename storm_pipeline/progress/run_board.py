@@ -40,9 +40,6 @@ class RunBoard:
     """Totals of a run, and a task of rich's ``Progress`` per stage and download.
 
     A resumed run keeps its totals, and the time between its sessions does not count.
-
-    Args:
-        now: a clock in seconds.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:

@@ -31,10 +31,6 @@ class ProgressSink(TerminalDisplay[RunBoard]):
 
     On a terminal and in a notebook there is a live bar per stage; elsewhere (a file, a pipe, a dumb terminal) a line as
     each stage starts and ends. Retries, degradations and failures are lines above the bars, similar ones once.
-
-    Args:
-        console: console to print to; default: standard error.
-        now: a clock in seconds.
     """
 
     def __init__(self, console: Console | None = None, *, now: Callable[[], float] = time.monotonic) -> None:

@@ -45,9 +45,7 @@ def plain_digits(text: str) -> str:
 def values(literal: str, language: str) -> tuple[Fraction, ...]:
     """The possible values of a number in digits, likeliest first; empty if it is not a number (``1.2.3``, 50 digits).
 
-    Args:
-        literal: a match of :data:`NUMBER`.
-        language: ISO 639-1 code, whose decimal sign decides how to read ``1.234``; "" if unknown.
+    ``language``: ISO 639-1 code, whose decimal sign decides how to read ``1.234``; "" if unknown.
     """
     if len(literal) > _MAX_CHARS:
         return ()

@@ -55,16 +55,14 @@ class CitedText:
 def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", names: Sequence[str] = ()) -> CitedText:
     """Read a text in which ``[n]`` cites ``shown[n - 1]``.
 
-    Lists, ranges, doubled brackets and labels (``[Source 1]``) are recognised, ``(1)`` is not a marker,
-    markdown links keep their text only, ``[citation needed]`` is removed, and other brackets stay. A marker
-    that stands alone belongs to the sentence before it (to the first sentence if there is none before). A
-    range covers the snippets shown within it and counts as one invention for each end that lies outside.
+    Lists, ranges, doubled brackets and labels (``[Source 1]``) are recognised, ``(1)`` is not a marker, markdown links
+    keep their text only, ``[citation needed]`` is removed, and other brackets stay. A marker that stands alone belongs
+    to the sentence before it (to the first sentence if there is none before). A range covers the snippets shown within
+    it and counts as one invention for each end that lies outside.
 
     Args:
-        text: model output, without its thinking.
         shown: what the numbers refer to, in the order shown.
         language: ISO 639-1 code of the text, for sentence splitting.
-        names: names that contain full stops, which are not split.
     """
     sentences: list[Sentence] = []
     waiting: list[Citation] = []

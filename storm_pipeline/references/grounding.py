@@ -57,13 +57,11 @@ class Grounding:
     """Checks sentences against the passages that their writer was shown.
 
     Args:
-        shown: the passages, in the order of their numbers.
         known: text whose content needs no citation: the topic and the headings.
         longest_run: longest allowed run of words shared with a passage, not counting names and numbers.
         removed_below: similarity below which a citation is removed beside one that supports the sentence; 0: none is.
         pages: source id → all snippets of its page, searched for dates; by default those shown.
         findings: checked sentences that cite the passages and that the writer was shown too.
-        source_language: text of a passage → ISO 639-1 code.
     """
 
     def __init__(

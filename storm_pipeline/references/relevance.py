@@ -84,10 +84,7 @@ def own_page(topic: str, pages: Iterable[tuple[str, str]], language: str = "en")
     Its title is the topic, ignoring case, article and inflection; else so is a part of its title before brackets or the
     name of a site; else its first sentence introduces its subject by the topic as another name, as the target of a
     redirect does. Among equals the first one counts. If title and topic differ in brackets, it is another page.
-
-    Args:
-        pages: title and text of each page, best first.
-        language: ISO 639-1 code of topic and pages.
+    ``pages``: title and text of each page, best first.
     """
     ranked = [(_match(topic, title, text, language), title, text) for title, text in pages]
     rank, title, text = min(ranked, key=lambda page: page[0], default=(_NO_MATCH, "", ""))

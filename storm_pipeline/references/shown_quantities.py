@@ -25,7 +25,6 @@ class ShownQuantities:
         known: text whose content needs no source.
         pages: all snippets of a page, whose dates support what cites one of them.
         findings: checked sentences that cite these passages; the writer was shown them too.
-        source_language: text of a passage → ISO 639-1 code.
     """
 
     def __init__(

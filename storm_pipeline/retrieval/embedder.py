@@ -59,9 +59,6 @@ class HashingEmbedder:
     """A test double: hashed words and letter trigrams, no model, the same vectors on every machine.
 
     Texts that share words have similar vectors, so retrieval works; it does not model meaning.
-
-    Args:
-        dimension: length of the vectors, >= 1.
     """
 
     def __init__(self, dimension: int = 128) -> None:
@@ -204,7 +201,6 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, e
 
     Args:
         name: ``all-MiniLM-L6-v2`` for the pinned model, else the folder or hub name of a sentence-transformers model.
-        cache: the cache folder; the pinned model is fetched into it.
         progress: called with ``(name, bytes done, total bytes)`` during the download.
         exact: in float32, even where int8 is nearly as good and faster.
 

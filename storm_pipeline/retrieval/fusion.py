@@ -12,9 +12,6 @@ RANK_CONSTANT = 60
 def rank_scores(rankings: Iterable[Iterable[T]]) -> dict[T, float]:
     """The fused score of each entry, higher is better: the sum of 1 / (60 + rank) over the rankings, ranks from 1.
 
-    Args:
-        rankings: distinct entries each, best first.
-
     Returns:
         Entry → score, in order of first occurrence.
     """

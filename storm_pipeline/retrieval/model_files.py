@@ -91,11 +91,8 @@ def require_hub(source: str, remedy: str) -> None:
 def options_without_code(source: str | Path, cache: Path | None = None) -> dict[str, Any]:
     """Arguments of transformers' ``from_pretrained`` that load a model without running code of its files.
 
-    Its configuration is checked first; that of a model on the hub is fetched, and its revision is pinned.
-
-    Args:
-        source: a folder, which is never looked for on the network, or a name on the model hub.
-        cache: where a model from the hub is kept; default: the library's own place.
+    Its configuration is checked first; that of a model on the hub is fetched, and its revision is pinned. ``source``: a
+    folder, which is never looked for on the network, or a name on the model hub.
 
     Raises:
         SettingsError: the configuration asks for code.

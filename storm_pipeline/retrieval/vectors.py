@@ -53,8 +53,6 @@ class ServerCollection:
 
     Args:
         address: URL of the server, e.g. ``http://localhost:6333``.
-        key: API key; empty for none.
-        patience: time limits.
     """
 
     def __init__(

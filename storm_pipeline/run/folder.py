@@ -49,7 +49,6 @@ class RunStore:
     searches (:class:`storm_pipeline.run.journal.Journal`), ``events.jsonl`` the events; all others are pieces.
 
     Attributes:
-        state: content of ``run.json``.
         earlier_events: the events of earlier sessions, each with its time in seconds since 1970.
         findings: what of ``run.json``, ``settings.json``, the journal and the events was lost or changed.
         replaced: pieces that were changed or lost since they were written → their new name ("" if missing).

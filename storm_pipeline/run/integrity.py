@@ -55,15 +55,7 @@ def logged_events(folder: Path) -> LoggedEvents:
 
 
 def examine(folder: Path, state: Mapping[str, Any], journal: Journal, events: LoggedEvents) -> Findings:
-    """Compare the files of a run.
-
-    Args:
-        state: content of its ``run.json``.
-        events: its :func:`logged_events`.
-
-    Raises:
-        RunError: a file cannot be read.
-    """
+    """Compare the files of a run. Raises RunError: a file cannot be read."""
     if not (folder / STATE).exists():  # a new run
         return Findings()
     logged = [event for _, event in events if isinstance(event, CallFinished)]

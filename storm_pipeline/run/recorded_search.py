@@ -25,7 +25,6 @@ class RecordedSearch:
     """A run's search that journals every result and reuses it in later sessions. Thread-safe.
 
     Args:
-        control: consulted before every search.
         spec: the engine's name, as in the settings.
     """
 

@@ -46,9 +46,7 @@ class Engine:
 def open_engine(settings: Settings, custom: Search | None = None, progress: Progress | None = None) -> Engine:
     """Open the engine that the settings name, or choose one for ``auto``.
 
-    Args:
-        custom: an engine that the user passed, used instead; see :func:`storm_pipeline.search.edge.checked`.
-        progress: called while a download is under way.
+    ``custom``: an engine that the user passed, used instead; see :func:`storm_pipeline.search.edge.checked`.
 
     Raises:
         SettingsError: it cannot be opened as requested; see :func:`storm_pipeline.search.registry.open_search`.

@@ -106,12 +106,7 @@ def require_key(engine: str, name: str, source: str, given: str | None = None) -
 def require_argument(engine: str, argument: str, what: str, form: str) -> str:
     """The argument after the colon of a specification, for an engine that requires one.
 
-    Args:
-        argument: as the user wrote it; may be empty.
-        what: what is required, such as ``a path``.
-
-    Raises:
-        SettingsError: it is empty.
+    ``what``: what is required, such as ``a path``. Raises SettingsError: it is empty.
     """
     if not argument:
         raise SettingsError(f"the search engine `{engine}` needs {what}: write {form}")

@@ -26,7 +26,6 @@ def with_crossref(
     The first request that fails is the last, so that nothing waits without a network.
 
     Args:
-        documents: as they were read.
         kept: what Crossref said before, which is not asked again.
 
     Returns:

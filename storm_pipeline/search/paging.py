@@ -30,10 +30,7 @@ def paged(
 def best_passages(ranked: Iterable[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
     """The first passages of the first documents, in rank order.
 
-    Args:
-        ranked: best first; may be lazy, and is consumed only as far as needed.
-        k: maximum number of documents, i.e. distinct URLs.
-        passages: maximum number of passages per document.
+    ``ranked``: best first; may be lazy, and is consumed only as far as needed.
     """
     taken: dict[str, int] = {}
     chosen: list[Snippet] = []

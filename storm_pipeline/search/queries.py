@@ -37,7 +37,6 @@ def joined(words: Sequence[str], separator: str, limit: int) -> str:
 
     Args:
         words: at least one.
-        separator: placed between two words.
         limit: maximum length in characters, >= 1.
     """
     line = words[0][:limit]

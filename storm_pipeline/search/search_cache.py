@@ -25,7 +25,6 @@ class SearchCache:
 
     Args:
         folder: the cache folder; results are kept in ``search/searches.sqlite`` inside it.
-        mode: see :data:`CacheMode`.
         max_age_days: age in days after which a result expires; ignored in a replay. None for no limit.
     """
 

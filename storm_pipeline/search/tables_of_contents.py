@@ -79,7 +79,6 @@ class WikipediaContents:
         patience: attempts and pauses; ``timeout`` overrides its ``connect`` and ``read``.
         days: age in days after which a cached table (or a cached miss) expires.
         api: URL of another MediaWiki's ``api.php``, instead of Wikipedia's.
-        sleep: called with the seconds to wait between attempts.
 
     Raises:
         SettingsError: the language code is malformed.

@@ -64,7 +64,6 @@ class WebServiceSearch:
     Args:
         key: the API key; by default from the environment.
         base_url: base URL of a gateway or a local server instead of the service's.
-        patience: time limits.
         rate: requests a second; by default the service's.
         options: sent as far as the service has parameters or operators for them.
 

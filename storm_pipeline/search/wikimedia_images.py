@@ -59,7 +59,6 @@ class WikimediaImages:
 
     Args:
         api: URL of another MediaWiki's ``api.php``, instead of Wikipedia's.
-        patience: time limits of a request.
         seconds: time limit of a whole look-up, > 0.
     """
 

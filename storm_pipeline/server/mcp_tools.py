@@ -42,11 +42,7 @@ Progress: TypeAlias = Context[Any, Any]
 
 
 class SourceSearch:
-    """The owner's search engine with its cache, page reader and filter of sources; opened at first use.
-
-    Args:
-        engine: an engine to use instead of the one that the settings name.
-    """
+    """The owner's search engine with its cache, page reader and filter of sources; opened at first use."""
 
     def __init__(self, settings: Settings, engine: Search | None = None) -> None:
         self._settings = settings

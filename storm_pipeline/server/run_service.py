@@ -48,7 +48,6 @@ class RunService:
 
     Args:
         remote: the owner's settings, and which of them callers may choose.
-        at_once: maximum number of concurrent runs, >= 1.
         most_waiting: maximum number of runs that wait for their turn, >= 0.
         budget: US dollars that all runs in the folder may cost together; needs ``max_cost``, which a run reserves.
         open_storm: makes a ``Storm`` from settings; by default the class itself.

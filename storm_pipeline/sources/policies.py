@@ -46,7 +46,6 @@ class SourcePolicy:
     Args:
         policy: ``strict``, ``standard`` or ``any``.
         allow: domains, or domains with a path, that are always allowed.
-        deny: those that never are.
         catalogue: known ratings of sources; default: the package's.
 
     Raises:

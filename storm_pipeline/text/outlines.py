@@ -76,14 +76,12 @@ class _Node:
 def parse_outline(text: str, topic: str, *, max_sections: int = 20, max_depth: int = 3) -> Outline:
     """Parse an outline from model output.
 
-    ``#`` marks, numbers (``1.2``, ``II.``, ``A.``), bullets by indentation and bold lines are headings. If
-    there are several ``#`` headings, all other lines are ignored; a single one above a list
-    is the article's title. See :func:`outline_from_headings` for how headings are cleaned.
+    ``#`` marks, numbers (``1.2``, ``II.``, ``A.``), bullets by indentation and bold lines are headings. If there are
+    several ``#`` headings, all other lines are ignored; a single one above a list is the article's title. See
+    :func:`outline_from_headings` for how headings are cleaned.
 
     Args:
-        text: model output, without reasoning.
         topic: the topic; a level-1 heading of that name is the article's title, not a section.
-        max_sections: maximum number of sections; later ones are dropped.
         max_depth: maximum depth, 1 for sections only, at most 6; deeper headings are dropped.
     """
     lines = [line.expandtabs(4).rstrip() for line in text.splitlines() if not _FENCE.match(line)]
@@ -104,7 +102,6 @@ def outline_from_headings(
 
     Args:
         pairs: larger levels are deeper, from any base.
-        max_sections: maximum number of sections; later ones are dropped.
         max_depth: maximum depth, at most 6.
     """
     roots = _tree([(level, title) for level, raw in pairs if (title := _cleaned(raw))])

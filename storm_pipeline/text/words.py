@@ -76,7 +76,6 @@ def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()
     script does not allow whole sentences in it.
 
     Args:
-        text: the text to check; 0.0 if it has no letters.
         like: the reference, e.g. topic and sources; if it has no letters, nothing is foreign.
         own: scripts that are never foreign, by their Unicode names: those of the text's language.
     """

@@ -16,9 +16,7 @@ _LONGEST_MARKER = 60  # characters at the end of a text in which to look for its
 def claims_of(line: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> tuple[tuple[Claim, ...], int]:
     """The sentences of a line with the positions they cite, and the number of markers that refer to no passage.
 
-    Args:
-        line: text with markers; emphasis is removed, and emphasised text, such as a title, is not split.
-        names: names that contain full stops, which are not split.
+    ``line``: text with markers; emphasis is removed, and emphasised text, such as a title, is not split.
     """
     positions = [Citation(str(position), "") for position in range(shown)]
     titles = [found[2] for found in _EMPHASIS.finditer(line) if len(found[2].split()) <= _LONGEST_TITLE]

@@ -105,7 +105,6 @@ def checked_blocks(
 
     Args:
         where: name of the text in the record.
-        draft: the parsed reply.
         accepted: sentences of an earlier version of the text; repeated in hardly other words, they keep their citations
             rather than going back to the writer again.
     """

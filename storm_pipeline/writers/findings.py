@@ -46,9 +46,7 @@ def findings_by_section(
 ) -> list[list[Sentence]]:
     """The findings of each section, best fit first: those placed there, and unplaced ones that fit it best.
 
-    Args:
-        findings: without duplicates.
-        placed: text of a finding → title of its section, which may have become a subsection.
+    ``placed``: text of a finding → title of its section, which may have become a subsection.
     """
     sections: list[list[Sentence]] = [[] for _ in outline.sections]
     if not findings or not sections:

@@ -45,7 +45,6 @@ class ArxivSearch:
 
     Args:
         options: only ``since`` and ``until`` are used (dates of the first submission).
-        patience: time limits.
         rate: requests a second (the service asks for one in three seconds).
     """
 

@@ -42,8 +42,6 @@ class CorpusSearch:
     Links to files outside the folder are reported, not followed. Everything is read and indexed once, at construction.
 
     Args:
-        passages: maximum number of passages per document, >= 1.
-        limit: maximum number of words in a passage.
         linked: as for :func:`storm_pipeline.documents.reader.read_documents`.
         dois: whether Crossref is asked who wrote the documents whose DOI is all that is known.
         cache: folder in which what was read is kept; None to read everything anew.

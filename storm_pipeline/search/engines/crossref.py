@@ -41,7 +41,6 @@ class CrossrefSearch:
     Args:
         mailto: contact e-mail address; by default the environment variable ``CROSSREF_MAILTO``, if set.
         options: only ``since`` and ``until`` are used.
-        patience: time limits.
         rate: requests a second; None for what the service allows (3 with an e-mail address, 1 without).
     """
 

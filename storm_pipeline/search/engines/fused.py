@@ -45,9 +45,7 @@ def fused(engines: Iterable[SearchEngine | Search]) -> Search:
 def fuse_pages(rankings: Iterable[Sequence[Snippet]], k: int) -> tuple[Snippet, ...]:
     """The ``k`` best pages of several rankings with all their snippets, by reciprocal rank fusion over pages.
 
-    Args:
-        rankings: snippets, best first; the rank of a page is that of its first snippet, from 1.
-        k: maximum number of pages.
+    ``rankings``: snippets, best first; the rank of a page is that of its first snippet, from 1.
     """
     rankings = list(rankings)
     pages: dict[str, dict[str, Snippet]] = {}

@@ -35,7 +35,6 @@ class KiwixSearch:
 
     Args:
         passages: maximum number of passages per article, >= 1.
-        limit: maximum number of words in a passage.
     """
 
     name = "kiwix"

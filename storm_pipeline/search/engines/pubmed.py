@@ -42,7 +42,6 @@ class PubMedSearch:
     Args:
         key: the API key; by default the environment variable ``NCBI_API_KEY``, if it is set.
         options: only ``since`` and ``until`` are used (dates of publication).
-        patience: time limits.
         rate: requests a second; a search takes two or three; None for what the service allows (10 with a key, 3
             without).
     """

@@ -76,8 +76,6 @@ class QdrantSearch:
     """Nearest-neighbour search for passages by their vectors. Thread-safe.
 
     Args:
-        embedder: the model that made the vectors of the collection.
-        payload: names of the payload fields.
         vector: name of the vector; required if the collection has several.
         passages: maximum number of passages per URL, >= 1.
 

@@ -37,7 +37,6 @@ class SearxngSearch:
     Args:
         base_url: address of the instance, e.g. ``http://localhost:8080``; by default the variable ``SEARXNG_URL``.
         language: language code of the results, ``all`` for any.
-        patience: time limits.
         rate: requests a second (the upstream engines block frequent requests).
 
     Raises:

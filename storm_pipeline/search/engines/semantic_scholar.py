@@ -43,7 +43,6 @@ class SemanticScholarSearch:
     Args:
         key: the API key; by default the environment variable ``SEMANTIC_SCHOLAR_API_KEY``, if it is set.
         options: only ``since`` and ``until`` are used.
-        patience: time limits.
         rate: requests a second (the service allows 1 with a key; without one, all users share a quota).
 
     Raises:

@@ -72,7 +72,6 @@ class WikipediaSearch:
         base_url: full URL of the ``api.php`` to query instead.
         options: only ``language`` is used.
         passages: maximum number of passages per article, >= 1.
-        patience: time limits.
 
     Raises:
         SettingsError: the language code is malformed.
