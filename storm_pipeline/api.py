@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from storm_pipeline.documents.plain import objects, plain_text, readable_title, web_address
     from storm_pipeline.estimate import Question, Range, estimate, estimate_questions
     from storm_pipeline.files import cannot_write, read_bounded, write_atomically
-    from storm_pipeline.identity import canonical_url, source_id
+    from storm_pipeline.identity import canonical_url, page_address, source_id
     from storm_pipeline.models.asking import LanguageModels
     from storm_pipeline.models.llama_server import shared_server
     from storm_pipeline.models.open_models import open_models
@@ -48,10 +48,9 @@ if TYPE_CHECKING:
     from storm_pipeline.run.locking import locked, read_state
     from storm_pipeline.run.search import open_engine
     from storm_pipeline.search.base import Search
-    from storm_pipeline.search.choosing import choose
     from storm_pipeline.search.edge import checked
     from storm_pipeline.search.paging import best_passages
-    from storm_pipeline.search.wikipedia_urls import page_address
+    from storm_pipeline.search.registry import choose
     from storm_pipeline.sources.ground_truth import GroundTruth, folded_title, repeats_wikipedia, wikipedia_article
     from storm_pipeline.sqlite_cache import SqliteCache
     from storm_pipeline.text.fitting import most_tokens
@@ -185,7 +184,7 @@ _NAMES = {
     "documents.plain": "objects plain_text readable_title web_address",
     "estimate": "Question Range estimate estimate_questions",
     "files": "cannot_write read_bounded write_atomically",
-    "identity": "canonical_url source_id",
+    "identity": "canonical_url page_address source_id",
     "models.asking": "LanguageModels",
     "models.llama_server": "shared_server",
     "models.open_models": "open_models",
@@ -209,10 +208,9 @@ _NAMES = {
     "run.locking": "locked read_state",
     "run.search": "open_engine",
     "search.base": "Search",
-    "search.choosing": "choose",
+    "search.registry": "choose",
     "search.edge": "checked",
     "search.paging": "best_passages",
-    "search.wikipedia_urls": "page_address",
     "sources.ground_truth": "GroundTruth folded_title repeats_wikipedia wikipedia_article",
     "sqlite_cache": "SqliteCache",
     "text.fitting": "most_tokens",

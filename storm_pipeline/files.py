@@ -1,11 +1,14 @@
-"""Atomic writing of files, and reading of files that may be anything."""
+"""Atomic writing of files, reading of files that may be anything, and archives that are the same when made anew."""
 
 import errno
+import io
 import os
 import secrets
 import select
 import stat
 import time
+import zipfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -109,3 +112,14 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
         raise
+
+
+def zipped(members: Iterable[tuple[str, bytes]], stored: frozenset[str] = frozenset()) -> bytes:
+    """An archive of files in their order, all dated 1980-01-01. ``stored``: names of those that are not compressed."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, data in members:
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_STORED if name in stored else zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+    return made.getvalue()

@@ -31,6 +31,18 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _INVALID_IN_HOST = re.compile(r"[\x00-\x20\x7f\\^`{|}<>\"\[\]]")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _SAFE_PATH = "/:@!$&'()*+,;=~-._"
+_INVALID_IN_TITLE = frozenset("#<>[]{}|")
+_MAX_TITLE_BYTES = 255
+PREPRINT_SERVERS = frozenset(
+    {
+        "advance.sagepub.com", "africarxiv.org", "arxiv.org", "authorea.com", "biorxiv.org", "chemrxiv.org",
+        "chinaxiv.org", "eartharxiv.org", "eprint.iacr.org", "medrxiv.org", "preprints.org", "psyarxiv.com",
+        "researchsquare.com", "sportrxiv.org", "ssrn.com", "techrxiv.org",
+    }
+)  # fmt: skip
+"""Hosts, with all below them."""
+PREPRINT = "preprint"
+"""How a reference list marks such a source."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -120,3 +132,25 @@ def snippet_id(url: str, text: str) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def is_title(text: str) -> bool:
+    """Whether a page of MediaWiki may have this title: 1 to 255 bytes of UTF-8, none of ``#<>[]{}|``."""
+    return 0 < len(text.encode("utf-8", "replace")) <= _MAX_TITLE_BYTES and _INVALID_IN_TITLE.isdisjoint(text)
+
+
+def is_wikipedia(url: str) -> bool:
+    """Whether an address is on a Wikipedia of any language."""
+    host = urlsplit(url).hostname or ""
+    return host == "wikipedia.org" or host.endswith(".wikipedia.org")
+
+
+def page_address(title: str, site: str = "en.wikipedia.org") -> str:
+    """URL of an article of a Wikipedia or a sister project, by default the English Wikipedia."""
+    return f"https://{site}/wiki/" + quote(title.replace(" ", "_"), safe="/:@!$&'()*+,;=~-._")
+
+
+def is_preprint(url: str) -> bool:
+    """Whether an address is on a preprint server."""
+    labels = host_of(url).split(".")
+    return any(".".join(labels[start:]) in PREPRINT_SERVERS for start in range(len(labels)))

@@ -15,6 +15,7 @@ from storm_pipeline.configuration.trust import is_content
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.keywords import SettingsKeywords
 from storm_pipeline.models.compiled_sets import read_set
+from storm_pipeline.models.keys import require_keys
 from storm_pipeline.models.model_objects import ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
@@ -26,7 +27,6 @@ from storm_pipeline.retrieval.embedder_check import require_working
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
-from storm_pipeline.run.keys import require_keys
 from storm_pipeline.run.saved_settings import changed_settings, usable_settings
 from storm_pipeline.run.search import open_engine
 from storm_pipeline.run.session import Parts, session

@@ -20,11 +20,11 @@ from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_benchmarks.shared import options
 from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.identity import page_address
 from storm_pipeline.languages import opening_of
 from storm_pipeline.references.facts import names_topic
 from storm_pipeline.references.relevance import Floor, names_in_full
 from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, open_embedder
-from storm_pipeline.search.wikipedia_urls import page_address
 from storm_pipeline.types import Snippet
 
 LABELS = Path(__file__).with_name("relevance.csv")

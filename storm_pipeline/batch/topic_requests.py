@@ -13,7 +13,7 @@ from storm_pipeline.configuration.trust import CONTENT
 from storm_pipeline.documents.decoding import decoded_lines
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.files import read_bounded
-from storm_pipeline.run.keys import require_keys
+from storm_pipeline.models.keys import require_keys
 from storm_pipeline.settings import Settings
 
 _BATCH_ONLY = frozenset({"out", "process_workers"})

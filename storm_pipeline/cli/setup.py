@@ -91,7 +91,7 @@ def _untrusted(given: "Mapping[str, Given]") -> "Iterator[Finding]":
 def _questions() -> dict[str, tuple[str, str]]:
     """Setting → question and proposal; an empty answer leaves the setting out."""
     from storm_pipeline.configuration.providers import PROVIDERS, provider_with_key
-    from storm_pipeline.search.choosing import choose
+    from storm_pipeline.search.registry import choose
 
     provider, engine = provider_with_key(), choose()
     examples = ", ".join(one.model for one in PROVIDERS[:2])

@@ -16,8 +16,7 @@ from storm_pipeline.errors import SettingsError, StormError
 from storm_pipeline.models.keys import endpoint_of, key_use
 from storm_pipeline.retrieval.embedder import hub_folder
 from storm_pipeline.retrieval.model_files import is_to_be_fetched
-from storm_pipeline.search.choosing import answers, choose
-from storm_pipeline.search.registry import engines, require_engine_keys, split_specs
+from storm_pipeline.search.registry import answers, choose, engines, require_engine_keys, split_specs
 from storm_pipeline.settings import Settings, is_embedded
 
 State = Literal["ok", "missing", "note"]

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from storm_pipeline.export.archive import zipped
 from storm_pipeline.export.docx_layout import BIBLIOGRAPHY, add_contents, add_layout
 from storm_pipeline.export.docx_notes import Notes
 from storm_pipeline.export.manuscript import HeadingBlock, Manuscript, ParagraphBlock
+from storm_pipeline.files import zipped
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -2,9 +2,9 @@
 
 import uuid
 
-from storm_pipeline.export.archive import zipped
 from storm_pipeline.export.manuscript import Manuscript
 from storm_pipeline.export.pages import article_page, contents, template
+from storm_pipeline.files import zipped
 
 _MEDIA_TYPE = "application/epub+zip"
 _CONTAINER = """<?xml version="1.0" encoding="utf-8"?>

@@ -14,11 +14,9 @@ from storm_pipeline.files import is_plain
 from storm_pipeline.optimize import examples as made
 from storm_pipeline.optimize.metrics.base import MakeMetric
 from storm_pipeline.optimize.metrics.cited import cited_metric
-from storm_pipeline.optimize.metrics.heading import heading_metric
-from storm_pipeline.optimize.metrics.outline import outline_metric
+from storm_pipeline.optimize.metrics.outline import heading_metric, outline_metric
 from storm_pipeline.optimize.metrics.perspectives import perspectives_metric
-from storm_pipeline.optimize.metrics.queries import queries_metric
-from storm_pipeline.optimize.metrics.question import question_metric
+from storm_pipeline.optimize.metrics.question import queries_metric, question_metric
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Article
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from storm_pipeline.identity import PREPRINT
 from storm_pipeline.languages import split_sentences
-from storm_pipeline.preprints import PREPRINT
 from storm_pipeline.text.words import HAN_KANA, MARKER, tidy
 from storm_pipeline.types import Article, Citation, Sentence, Snippet
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from storm_pipeline.identity import PREPRINT, is_preprint
 from storm_pipeline.languages import references_heading
-from storm_pipeline.preprints import PREPRINT, is_preprint
 from storm_pipeline.references.citations import cited_pages, number_references, page_name
 from storm_pipeline.render.costs import cost_rows, cost_total
 from storm_pipeline.render.links import (

@@ -7,8 +7,8 @@ Texts are escaped: a viewer shows them literally, and a bracketed number in a te
 import re
 from collections.abc import Iterator
 
+from storm_pipeline.identity import PREPRINT, is_preprint
 from storm_pipeline.languages import references_heading
-from storm_pipeline.preprints import PREPRINT, is_preprint
 from storm_pipeline.references.citations import cited_pages, marker, number_references
 from storm_pipeline.render.links import COMMONS, LEAD, is_shared_link, label, one_line, placed_images, shared_address
 from storm_pipeline.text.person_names import read_names

@@ -1,8 +1,10 @@
-"""Searches and tables of contents, journalled and served from the journal when the run is resumed."""
+"""Searches, tables of contents and images, journalled and served from the journal when the run is resumed."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import cache
+from typing import TYPE_CHECKING
 
 from storm_pipeline.identity import source_id
 from storm_pipeline.run.events import Events, Excluded, Reused
@@ -11,8 +13,13 @@ from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.search import RunSearch
 from storm_pipeline.search.result import Research, SearchResult, decoded, encoded, one_per_page
 from storm_pipeline.search.tables_of_contents import ContentsSource, TableOfContents
+from storm_pipeline.search.wikimedia_images import ImageSource, LeadImages
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Exclusion
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 
 _KEY_SETTINGS = (
     *("language", "region", "since", "until", "domains", "without_domains", "read_pages", "sources"),
@@ -130,3 +137,36 @@ class RecordedContents:
         if (found := recorded["found"]) is None:
             return None
         return TableOfContents(found["title"], tuple((level, text) for level, text in found["headings"]))
+
+
+class RecordedImages:
+    """An image source that repeats no look-up of a run."""
+
+    def __init__(self, images: ImageSource, journal: Journal, events: Events) -> None:
+        self._images = images
+        self._journal = journal
+        self._events = events
+
+    def lead_images(self, language: str, titles: Mapping[str, str]) -> LeadImages:
+        """The recorded images, or those from the source; records that cannot be read are skipped.
+
+        Raises SearchError: as the source's; it is not journalled.
+        """
+        key = fingerprint(language, dict(titles))
+        while (recorded := self._journal.take("images", key)) is not None:
+            try:
+                found = _adapter().validate_python(recorded)
+            except ValueError:
+                continue
+            self._events.emit(Reused(self._events.stage, "images"))
+            return found
+        found = self._images.lead_images(language, titles)
+        self._journal.add("images", key, asdict(found))
+        return found
+
+
+@cache
+def _adapter() -> "TypeAdapter[LeadImages]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(LeadImages)

@@ -6,18 +6,16 @@ from dataclasses import dataclass, replace
 from storm_pipeline.assets import Progress
 from storm_pipeline.documents.chunks import chunks, token_chunks
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.pages.page_cache import CachedPages, Fetch
-from storm_pipeline.pages.reading import PageReader, WebPages
+from storm_pipeline.identity import page_address
+from storm_pipeline.pages.reading import CachedPages, Fetch, PageReader, WebPages
 from storm_pipeline.retrieval.embedder import CountsTokens, Embedder
 from storm_pipeline.search.base import Asked, Search, Step
-from storm_pipeline.search.choosing import Choice, choose
 from storm_pipeline.search.edge import bounded
 from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
-from storm_pipeline.search.registry import is_collection, open_search
+from storm_pipeline.search.registry import Choice, choose, is_collection, open_search
 from storm_pipeline.search.result import SearchResult, SeenPage
 from storm_pipeline.search.search_cache import SearchCache
 from storm_pipeline.search.tables_of_contents import ContentsSource
-from storm_pipeline.search.wikipedia_urls import page_address
 from storm_pipeline.settings import Settings
 from storm_pipeline.sources.catalogue import load_catalogue
 from storm_pipeline.sources.filtering import SourceFilter, date_in_address

@@ -27,8 +27,7 @@ from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.log import LoggingSink, LogSink
-from storm_pipeline.run.recorded_images import RecordedImages
-from storm_pipeline.run.recorded_search import RecordedContents, RecordedSearch
+from storm_pipeline.run.recorded_search import RecordedContents, RecordedImages, RecordedSearch
 from storm_pipeline.run.saved_settings import claim_of, remember_own
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces

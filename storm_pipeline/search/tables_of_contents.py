@@ -18,10 +18,10 @@ from urllib.request import getproxies, proxy_bypass
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.files import write_atomically
+from storm_pipeline.identity import is_title
 from storm_pipeline.net.gates import Rate, gate
 from storm_pipeline.net.http import user_agent as default_user_agent
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError, within
-from storm_pipeline.search.wikipedia_urls import is_title
 
 _log = logging.getLogger(__name__)
 _FORMAT = 1

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 from storm_pipeline.documents.markup import local_name
 from storm_pipeline.documents.plain import objects, plain_text
 from storm_pipeline.errors import SearchError
+from storm_pipeline.identity import is_title
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience, within
 from storm_pipeline.search.licences import free_licence
-from storm_pipeline.search.wikipedia_urls import is_title
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Image
 

@@ -23,8 +23,8 @@ from storm_pipeline.configuration.variables import child_environment
 from storm_pipeline.documents.markup import local_name, parse_html, text_of
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError, needs_extra
+from storm_pipeline.identity import page_address
 from storm_pipeline.search.tables_of_contents import is_back_matter
-from storm_pipeline.search.wikipedia_urls import page_address
 from storm_pipeline.text.index_terms import STOP_WORDS
 
 _PROJECTS = "wikipedia|wiktionary|wikivoyage|wikibooks|wikisource|wikiquote|wikinews|wikiversity"

@@ -18,7 +18,7 @@ from collections.abc import Collection
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from storm_pipeline.run.keys import require_keys
+from storm_pipeline.models.keys import require_keys
 from storm_pipeline.run.search import open_engine
 from storm_pipeline.search.registry import engines
 from storm_pipeline.settings import Settings

@@ -7,7 +7,7 @@ from functools import cache as memoized
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.preprints import PREPRINT_SERVERS
+from storm_pipeline.identity import PREPRINT_SERVERS
 from storm_pipeline.sources.perennial import Listed, Perennial, Rating, parse_pattern, read_perennial
 from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from storm_pipeline.cli import app
 from storm_pipeline.configuration.providers import PROVIDERS
-from storm_pipeline.search.choosing import Choice
+from storm_pipeline.search.registry import Choice
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "first-hour.md").read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, servers: tuple[FakeM
     monkeypatch.setenv("COLUMNS", "400")
     offline = Choice("wiki-leads", "since the network cannot be reached", offline=True)
     for module in (
-        "storm_pipeline.search.choosing",
+        "storm_pipeline.search.registry",
         "storm_pipeline.configuration.diagnosis",
         "storm_pipeline.run.search",
     ):

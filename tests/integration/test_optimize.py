@@ -27,8 +27,7 @@ from storm_pipeline.models.programs import Programs
 from storm_pipeline.optimize.asked import ASKED
 from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for
 from storm_pipeline.optimize.metrics.base import mean_with_interval
-from storm_pipeline.optimize.metrics.heading import heading_metric
-from storm_pipeline.optimize.metrics.outline import outline_metric
+from storm_pipeline.optimize.metrics.outline import heading_metric, outline_metric
 from storm_pipeline.optimize.optimizers import OPTIMIZERS, most_calls
 from storm_pipeline.optimize.tasks import TASKS, examples_of, read_articles
 from storm_pipeline.recipes import RECIPES

@@ -24,7 +24,11 @@ ORDER = [
         "sqlite_cache",
         "files",
     },
-    {"configuration.home", "configuration.trust", "configuration.providers", "preprints"},
+    {
+        "configuration.home",
+        "configuration.trust",
+        "configuration.providers",
+    },
     {"text"},
     {"languages"},
     {"quantities"},

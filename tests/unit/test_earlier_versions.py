@@ -11,7 +11,7 @@ from strategies import articles
 
 from storm_pipeline.errors import SearchError
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.pages.page_cache import CachedPages
+from storm_pipeline.pages.reading import CachedPages
 from storm_pipeline.render.json import from_json, to_json
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch

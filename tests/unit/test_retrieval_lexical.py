@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import CorpusError
+from storm_pipeline.identity import page_address
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engines.wiki_leads import WikiLeads
-from storm_pipeline.search.wikipedia_urls import page_address
 from storm_pipeline.text.index_terms import STOP_WORDS, terms
 
 TEXTS = [

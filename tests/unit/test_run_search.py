@@ -8,10 +8,9 @@ from storm_pipeline.errors import PageError, SearchError, SettingsError
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.search import Engine, RunSearch, open_engine
-from storm_pipeline.search.choosing import choose
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.registry import engines
+from storm_pipeline.search.registry import choose, engines
 from storm_pipeline.search.result import SearchResult, Unread
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Snippet

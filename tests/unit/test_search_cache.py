@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import PageError, SearchError
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.pages.page_cache import CachedPages
+from storm_pipeline.pages.reading import CachedPages
 from storm_pipeline.search.base import Search
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch

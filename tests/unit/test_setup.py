@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from storm_pipeline.cli import app
 from storm_pipeline.configuration.diagnosis import diagnose
 from storm_pipeline.configuration.providers import PROVIDERS
-from storm_pipeline.search.choosing import Choice
+from storm_pipeline.search.registry import Choice
 from storm_pipeline.settings import Settings
 
 
@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     offline = Choice("wiki-leads", "since the network cannot be reached", offline=True)
-    for module in ("storm_pipeline.search.choosing", "storm_pipeline.configuration.diagnosis"):
+    for module in ("storm_pipeline.search.registry", "storm_pipeline.configuration.diagnosis"):
         monkeypatch.setattr(f"{module}.choose", lambda: offline)
     return tmp_path
 

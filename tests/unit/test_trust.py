@@ -24,8 +24,7 @@ from storm_pipeline.errors import SettingsError, UntrustedError
 from storm_pipeline.models.keys import key_use
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.saved_settings import changed_settings, claim_of, remember_own, usable_settings
-from storm_pipeline.search.choosing import Choice
-from storm_pipeline.search.registry import engines
+from storm_pipeline.search.registry import Choice, engines
 from storm_pipeline.settings import Settings
 
 
@@ -240,7 +239,7 @@ def test_caps_of_a_folder_only_lower_the_users() -> None:
 
 
 def test_init_trusts_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storm_pipeline.search.choosing.choose", lambda: Choice("wikipedia", "since it is"))
+    monkeypatch.setattr("storm_pipeline.search.registry.choose", lambda: Choice("wikipedia", "since it is"))
     assert run("init", answers="gpt-4o\nwikipedia\nde\n1500\n0.5\n").exit_code == 0
     assert configured().lm == "openai/gpt-4o"
 

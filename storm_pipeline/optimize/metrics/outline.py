@@ -1,4 +1,4 @@
-"""Outlines: whether they have the human headings, and little else."""
+"""Outlines and headings: whether they have the human headings or mean the same, and little else."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -49,3 +49,16 @@ def _unmatched(headings: Sequence[str], others: Sequence[str], embed: Embed) -> 
     vectors = embed([*headings, *others])
     best = (vectors[: len(headings)] @ vectors[len(headings) :].T).max(axis=1)
     return [heading for heading, cosine in zip(headings, best, strict=True) if cosine < _MATCHES]
+
+
+def heading_metric(embed: Embed, _: Examples = ()) -> Metric:
+    """Cosine of the heading and the human one, at least 0; a heading of over five words, or the topic alone, has 0."""
+
+    def score(gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
+        heading = " ".join(str(pred.heading).split()).strip(' .#*"“”')
+        if not heading or len(heading.split()) > 5 or heading.casefold() == str(gold.topic).casefold():
+            return 0.0, f"{heading!r} is no heading: give one to five words that are not the topic alone."
+        vectors = embed([heading, str(gold.heading)])
+        return float(vectors[0] @ vectors[1]), f"Editors call this section {gold.heading!r}, not {heading!r}."
+
+    return as_metric(score)

@@ -12,9 +12,9 @@ from typing import Any
 from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError
+from storm_pipeline.identity import page_address
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, reject_argument
-from storm_pipeline.search.wikipedia_urls import page_address
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(

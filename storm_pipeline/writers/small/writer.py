@@ -9,11 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from storm_pipeline.identity import is_wikipedia
 from storm_pipeline.references.evidence import FEWEST_SENTENCES, Evidence, FactEvidence
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.subject import Subject, sources_of, subject_of
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.search.wikipedia_urls import is_wikipedia
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.words import word_count, words
 from storm_pipeline.types import (
