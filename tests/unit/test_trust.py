@@ -250,7 +250,7 @@ def test_a_terminal_is_asked_once(answer: str, lm: str, monkeypatch: pytest.Monk
     Path("storm.toml").write_text('lm = "openai/a"\nturns = 99\n')
     assert run("estimate", "Silk Road", answers=answer).exit_code == 2  # first of all it has to be valid
     Path("storm.toml").write_text('lm = "openai/a"\nsearch = "corpus:nowhere"\n')
-    result = run("estimate", "Silk Road", "--json", answers=answer)
+    result = run("estimate", "Silk Road", "--json", "--recipe", "direct", answers=answer)
     assert 'lm = "openai/a"' in result.stderr and "Do you trust this?" in result.stderr
     assert [one.counts for one in consents()] == ([True] if answer == "y\n" else [])
     assert configured(without_untrusted=True).lm == lm
