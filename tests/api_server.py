@@ -10,7 +10,7 @@ from test_pipeline import NoContents
 from storm_pipeline import Storm
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.server import http_server
+from storm_pipeline.server import connections
 from storm_pipeline.server.gate import TOKEN_VARIABLE, Access
 from storm_pipeline.server.http_server import serve_api
 from storm_pipeline.server.remote_settings import RemoteSettings
@@ -39,7 +39,7 @@ def small_settings(lm: str, runs: Path, cache: Path) -> Settings:
 
 
 if __name__ == "__main__":
-    http_server._HEADER_SECONDS = float(os.environ.get("HEADER_SECONDS", http_server._HEADER_SECONDS))
+    connections._HEADER_SECONDS = float(os.environ.get("HEADER_SECONDS", connections._HEADER_SECONDS))
     port, lm, runs, cache, *allow = sys.argv[1:]
     remote = RemoteSettings.build(small_settings(lm, Path(runs), Path(cache)), allow)
     with RunService(remote, at_once=1, open_storm=small_storm) as service:

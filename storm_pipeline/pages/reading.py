@@ -174,7 +174,6 @@ def _snippet(hit: Snippet, page: Page, number: int | None, text: str) -> Snippet
 
 
 def _web_pages() -> Callable[[str], Page]:
-    from storm_pipeline.pages.reading import WebPages
 
     return WebPages()
 

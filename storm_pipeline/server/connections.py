@@ -1,0 +1,68 @@
+"""Connections of the HTTP API: what is silent or too much is closed, so that it silences nobody else."""
+
+from asyncio import TimerHandle, Transport
+from collections.abc import Collection
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+_HEADER_SECONDS = 10.0  # within which the headers of a request must arrive, after the connection or the last answer
+_MOST_OF_ONE, _MOST = 64, 512
+"""Open connections of one address, and of all. Beyond, the one that has been idle longest is closed."""
+
+
+class BoundedProtocol(H11Protocol):
+    """HTTP/1.1 with a limit on the time of headers, and on connections by address."""
+
+    _silence: TimerHandle | None = None
+    _since = 0.0
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """Make room for the connection, and wait for its headers."""
+        super().connection_made(transport)
+        self._wait_for_headers()
+        others: Collection[Any] = self.connections
+        _make_room([other for other in others if _address(other) == _address(self)], _MOST_OF_ONE)
+        _make_room(others, _MOST)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        """Read what has arrived; once that is a whole header, it is waited for no longer."""
+        super().handle_events()
+        if not self.is_idle:
+            self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        """Wait for the headers of the next request."""
+        self._wait_for_headers()
+        super().on_response_complete()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def _wait_for_headers(self) -> None:
+        self._stop_waiting()
+        self._since = self.loop.time()
+        self._silence = self.loop.call_later(_HEADER_SECONDS, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        if self._silence is not None:
+            self._silence.cancel()
+            self._silence = None
+
+
+def _make_room(connections: Collection[Any], most: int) -> None:
+    """Close the longest idle connection if there are too many; the newest if none is idle."""
+    if len(connections) > most:
+        idle = [one for one in connections if one.is_idle]
+        min(idle, key=lambda one: one._since).transport.abort()
+
+
+def _address(connection: Any) -> str:
+    return connection.client[0] if connection.client else ""
