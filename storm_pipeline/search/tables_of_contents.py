@@ -1,8 +1,5 @@
 """Tables of contents of Wikipedia articles, to learn from related articles (paper section 3.1)."""
 
-import hashlib
-import json
-import logging
 import re
 import socket
 import threading
@@ -17,14 +14,12 @@ from urllib.request import getproxies, proxy_bypass
 
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.files import write_atomically
 from storm_pipeline.identity import is_title
 from storm_pipeline.net.gates import Rate, gate
 from storm_pipeline.net.http import user_agent as default_user_agent
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError, within
+from storm_pipeline.sqlite_cache import SqliteCache
 
-_log = logging.getLogger(__name__)
-_FORMAT = 1
 _LANGUAGE = re.compile("[a-z]{2,}(-[a-z]+)*")
 _BACK_MATTER = frozenset(
     {
@@ -73,7 +68,7 @@ class WikipediaContents:
     """Rate-limited look-up of tables of contents, cached on disk. Thread-safe.
 
     Args:
-        cache: the cache folder; tables are kept in ``pages/contents`` inside it.
+        cache: the cache folder; tables are kept in ``pages/contents.sqlite`` inside it.
         user_agent: User-Agent header; Wikipedia asks for a name and a contact.
         timeout: read timeout in seconds, and connect timeout, which is capped at 2.5.
         patience: attempts and pauses; ``timeout`` overrides its ``connect`` and ``read``.
@@ -96,14 +91,14 @@ class WikipediaContents:
         api: str | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._folder = Path(cache) / "pages" / "contents"
+        self._cache = SqliteCache(Path(cache) / "pages" / "contents.sqlite")
         self._language = language.strip().lower()
         if not _LANGUAGE.fullmatch(self._language):
             raise SettingsError(f"{language!r} is not a language code of a Wikipedia; give one such as en or de")
         self._user_agent = user_agent or default_user_agent()
         self._timeout = timeout
         self._patience = patience or _PATIENCE
-        self._seconds = days * 86_400
+        self._days = days
         self._api = api
         self._sleep = sleep
         host = urlsplit(api).netloc if api else f"{self._language}.wikipedia.org"
@@ -120,13 +115,13 @@ class WikipediaContents:
         title = " ".join(plain_text(title).partition("#")[0].replace("_", " ").split())
         if not is_title(title):
             return None
-        file = self._file(title)
-        cached, table = self._load(file)
-        if not cached:
-            with self._slots:
-                self._check_answers()
-                table = self._gate.call(lambda: self._look_up(title), self._patience, sleep=self._sleep)
-            self._store(file, title, table)
+        key = f"{self._api or self._language}\n{title}"
+        if (known := self._cache.get(key, self._days)) is not None:
+            return TableOfContents(known[0], tuple((level, text) for level, text in known[1])) if known else None
+        with self._slots:
+            self._check_answers()
+            table = self._gate.call(lambda: self._look_up(title), self._patience, sleep=self._sleep)
+        self._cache.put(key, [table.title, table.headings] if table else [])
         return table
 
     def _check_answers(self) -> None:
@@ -177,32 +172,6 @@ class WikipediaContents:
         if not exists:
             return None
         return TableOfContents(plain_text(page.title), tuple(without_back_matter(_flattened(sections))))
-
-    def _file(self, title: str) -> Path:
-        key = f"{self._api or self._language}\n{title}"
-        return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
-
-    def _load(self, file: Path) -> tuple[bool, TableOfContents | None]:
-        """Whether the cache has an entry, and the entry. A damaged or expired file is a miss."""
-        try:
-            record = json.loads(file.read_bytes())
-            if record["format"] != _FORMAT or not 0 <= time.time() - record["saved"] <= self._seconds:
-                return False, None
-            if record["found"] is None:
-                return True, None
-            headings = tuple((int(level), str(text)) for level, text in record["found"]["headings"])
-            return True, TableOfContents(str(record["found"]["title"]), headings)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            return False, None
-
-    def _store(self, file: Path, title: str, table: TableOfContents | None) -> None:
-        found = {"title": table.title, "headings": table.headings} if table else None
-        record = {"format": _FORMAT, "saved": time.time(), "asked": title, "found": found}
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(file, json.dumps(record, ensure_ascii=False))
-        except OSError as error:  # a full or read-only disk only costs a second look-up
-            _log.warning("cannot cache a table of contents in %s: %s", file.parent, error)
 
 
 def without_back_matter(headings: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
