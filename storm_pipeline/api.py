@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from storm_pipeline.cli.output import say, table_text
     from storm_pipeline.cli.signals import stopping
     from storm_pipeline.concurrency import Tasks, parallel_map, torch_threads, tune_process
+    from storm_pipeline.configuration import renamed
     from storm_pipeline.configuration.addresses import redacted, without_secrets
     from storm_pipeline.documents.articles import SUFFIXES, AvailablePages, Reference, read_article
     from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextBlock, plain_markdown
@@ -141,6 +142,7 @@ __all__ = [
     "read_state",
     "readable_title",
     "redacted",
+    "renamed",
     "repeats_wikipedia",
     "require_consent",
     "say",
@@ -175,6 +177,7 @@ _NAMES = {
     "cli.output": "say table_text",
     "cli.signals": "stopping",
     "concurrency": "Tasks parallel_map torch_threads tune_process",
+    "configuration": "renamed",
     "configuration.addresses": "redacted without_secrets",
     "documents.articles": "AvailablePages Reference SUFFIXES read_article",
     "documents.articles.reference_list": "is_back_matter",

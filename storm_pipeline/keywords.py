@@ -25,8 +25,8 @@ class SettingsKeywords(TypedDict, total=False):
     context: int | None
     structured: Literal["auto", "always", "never"]
     lm_timeout: float
-    attempts: int
-    samples: int
+    call_attempts: int
+    parse_attempts: int
     workers: int
     process_workers: int
     prices: tuple[str, ...]
@@ -44,14 +44,14 @@ class SettingsKeywords(TypedDict, total=False):
     wikipedia_contents: Literal["auto", "always", "never"]
     top_k: int
     search_rate: float | None
-    language: str | None
+    source_language: str | None
     region: str | None
     since: date | None
     until: date | None
     domains: tuple[str, ...]
     without_domains: tuple[str, ...]
     read_pages: Literal["auto", "always", "never"]
-    sources: Literal["auto", "strict", "standard", "any"]
+    source_policy: Literal["auto", "strict", "standard", "any"]
     allow_sources: tuple[str, ...]
     deny_sources: tuple[str, ...]
     exclude_urls: tuple[str, ...]

@@ -1,10 +1,11 @@
 """Whole methods, each a composition of steps. An ablation or a baseline is another recipe, never a flag in a step."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from storm_pipeline.concurrency import Tasks
+from storm_pipeline.configuration.renamed import renaming
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.article import write_article, write_from_memory
@@ -17,6 +18,7 @@ from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outli
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.steps.section_evidence import fill_gaps, gather_evidence
 from storm_pipeline.steps.topic_search import look_up_topic, search_with_topic
+from storm_pipeline.text.formatting import did_you_mean
 from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Heading, Outline, Snippet
 from storm_pipeline.writers.section_loop import write_sections
 
@@ -31,7 +33,7 @@ def storm(ctx: RunContext, topic: str) -> Article:
     return _written(ctx, topic, *storm_outline(ctx, topic))
 
 
-def storm_with_gaps(ctx: RunContext, topic: str) -> Article:
+def storm_iterative(ctx: RunContext, topic: str) -> Article:
     """STORM with further searches: for sections that lack facts, and for open questions of the draft.
 
     Not in the paper. An interview's search that finds little new is repeated for more results. The draft is searched
@@ -195,7 +197,7 @@ Recipe = Callable[[RunContext, str], Article]
 
 RECIPES: Mapping[str, Recipe] = {
     "storm": storm,
-    "storm+gaps": storm_with_gaps,
+    "storm-iterative": storm_iterative,
     "storm-no-perspective": storm_no_perspective,
     "storm-no-conversation": storm_no_conversation,
     "storm-no-outline": storm_no_outline,
@@ -208,7 +210,7 @@ RECIPES: Mapping[str, Recipe] = {
 }
 """Every method that writes articles, by its name in settings and reports."""
 
-DEFAULT = "storm+gaps"
+DEFAULT = "storm-iterative"
 """The method that writes the best articles; experiments name theirs."""
 
 OUTLINES: Mapping[str, Callable[[RunContext, str], Outline]] = {
@@ -219,6 +221,15 @@ OUTLINES: Mapping[str, Callable[[RunContext, str], Outline]] = {
     "rag": rag_outline,
 }
 """The pre-writing stages, by recipe name; recipes not listed make no outline or share one of these."""
+
+
+def no_such_recipe(name: str, known: Iterable[str]) -> str:
+    """What to say of an unknown recipe."""
+    if said := renaming(name):
+        return f"the recipe {said}"
+    known = tuple(known)
+    hint = did_you_mean(name, known, f"choose one of {', '.join(known)}")
+    return f"there is no recipe {name!r}: {hint}"
 
 
 def own_recipes(given: Mapping[str, Recipe]) -> Mapping[str, Recipe]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.configuration.home import default_cache
+from storm_pipeline.configuration.renamed import renaming
 from storm_pipeline.configuration.setting_types import (
     Domains,
     Endpoint,
@@ -96,8 +97,10 @@ class Settings(BaseModel):
         description="Whether a JSON schema constrains typed replies; auto: if the model is known to support it.",
     )
     lm_timeout: float = Field(default=300.0, gt=0, le=3600, description="Seconds in which a reply must be whole.")
-    attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call on transient errors.")
-    samples: int = Field(default=3, ge=1, le=10, description="Samples drawn per call until one parses.")
+    call_attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call on transient errors.")
+    parse_attempts: int = Field(
+        default=3, ge=1, le=10, description="Replies drawn per call until one has the requested form."
+    )
     workers: int = Field(default=8, ge=1, le=256, description="Concurrent model calls per run.")
     process_workers: int = Field(
         default=32,
@@ -165,7 +168,9 @@ class Settings(BaseModel):
     search_rate: float | None = Field(
         default=None, ge=0.001, le=1000, description="Maximum searches per second; default: the engine's own rate."
     )
-    language: str | None = Field(default=None, pattern="^[a-z]{2}$", description="Language of the sources, e.g. de.")
+    source_language: str | None = Field(
+        default=None, pattern="^[a-z]{2}$", description="Language of the sources, e.g. de."
+    )
     region: str | None = Field(default=None, pattern="^[a-zA-Z]{2}$", description="Country to search from, e.g. ch.")
     since: date | None = Field(default=None, description="Earliest publication date, e.g. 2020-01-31.")
     until: date | None = Field(default=None, description="Latest publication date.")
@@ -176,7 +181,7 @@ class Settings(BaseModel):
         description="Whether to read the full pages that an engine finds instead of its snippets only; auto: "
         "for web engines.",
     )
-    sources: Literal["auto", "strict", "standard", "any"] = Field(
+    source_policy: Literal["auto", "strict", "standard", "any"] = Field(
         default="auto",
         description="Which sources may be used: any; standard: none that Wikipedia's editors rate unreliable, nor "
         "social media and the like, but preprints; strict: only those known to be reliable; auto: standard for web "
@@ -352,6 +357,8 @@ def option_name(setting: str) -> str:
 
 def no_such_setting(name: str, others: Iterable[str] = ()) -> str:
     """What to say of an unknown setting; ``others`` are names that may be meant besides the settings'."""
+    if said := renaming(name):
+        return f"the setting {said}"
     hint = did_you_mean(name, [*Settings.model_fields, *others], "see `storm write --help-all` for those that exist")
     return f"there is no setting {name!r}; {hint}"
 

@@ -20,7 +20,7 @@ from storm_pipeline.models.model_objects import ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.program import Makes, StormProgram
-from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, own_recipes, require_outline
+from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, no_such_recipe, own_recipes, require_outline
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
 from storm_pipeline.retrieval.embedder_check import require_working
@@ -37,7 +37,7 @@ from storm_pipeline.search.edge import checked
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import Role, Settings, no_such_setting
 from storm_pipeline.steps.images import find_images
-from storm_pipeline.text.formatting import did_you_mean, is_printable
+from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Usage
 from storm_pipeline.writers import writer_for
@@ -361,8 +361,7 @@ class Storm:
     def _writing(self, recipe: str) -> Callable[[RunContext], Article]:
         """What writes an article by the recipe of this name."""
         if recipe not in self._recipes:
-            hint = did_you_mean(recipe, self._recipes, f"choose one of {', '.join(self._recipes)}")
-            raise SettingsError(f"there is no recipe {recipe!r}: {hint}")
+            raise SettingsError(no_such_recipe(recipe, self._recipes))
         return partial(_write, self._recipes[recipe])
 
     def _new_run(

@@ -31,7 +31,7 @@ def small_settings(lm: str, runs: Path, cache: Path) -> Settings:
         cache=cache,
         rounds=1,
         workers=2,
-        attempts=1,
+        call_attempts=1,
         max_failures=0,
         lm_timeout=20,
         max_tokens=1_000_000,

@@ -49,7 +49,7 @@ def main() -> None:
     failures: Counter[str] = Counter()
     events = Events(CallbackSink(lambda event: failures.update([event.stage] if isinstance(event, Retried) else [])))
     given = {"lm": args.lm, "structured": args.structured, "cache": args.cache}
-    settings = Settings.build(given | {"workers": 4, "samples": 2})
+    settings = Settings.build(given | {"workers": 4, "parse_attempts": 2})
     models = LanguageModels.outside_a_run(open_models(settings), settings, events)
 
     def parses(call: tuple[Role, Program, dict[str, Any]]) -> bool:

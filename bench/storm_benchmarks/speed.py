@@ -1,7 +1,7 @@
 """A run's wall time against the critical path of its calls, and the share of prompts that a prefix cache serves.
 
     python -m storm_benchmarks.speed [--embedder real|stub] [--perspectives 5] [--turns 5] [--runs 3]
-        [--recipe storm+gaps]        [--latency 0.25 0.002]
+        [--recipe storm-iterative]        [--latency 0.25 0.002]
 
 The language model replies after 250 ms + 2 ms per completion token, which is fast, so that our own work shows;
 ``--latency 0.5 0.01`` (100 tokens a second) is nearer to a hosted one. The search engine replies after 100 ms with four
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--perspectives", type=int, default=5)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--recipe", default="storm+gaps")
+    parser.add_argument("--recipe", default="storm-iterative")
     parser.add_argument("--stages", action="store_true", help="also print the wall time of every stage")
     parser.add_argument("--latency", type=float, nargs=2, default=(0.25, 0.002), help="seconds a reply, and a token")
     args = parser.parse_args()

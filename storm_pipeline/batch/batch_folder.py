@@ -5,13 +5,16 @@ import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
 from pydantic import TypeAdapter, ValidationError
 
+from storm_pipeline.batch.topic_requests import TopicRequest
 from storm_pipeline.batch.topic_status import TopicStatus
+from storm_pipeline.configuration.renamed import current_settings
 from storm_pipeline.configuration.trust import Claim
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import cannot_write, write_atomically
@@ -196,7 +199,13 @@ def read_batch(folder: Path) -> dict[str, Any]:
         raise RunError(f"{path} is damaged: its topics are not numbered from 1 on")
     for row in rows:
         _check_row(path, row)
-    return state | {"topics": rows}
+    rows = [replace(row, request=_current(row.request)) for row in rows]
+    return state | {"settings": current_settings(state["settings"]), "topics": rows}
+
+
+def _current(request: TopicRequest) -> TopicRequest:
+    """A request of an earlier version, with its settings by their names of now."""
+    return replace(request, settings=current_settings(request.settings))
 
 
 def _check_row(path: Path, row: TopicStatus) -> None:

@@ -14,7 +14,7 @@ from storm_pipeline.documents.decoding import decoded_lines
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.files import read_bounded
 from storm_pipeline.models.keys import require_keys
-from storm_pipeline.settings import Settings
+from storm_pipeline.settings import Settings, no_such_setting
 
 _BATCH_ONLY = frozenset({"out", "process_workers"})
 _DELIMITERS = (",", ";", "\t")
@@ -208,7 +208,7 @@ def _field(name: str, at: str) -> str:
     if field_name in _BATCH_ONLY:
         raise SettingsError(f"{at}{field_name!r} applies to the whole batch: give it to the command, not to a topic")
     if field_name not in Settings.model_fields:
-        raise SettingsError(f"{at}there is no setting {name!r}; see `storm batch --help` for those that exist")
+        raise SettingsError(f"{at}{no_such_setting(field_name)}")
     return field_name
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 import typer
 from typer.core import TyperCommand
 
+from storm_pipeline.configuration.renamed import SETTINGS
+
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
@@ -23,7 +25,18 @@ _PANELS = {
     "out": "Folders",
 }
 """Field → heading of the help text for that field and those after it."""
-_COMMON = ("lm", "search", "depth", "length", "perspectives", "style", "article_language", "sources", "max_cost", "out")
+_COMMON = (
+    "lm",
+    "search",
+    "depth",
+    "length",
+    "perspectives",
+    "style",
+    "article_language",
+    "source_policy",
+    "max_cost",
+    "out",
+)
 """Settings that most people change, which the help lists first."""
 
 _ALL = "storm_pipeline.all_settings"  # key of a context's ``meta`` that is set while the help shows all settings
@@ -59,6 +72,14 @@ class SettingsCommand(TyperCommand):
         params: list[Any] = super().get_params(ctx)
         shown = _options() if ctx.meta.get(_ALL) else _common_options()
         return [*params, _help_all(), *shown]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse; an option of earlier versions is refused with its name of now."""
+        for given in (argument.partition("=")[0] for argument in args):
+            if given.startswith("--") and (now := SETTINGS.get(given[2:])):
+                raise typer.BadParameter(f"{given} is called --{now.replace('_', '-')} now", ctx)
+        remaining: list[str] = super().parse_args(ctx, args)
+        return remaining
 
     def invoke(self, ctx: Any) -> Any:
         """Move the settings from the parameters to ``ctx.obj``; those not given are left out."""

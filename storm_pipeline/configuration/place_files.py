@@ -8,6 +8,7 @@ from typing import Any, get_origin
 
 from storm_pipeline.configuration.home import user_configuration
 from storm_pipeline.configuration.providers import settable_in_env_file
+from storm_pipeline.configuration.renamed import SETTINGS
 from storm_pipeline.configuration.trust import Claim, decides_alone, decision
 from storm_pipeline.configuration.variables import MOST_OF_A_FILE, OWN, read_env, use_variables
 from storm_pipeline.errors import SettingsError
@@ -85,7 +86,14 @@ def _setting(name: str) -> str:
 
 
 def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, Given]:
-    """The settings that variables give; ``where`` completes their origin."""
+    """The settings that variables give; ``where`` completes their origin.
+
+    Raises:
+        SettingsError: a variable names a setting as earlier versions did.
+    """
+    for name in SETTINGS:
+        if variables.get(OWN + name.upper()):
+            raise SettingsError(f"{OWN + name.upper()}{where}: {no_such_setting(name)}")
     found = {}
     for name, field in Settings.model_fields.items():
         variable = OWN + name.upper()

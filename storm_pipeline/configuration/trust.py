@@ -17,14 +17,15 @@ from typing import Any
 
 from storm_pipeline.configuration.addresses import HIDDEN, names_secret, redacted
 from storm_pipeline.configuration.home import user_state
+from storm_pipeline.configuration.renamed import hashed_name
 from storm_pipeline.errors import UntrustedError
 from storm_pipeline.files import write_atomically
 
 CONTENT = frozenset(
-    "perspectives turns queries depth rounds related_topics top_k language region since until domains without_domains "
-    "read_pages sources allow_sources deny_sources exclude_urls exclude_titles answer_facts section_snippets "
-    "section_facts section_words max_sections outline_depth outline_words writing length evidence article_language "
-    "style editing tone words_to_watch uncited images temperature top_p seed".split()
+    "perspectives turns queries depth rounds related_topics top_k source_language region since until domains "
+    "without_domains read_pages source_policy allow_sources deny_sources exclude_urls exclude_titles answer_facts "
+    "section_snippets section_facts section_words max_sections outline_depth outline_words writing length evidence "
+    "article_language style editing tone words_to_watch uncited images temperature top_p seed".split()
 )
 """Settings that say what is written."""
 CAPS = ("max_cost", "max_tokens", "max_minutes")
@@ -74,7 +75,10 @@ class Claim:
     @property
     def digest(self) -> str:
         """Hash of identity and values: another value needs another consent."""
-        about = [self.identity or str(self.place.resolve()), self.values]
+        values = {
+            re.sub(r"\w+$", lambda name: hashed_name(name[0]), name): value for name, value in self.values.items()
+        }
+        about = [self.identity or str(self.place.resolve()), values]
         return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
 
     @property

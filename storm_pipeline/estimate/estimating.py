@@ -18,7 +18,7 @@ from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, TokenRates, count_
 from storm_pipeline.models.prices import FREE, Price, cost, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, require_outline
+from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, no_such_recipe, require_outline
 from storm_pipeline.run.context import UserPieces
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import Role, Settings, is_embedded
@@ -74,7 +74,7 @@ def estimate(
     method = recipes.get(recipe) if isinstance(recipe, str) else recipe
     name = recipe if isinstance(recipe, str) else getattr(recipe, "__name__", "")
     if method is None:
-        raise SettingsError(f"there is no recipe {recipe!r}: choose one of {', '.join(recipes)}")
+        raise SettingsError(no_such_recipe(str(recipe), recipes))
     programs, user_prices = programs or Programs(), parse_prices(settings.prices)
     pieces = _user_pieces(topic, name, outline)
     simulations = [simulate(method, settings, topic, programs, scenario, user_pieces=pieces) for scenario in _SCENARIOS]
@@ -153,7 +153,7 @@ def _row(
 
 def _is_foreign(settings: Settings) -> bool:
     """Whether sources or article are in another language than English."""
-    return {settings.language or "en", settings.article_language} != {"en"}
+    return {settings.source_language or "en", settings.article_language} != {"en"}
 
 
 def _usage(calls: Sequence[_SharedCall], rates: TokenRates, model: str, foreign: bool) -> _RowUsage:  # noqa: FBT001
@@ -176,8 +176,8 @@ def _rounded(low: Sequence[float], likely: Sequence[float], high: Sequence[float
 
 def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
     notes = [
-        f"not counted: replies that do not parse are sampled up to {settings.samples} times, and calls with transient "
-        f"errors are attempted up to {settings.attempts} times"
+        f"not counted: replies that do not parse are drawn up to {settings.parse_attempts} times, and calls with "
+        f"transient errors are attempted up to {settings.call_attempts} times"
     ]
     for name, price in prices.items():
         if is_embedded(name):

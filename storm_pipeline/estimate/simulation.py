@@ -103,7 +103,13 @@ def _simulation_settings(settings: Settings, scenario: Scenario) -> Settings:
     """Settings without caps, page fetching and source filters, and within the scenario's bounds."""
     bounded = {name: min(bound, getattr(settings, name) or bound) for name, bound in scenario.settings.items()}
     uncapped = dict.fromkeys(("max_cost", "max_tokens", "max_minutes"))
-    search = {"sources": "any", "read_pages": "never", "search_cache": "off", "exclude_urls": (), "exclude_titles": ()}
+    search = {
+        "source_policy": "any",
+        "read_pages": "never",
+        "search_cache": "off",
+        "exclude_urls": (),
+        "exclude_titles": (),
+    }
     # The seed varies by place, so that concurrent interviews with equal prompts get different replies. Replies are
     # immediate, so concurrency would only slow the simulation down.
-    return settings.model_copy(update={**bounded, **uncapped, **search, "attempts": 1, "workers": 1, "seed": 0})
+    return settings.model_copy(update={**bounded, **uncapped, **search, "call_attempts": 1, "workers": 1, "seed": 0})

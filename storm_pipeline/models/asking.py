@@ -112,7 +112,7 @@ class LanguageModels:
 
         Inputs that the model's context window has no room for are shortened, where the window is known, and that is
         recorded (:func:`storm_pipeline.text.fitting.fitted`). A reply that does not parse is sampled again, up to
-        ``samples`` samples in all.
+        ``parse_attempts`` replies in all.
 
         The replies of a program that fails are rejected in the journal, so that a resumed run asks for others.
 
@@ -177,7 +177,7 @@ class LanguageModels:
         """The values of a predictor's output fields, from the first sample that parses."""
         model = self._table[role]
         reason = reply = ""
-        for sample in range(self._settings.samples):
+        for sample in range(self._settings.parse_attempts):
             if sample:
                 self._events.emit(Retried(self._events.stage, model.name, reason, 0.0))
             options = options_of(model, program, sample, self._settings.seed)
@@ -191,4 +191,6 @@ class LanguageModels:
                 reply = str(error.lm_response or "")
             finally:
                 received += lm.received
-        raise ReplyError(f"{model.name} gave {self._settings.samples} replies in the wrong form: {reason}", reply)
+        raise ReplyError(
+            f"{model.name} gave {self._settings.parse_attempts} replies in the wrong form: {reason}", reply
+        )

@@ -134,7 +134,7 @@ class Engine:
     def _with_retries(self, request: Request) -> Received:
         model = request.model
         retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(self._settings.attempts),
+            stop=tenacity.stop_after_attempt(self._settings.call_attempts),
             wait=seconds_to_wait,
             retry=tenacity.retry_if_exception(is_transient),
             before_sleep=lambda state: self._emit_retry(model, state),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 _RESEARCH = "related perspectives question queries"
 _ASKED: Mapping[str, tuple[str, str]] = {
     "storm": (f"{_RESEARCH} passage_answer draft refine place section lead edit", f"{_RESEARCH} draft refine heading"),
-    "storm+gaps": (
+    "storm-iterative": (
         f"{_RESEARCH} open_questions passage_answer draft refine place section revise lead edit",
         f"{_RESEARCH} draft heading",
     ),

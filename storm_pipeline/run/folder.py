@@ -16,6 +16,7 @@ from uuid import uuid4
 from filelock import Timeout
 from pydantic import TypeAdapter
 
+from storm_pipeline.configuration.renamed import current_recipe, current_settings
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import UNFINISHED, cannot_write, read_plain, write_atomically
 from storm_pipeline.run import locking
@@ -132,9 +133,9 @@ class RunStore:
         except (OSError, ValueError, RecursionError):
             saved = None
         if isinstance(saved, dict) and saved:
-            return saved
+            return current_settings(saved)
         if recorded := recorded_content(self.journal, SETTINGS):
-            return recorded
+            return current_settings(recorded)
         raise RunError(f"{path} is missing or damaged: restore the file, or start a new run")
 
     @property
@@ -145,7 +146,7 @@ class RunStore:
     @property
     def recipe(self) -> str:
         """Name of the method; begins with ``outline`` if the run only makes an outline."""
-        return str(self.state["recipe"])
+        return current_recipe(str(self.state["recipe"]))
 
     @property
     def created(self) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING
 
+from storm_pipeline.configuration.renamed import hashed_name
 from storm_pipeline.identity import source_id
 from storm_pipeline.run.events import Events, Excluded, Reused
 from storm_pipeline.run.journal import Journal, current_place, fingerprint
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _KEY_SETTINGS = (
-    *("language", "region", "since", "until", "domains", "without_domains", "read_pages", "sources"),
+    *("source_language", "region", "since", "until", "domains", "without_domains", "read_pages", "source_policy"),
     *("allow_sources", "deny_sources", "exclude_urls", "exclude_titles"),
 )
 """Settings that affect the result of a search, besides the engine."""
@@ -42,7 +43,7 @@ class RecordedSearch:
         self._journal = journal
         self._events = events
         self._control = control
-        self._identity = [spec, {name: getattr(settings, name) for name in _KEY_SETTINGS}]
+        self._identity = [spec, {hashed_name(name): getattr(settings, name) for name in _KEY_SETTINGS}]
         self._research = Research()
         self._lock = threading.Lock()
 

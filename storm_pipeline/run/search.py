@@ -61,7 +61,7 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
     config = EngineConfig(
         cache=settings.cache,
         options=SearchOptions(
-            settings.language,
+            settings.source_language,
             settings.region,
             settings.since,
             settings.until,
@@ -163,14 +163,14 @@ def _source_filter(engine: Engine, settings: Settings) -> SourceFilter:
     default_policy: Policy = "any" if engine.custom else "standard"
     catalogue = load_catalogue(settings.cache)
     policy = SourcePolicy(
-        default_policy if settings.sources == "auto" else settings.sources,
+        default_policy if settings.source_policy == "auto" else settings.source_policy,
         allow=settings.allow_sources,
         deny=settings.deny_sources,
         catalogue=catalogue,
     )
     truth = settings.exclude_urls, settings.exclude_titles
     kept_out = GroundTruth(*truth, catalogue=catalogue) if any(truth) else None
-    return SourceFilter(policy, kept_out, is_collection if settings.sources == "auto" else lambda _: False)
+    return SourceFilter(policy, kept_out, is_collection if settings.source_policy == "auto" else lambda _: False)
 
 
 def _dated(found: SearchResult, _: Asked) -> SearchResult:

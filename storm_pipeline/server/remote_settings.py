@@ -10,10 +10,10 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.export.formats import FORMATS, TEXTS, ArticleFormat, export, rendered
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.run.saved_settings import changed_settings
-from storm_pipeline.settings import Settings
+from storm_pipeline.settings import Settings, no_such_setting
 from storm_pipeline.types import Article
 
-FREE = CONTENT - {"editing", "images", "sources", "allow_sources", "read_pages"}
+FREE = CONTENT - {"editing", "images", "source_policy", "allow_sources", "read_pages"}
 """Settings that change a run's size, subject or wording; free unless the owner set them."""
 _BY_VALUE = frozenset("lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm search embedder programs".split())
 """Settings that can name files or services: the owner allows single values of them."""
@@ -41,7 +41,7 @@ class RemoteSettings:
             name, given, value = rule.partition("=")
             name = name.strip().replace("-", "_")
             if name not in Settings.model_fields:
-                raise SettingsError(f"there is no setting {name!r} to allow; see `storm write --help-all`")
+                raise SettingsError(f"--allow: {no_such_setting(name)}")
             if name in _LOCKED:
                 raise SettingsError(f"remote callers can never choose {name!r}: it names folders, endpoints or keys")
             if name in _BY_VALUE and not given:
@@ -93,7 +93,7 @@ class RemoteSettings:
         values = {name: value for name, value in given.items() if value is not None}
         for name, value in values.items():
             if name not in Settings.model_fields:
-                raise SettingsError(f"there is no setting {name!r}; callers may choose {', '.join(self.choices())}")
+                raise SettingsError(f"{no_such_setting(name)}; callers may choose {', '.join(self.choices())}")
             if name in self.allowed:
                 self._check_value(name, value)
             elif name in CAPS:

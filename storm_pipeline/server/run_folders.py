@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
+from storm_pipeline.configuration.renamed import current_recipe
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import is_plain, read_plain
 from storm_pipeline.render.json import from_json
@@ -154,7 +155,7 @@ class RunFolders:
 
 def _view(entry: RunEntry) -> RunView:
     try:
-        recipe = str(read_state(entry.folder)["recipe"])
+        recipe = current_recipe(str(read_state(entry.folder)["recipe"]))
     except RunError:
         recipe = ""
     is_outline = recipe.startswith("outline")

@@ -1,6 +1,6 @@
 """Another round of research: looks up questions that the draft leaves open, and revises the sections concerned.
 
-Not in the paper; a part of the recipe ``storm+gaps``.
+Not in the paper; a part of the recipe ``storm-iterative``.
 """
 
 from collections.abc import Collection, Sequence

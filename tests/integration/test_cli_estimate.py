@@ -96,7 +96,7 @@ def test_control_characters_of_a_topic_do_not_reach_the_terminal() -> None:
         (("Silk Road", "--price", "openai/gpt-4o=cheap"), "MODEL=IN/OUT"),
         (("Silk Road", "--turns", "0"), "'turns'"),
         ((" ",), "the topic is empty"),
-        (("Silk Road", "--recipe", "stormm"), "choose one of storm, storm+gaps, storm-no-perspective, "),
+        (("Silk Road", "--recipe", "stormm"), "choose one of storm, storm-iterative, storm-no-perspective, "),
     ],
 )
 def test_what_cannot_be_is_one_line_and_exit_code_2(arguments: tuple[str, ...], says: str) -> None:

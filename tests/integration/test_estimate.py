@@ -195,7 +195,7 @@ def test_how_often_each_recipe_searches() -> None:
     assert searches["rr"] == searches["rag"] == Range(1, 1, 1)
     assert searches["orag"] == searches["rprr"] == Range(2, 7, 9)
     assert searches["storm-no-outline"].likely == 8
-    assert searches["storm+gaps"].high > searches["storm"].high, "a search for each section that has too little"
+    assert searches["storm-iterative"].high > searches["storm"].high, "a search for each section that has too little"
 
 
 def test_without_conversation_there_are_as_many_answers_and_a_call_of_the_writer_each() -> None:

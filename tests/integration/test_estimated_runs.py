@@ -190,7 +190,7 @@ def write(
     """What a whole run used."""
     engine = engine or FakeSearch(world)
     with Counting(answers) as server:
-        given = changes | {"lm": server.lm, "out": tmp_path / "runs", "cache": tmp_path / "cache", "attempts": 1}
+        given = changes | {"lm": server.lm, "out": tmp_path / "runs", "cache": tmp_path / "cache", "call_attempts": 1}
         storm = Storm(Settings.build(given), search=engine, embedder=HashingEmbedder(), contents=Contents())
         article = storm.write(TOPIC, recipe)
     assert not [problem for problem in article.report.problems if problem.kind == "failure"]

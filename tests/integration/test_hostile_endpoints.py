@@ -161,7 +161,7 @@ def test_a_reply_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPat
     started = time.monotonic()
     with endless_server(b" " * 1_000_000, status=status) as (url, sent):
         with pytest.raises(ModelError, match=r"larger than 32 MiB"):
-            related(models(f"{model}@{url}", attempts=1, lm_timeout=60, api_key_env="STORM_TEST_KEY"))
+            related(models(f"{model}@{url}", call_attempts=1, lm_timeout=60, api_key_env="STORM_TEST_KEY"))
         assert sum(sent) < LARGEST_REPLY + 20_000_000  # what the sockets hold
     assert time.monotonic() - started < 20
 
@@ -173,7 +173,7 @@ def test_a_compressed_reply_is_not_unpacked(monkeypatch: pytest.MonkeyPatch, mod
     packed = Reply(200, gzip.compress(gzip.compress(b" " * 10_000_000)), {"Content-Encoding": "gzip, gzip"})
     with ScriptedServer(packed) as server:
         with pytest.raises(ModelError, match="the reply is compressed"):
-            related(models(f"{model}@{server.url}/v1", attempts=1, api_key_env="STORM_TEST_KEY"))
+            related(models(f"{model}@{server.url}/v1", call_attempts=1, api_key_env="STORM_TEST_KEY"))
         assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
@@ -183,7 +183,7 @@ def test_a_reply_that_nobody_waits_for_any_more_is_not_read_on(monkeypatch: pyte
     monkeypatch.setenv("STORM_TEST_KEY", KEY)
     with endless_server(b" " * 1000, pause=0.02) as (url, sent):
         with pytest.raises(ModelError, match=r"no complete reply within 0\.5 s"):
-            related(models(f"{model}@{url}", attempts=1, lm_timeout=0.5, api_key_env="STORM_TEST_KEY"))
+            related(models(f"{model}@{url}", call_attempts=1, lm_timeout=0.5, api_key_env="STORM_TEST_KEY"))
         time.sleep(1.5)
         read = sum(sent)
         time.sleep(0.3)
@@ -192,7 +192,7 @@ def test_a_reply_that_nobody_waits_for_any_more_is_not_read_on(monkeypatch: pyte
 
 def test_other_requests_of_the_process_are_not_bounded() -> None:
     with endless_server(b" ") as (url, _), pytest.raises(ModelError):
-        related(models(f"openai/fake@{url}", attempts=1, lm_timeout=0.1))
+        related(models(f"openai/fake@{url}", call_attempts=1, lm_timeout=0.1))
     large = b" " * (LARGEST_REPLY + 1)
     with ScriptedServer(Reply(200, gzip.compress(large), {"Content-Encoding": "gzip"})) as server:
         assert httpx.post(server.url, content=b"{}").content == large
@@ -207,7 +207,7 @@ def test_a_reply_that_drips_ends_with_the_timeout_of_a_call(headers: bool) -> No
         dripping_head() if headers else ScriptedServer(drip) as server,
         pytest.raises(ModelError, match=r"no complete reply within 0\.5 s.*--lm-timeout"),
     ):
-        related(models(f"openai/fake@{server.url}/v1", attempts=1, lm_timeout=0.5))
+        related(models(f"openai/fake@{server.url}/v1", call_attempts=1, lm_timeout=0.5))
     assert time.monotonic() - started < 4
 
 
@@ -246,7 +246,7 @@ def test_a_reply_that_drips_ends_with_the_minutes_of_the_run() -> None:
     drip = Reply(body=completion("[]" + " " * 5000), pieces=0.02)
     started = time.monotonic()
     with ScriptedServer(drip) as server, pytest.raises(BudgetSpentError, match="--max-minutes"):
-        related(models(f"openai/fake@{server.url}/v1", lm_timeout=60, max_minutes=1.5 / 60, attempts=3))
+        related(models(f"openai/fake@{server.url}/v1", lm_timeout=60, max_minutes=1.5 / 60, call_attempts=3))
     assert time.monotonic() - started < 6
 
 
@@ -258,7 +258,7 @@ def test_a_key_that_an_error_echoes_is_not_shown(monkeypatch: pytest.MonkeyPatch
     with ScriptedServer(echo) as server:
         if by == "environment":
             monkeypatch.setenv("OPENAI_API_KEY", KEY)
-            asking = models(f"openai/fake@{server.url}/v1", events, attempts=2)
+            asking = models(f"openai/fake@{server.url}/v1", events, call_attempts=2)
         else:
             lm = dspy.LM("openai/fake", api_base=f"{server.url}/v1", api_key=KEY, cache=False, num_retries=0)
             asking = models_of(lm, events)
@@ -272,7 +272,7 @@ def test_a_key_that_an_error_echoes_is_not_shown(monkeypatch: pytest.MonkeyPatch
 
 def models_of(lm: dspy.LM, events: list[Event]) -> LanguageModels:
     """The models of a run that were given as an object."""
-    settings = Settings.build({"lm": "object:openai/fake", "attempts": 2})
+    settings = Settings.build({"lm": "object:openai/fake", "call_attempts": 2})
     control = RunControl(settings, Spent(), Halt([]))
     table = open_models(settings, objects={"lm": lm})
     sink = CallbackSink(events.append)

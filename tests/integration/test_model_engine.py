@@ -90,11 +90,11 @@ def test_nothing_of_the_environment_is_sent_to_whatever_server(monkeypatch: pyte
 def test_a_reply_is_neither_unpacked_nor_asked_for_elsewhere() -> None:
     packed = Reply(200, gzip.compress(json.dumps(completion("[]")).encode()), {"Content-Encoding": "gzip"})
     with ScriptedServer(packed) as server, pytest.raises(ModelError, match="compressed"):
-        related(models(f"openai/fake@{server.url}/v1", attempts=1))
+        related(models(f"openai/fake@{server.url}/v1", call_attempts=1))
     with FakeModel() as other:
         moved = Reply(307, "", {"Location": f"{other.url}/chat/completions"})
         with ScriptedServer(moved) as server, pytest.raises(ModelError):
-            related(models(f"openai/fake@{server.url}/v1", attempts=1))
+            related(models(f"openai/fake@{server.url}/v1", call_attempts=1))
         assert not other.asked
 
 

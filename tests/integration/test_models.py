@@ -128,7 +128,7 @@ def test_a_bad_request_is_never_retried() -> None:
 
 def test_an_endpoint_that_is_not_there_is_named() -> None:
     with closed_port() as url, pytest.raises(ModelError, match=url.removeprefix("http://").split(":")[1]):
-        related(models(f"openai/fake@{url}/v1", attempts=2))
+        related(models(f"openai/fake@{url}/v1", call_attempts=2))
 
 
 def test_a_hung_endpoint_ends_within_the_time_out() -> None:
@@ -137,7 +137,7 @@ def test_a_hung_endpoint_ends_within_the_time_out() -> None:
     with FakeModel(faults={"FindRelatedTopics": faults}) as server:
         start = time.monotonic()
         with pytest.raises(ModelError) as told:
-            related(models(server.lm, events, lm_timeout=0.3, attempts=2))
+            related(models(server.lm, events, lm_timeout=0.3, call_attempts=2))
         assert time.monotonic() - start < 10
     assert str(told.value) == (
         f"openai/fake at {server.url} failed: it timed out, no complete reply within 0.3 s; "
@@ -151,7 +151,7 @@ def test_a_hung_endpoint_ends_within_the_time_out() -> None:
 def test_a_time_out_that_the_server_tells_is_told_in_its_words() -> None:
     faults = [Reply(504, {"error": {"message": "the upstream was late"}})] * 9
     with FakeModel(faults={"FindRelatedTopics": faults}) as server, pytest.raises(ModelError, match="was late") as told:
-        related(models(server.lm, attempts=2))
+        related(models(server.lm, call_attempts=2))
     assert "--lm-timeout" not in str(told.value)
 
 
@@ -165,7 +165,7 @@ def test_too_many_malformed_replies_are_an_error() -> None:
     events: list[Event] = []
     with FakeModel({"FindRelatedTopics": "no json"}) as server:
         with pytest.raises(ReplyError, match="3 replies in the wrong form"):
-            related(models(server.lm, events, samples=3))
+            related(models(server.lm, events, parse_attempts=3))
         assert len(server.asked) == 3
     assert len([event for event in events if isinstance(event, Retried)]) == 2  # the third is asked for no more
 
@@ -207,7 +207,7 @@ def test_a_body_that_is_no_completion_is_a_model_error(reply: str) -> None:
         FakeModel(faults={"FindRelatedTopics": [Reply(200, reply.encode())] * 20}) as server,
         pytest.raises(ModelError),
     ):
-        related(models(server.lm, attempts=2, samples=2))
+        related(models(server.lm, call_attempts=2, parse_attempts=2))
 
 
 def test_thinking_text_never_reaches_the_result() -> None:

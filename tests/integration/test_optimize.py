@@ -150,7 +150,7 @@ def test_a_set_copied_to_a_clean_environment_sends_the_same_bytes(folder: Path, 
 
 def test_a_model_that_cannot_write_instructions_ends_the_work(folder: Path, tmp_path: Path) -> None:
     with FakeModel(answers() | NAMED) as server:
-        made = job(server, folder, optimizer="gepa", attempts=1)
+        made = job(server, folder, optimizer="gepa", call_attempts=1)
         with pytest.raises(ModelError, match=r"127\.0\.0\.1:9"):
             compile_program(made, EMBED, tmp_path / "set", reflection_lm="openai/strong@http://127.0.0.1:9/v1")
     assert not (tmp_path / "set" / "set.json").exists()

@@ -47,7 +47,7 @@ def storm(server: FakeModel, tmp_path: Path, **changes: object) -> Storm:
         "perspectives": 2,
         "turns": 3,
         "rounds": 1,
-        "attempts": 2,
+        "call_attempts": 2,
         "lm_timeout": 10,
         "out": tmp_path / "runs",
         "cache": tmp_path / "cache",

@@ -137,6 +137,6 @@ def test_unreliable_sources_are_kept_out_and_shown(tmp_path: Path) -> None:
         (folder,) = (tmp_path / "runs").iterdir()
         assert "reddit.com" in (folder / "excluded.json").read_text()
         assert '"event": "Excluded"' in (folder / "events.jsonl").read_text()
-        anything = write(model, tmp_path, f"searxng:{server.url}", search_rate=1000.0, sources="any")
+        anything = write(model, tmp_path, f"searxng:{server.url}", search_rate=1000.0, source_policy="any")
         assert anything.sources_excluded == ()
         assert len(anything.sources) == 2

@@ -63,7 +63,7 @@ def article(tmp_path_factory: pytest.TempPathFactory) -> Article:
             turns=3,
             top_k=3,
             related_topics=0,
-            sources="any",
+            source_policy="any",
             read_pages="never",
             out=folder / "runs",
             cache=ROOT / "cache",

@@ -58,7 +58,7 @@ def storm(server: FakeModel, tmp_path: Path, **changes: object) -> Storm:
         "turns": 2,
         "rounds": 1,
         "workers": 1,
-        "attempts": 1,
+        "call_attempts": 1,
         "max_failures": 0,
         "lm_timeout": 10,
         "out": tmp_path / "runs",

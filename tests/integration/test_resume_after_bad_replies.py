@@ -46,10 +46,10 @@ def test_a_run_that_ended_with_useless_replies_asks_again(tmp_path: Path, kind: 
         if kind == "cut off":  # its first query is whole enough to be searched for
             server._faults["WriteQueries"] = replies('{"quer')
         with pytest.raises(StormError):
-            storm(server, tmp_path, samples=2).write("Silk Road")
+            storm(server, tmp_path, parse_attempts=2).write("Silk Road")
         before = len(server.asked)
         healed(server, "WriteQueries")
-        article = storm(server, tmp_path, samples=2).resume(folder(tmp_path))
+        article = storm(server, tmp_path, parse_attempts=2).resume(folder(tmp_path))
         new = [asked.signature for asked in server.asked[before:]]
     assert sections_of(article)
     assert "WriteQueries" in new

@@ -39,7 +39,7 @@ def storm(server: FakeModel, tmp_path: Path, **changes: Any) -> Storm:
         "perspectives": 1,
         "turns": 1,
         "rounds": 1,
-        "attempts": 1,
+        "call_attempts": 1,
         "out": tmp_path / "runs",
         "cache": tmp_path / "cache",
     }

@@ -148,8 +148,8 @@ def test_any_file_is_read_or_refused(folder: Path, content: bytes) -> None:
 @pytest.mark.parametrize("value", [3, "text", True, [1], {"a": 1}, 1.5])
 def test_a_value_of_another_type_is_a_setting_error(folder: Path, value: Any) -> None:
     text = json.dumps(value) if not isinstance(value, dict) else "{a = 1}"
-    put(folder, "storm.toml", f"language = {text}")
-    with pytest.raises(SettingsError, match=r"--language.*storm.toml"):
+    put(folder, "storm.toml", f"source_language = {text}")
+    with pytest.raises(SettingsError, match=r"--source-language.*storm.toml"):
         configured()
 
 

@@ -28,13 +28,13 @@ from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case, Topic
 from storm_pipeline import Article, DatasetError, Outline, RunError, Settings, StoppedError, Storm, StormError
-from storm_pipeline.api import Embedder, fingerprint, from_json, shared_embedder, write_atomically
+from storm_pipeline.api import Embedder, fingerprint, from_json, renamed, shared_embedder, write_atomically
 
 ARTICLE = "article.json"
 _ARTICLES = TypeAdapter(Article)
 _LOG = logging.getLogger(__name__)
 _IRRELEVANT_TO_RESULT = frozenset(
-    "out cache api_base api_key_env lm_timeout attempts workers process_workers prices max_failures search_rate "
+    "out cache api_base api_key_env lm_timeout call_attempts workers process_workers prices max_failures search_rate "
     "search_cache search_cache_days".split()
 )
 """Settings that affect how a run executes, not what it writes."""
@@ -42,7 +42,7 @@ _IRRELEVANT_TO_RESULT = frozenset(
 _UNKNOWN_OF_HUMANS = frozenset({"references", "references_collected", "bibliography_cited", "length_ratio"})
 """Measures that say nothing of the human article, which comes without citations and is its own measure of length."""
 
-_SHARED_WITH_JUDGES = frozenset("lm api_base api_key_env lm_timeout attempts workers process_workers".split())
+_SHARED_WITH_JUDGES = frozenset("lm api_base api_key_env lm_timeout call_attempts workers process_workers".split())
 """Settings that also apply to judges: how models are called."""
 
 
@@ -138,12 +138,13 @@ def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
         return fingerprint(imported_hash(method.imported, topic), topic_fingerprint(topic))
     if method.system or method.human:
         return fingerprint(method.system, topic_fingerprint(topic))
-    settings = settings_of(config, topic, unit).model_dump(mode="json", exclude=set(_IRRELEVANT_TO_RESULT))
+    given = settings_of(config, topic, unit).model_dump(mode="json", exclude=set(_IRRELEVANT_TO_RESULT))
+    settings = {renamed.hashed_name(name): value for name, value in given.items()}
     search = config.search_of(method)
     corpus = _corpus_fingerprint(config, search, topic)
     own = [source_hash(method.recipe, config.code)] if config.code and is_own(method.recipe) else []
     facts = search.model_dump(mode="json"), topic.title, *corpus, *own
-    return fingerprint(config.writes, method.recipe, settings, *facts)
+    return fingerprint(config.writes, renamed.hashed_name(method.recipe), settings, *facts)
 
 
 @lru_cache(1024)

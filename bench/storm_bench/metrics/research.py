@@ -26,5 +26,6 @@ RESEARCH = CaseMetric(
 
 ``questions`` asked in all: the paper keeps them equal for STORM and its ablations (section 5.2), while a simulated
 writer may end an interview early. ``references_researched``: |R|, distinct sources shown to the experts (Algorithm 1,
-Table 5). Neither counts what ``storm+gaps`` looks up for thin sections, nor what it looks up once a draft is written.
+Table 5). Neither counts what ``storm-iterative`` looks up for thin sections, nor what it looks up once a draft is
+written.
 """

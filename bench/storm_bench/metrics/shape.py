@@ -58,7 +58,7 @@ SHAPE = CaseMetric(
 
 ``words`` of lead and body without headings, ``length_ratio`` to the human article, ``sentences``, ``sections``
 (first level), ``headings`` (all levels of the body; 0 for an undivided body), ``references`` (distinct cited
-sources), ``references_collected`` (distinct sources found by the whole run; with the recipe ``storm+gaps`` by its
+sources), ``references_collected`` (distinct sources found by the whole run; with the recipe ``storm-iterative`` by its
 gap searches too), ``bibliography_cited`` (``references`` / ``references_collected``; None without sources),
 ``repeated_4grams`` (share of 4-grams that occurred before).
 """

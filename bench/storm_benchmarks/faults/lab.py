@@ -44,7 +44,7 @@ class Lab:
             "lm": self.bench.lm(run),
             "search": f"searxng:{self.bench.search(run)}",
             "search-rate": "1000",
-            "sources": "any",
+            "source_policy": "any",
             "read-pages": "never",
             "perspectives": str(self.perspectives),
             "turns": str(self.turns),

@@ -58,7 +58,7 @@ def failing(lab: Lab, run: str, seed: int) -> Outcome:
 def hung(lab: Lab, run: str, *, search: bool) -> Outcome:
     """Write an article while the language model or the search engine accepts calls and never replies."""
     lab.plan(run, Plan(share=float(not search), search_share=float(search), kinds=("time-out",)))
-    outcome = _outcome(lab, run, lambda sink: [lab.storm(run, sinks=[sink], attempts=_ATTEMPTS).write(TOPIC)])
+    outcome = _outcome(lab, run, lambda sink: [lab.storm(run, sinks=[sink], call_attempts=_ATTEMPTS).write(TOPIC)])
     longest = _SLACK + (_max_search_seconds(lab) if search else _max_lm_seconds(lab))
     if outcome.seconds > longest:
         outcome.problems.append(f"took {outcome.seconds:.0f} s, the timeouts allow {longest:.0f} s")

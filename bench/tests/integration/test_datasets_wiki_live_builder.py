@@ -297,7 +297,7 @@ def test_a_built_round_runs_as_an_experiment(tmp_path: Path, model: FakeModel, m
     monkeypatch.setenv("STORM_DATA", str(tmp_path))
     with FakeWikimedia(pages()) as wikimedia:
         build_wiki_live(PLAN, tmp_path / "wiki_live", search(), fetch=web(), services=wikimedia.services)
-    quick = {"lm": model.lm, "perspectives": 1, "turns": 1, "attempts": 1, "max_failures": 0}
+    quick = {"lm": model.lm, "perspectives": 1, "turns": 1, "call_attempts": 1, "max_failures": 0}
     metrics = ("statement_coverage_lm", "heading_soft_recall", "citation_wikigenbench", "shape")
     config = read_config(ROOT / "experiments" / "wiki-live.toml").sized("round")
     config = config.with_overrides(topics=2, settings=quick).with_judges(judge_lm=model.lm)

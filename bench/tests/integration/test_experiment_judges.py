@@ -28,7 +28,9 @@ def test_judges_use_the_configured_number_of_attempts(data: Path, tmp_path: Path
         busy = Reply(status=503, headers={"Retry-After": "0"}, body={"error": {"message": "busy"}})
         with FakeModel(JUDGING, faults={"GradeOneToFive": [busy]}) as model:
             config = judged(model, resources={"judge_lm": f"{unheard()}@{model.url}"})
-            (article,) = run(config.with_overrides(settings={"attempts": attempts}), tmp_path / str(attempts)).results
+            (article,) = run(
+                config.with_overrides(settings={"call_attempts": attempts}), tmp_path / str(attempts)
+            ).results
             assert ("interest" in article.values) == graded
 
 
@@ -47,7 +49,16 @@ def test_failed_scores_end_the_command_with_an_error(data: Path, tmp_path: Path)
     with FakeModel(JUDGING, faults={"GradeOneToFive": [broken] * 9}) as model:
         file = config_file(model, tmp_path)
         file.write_text(file.read_text("utf-8").replace('"shape"]', '"rubric"]'), "utf-8")
-        arguments = ("run", str(file), "--size", "smoke", "--judge-lm", f"{unheard()}@{model.url}", "--attempts", "1")
+        arguments = (
+            "run",
+            str(file),
+            "--size",
+            "smoke",
+            "--judge-lm",
+            f"{unheard()}@{model.url}",
+            "--call-attempts",
+            "1",
+        )
         done = command(*arguments, "--trust", "--out", str(tmp_path / "out"), "--cache", str(CACHE))
     assert done.exit_code == 1
     assert "error: 1 articles lack scores (see the report); the same command retries them" in done.output

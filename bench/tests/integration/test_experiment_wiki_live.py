@@ -42,7 +42,14 @@ def model() -> Iterator[FakeModel]:
 
 
 def described(model: FakeModel, *methods: dict[str, Any], **values: Any) -> ExperimentConfig:
-    settings = {"lm": model.lm, "perspectives": 1, "turns": 1, "attempts": 1, "max_failures": 0, "related_topics": 0}
+    settings = {
+        "lm": model.lm,
+        "perspectives": 1,
+        "turns": 1,
+        "call_attempts": 1,
+        "max_failures": 0,
+        "related_topics": 0,
+    }
     plain = {
         "title": "A trial",
         "baseline": MethodTable.model_validate(methods[0]).label,

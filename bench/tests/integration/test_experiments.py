@@ -70,7 +70,14 @@ def model() -> Iterator[FakeModel]:
 
 
 def described(model: FakeModel, recipes: str = "direct rr orag", **values: Any) -> ExperimentConfig:
-    settings = {"lm": model.lm, "perspectives": 1, "turns": 1, "attempts": 1, "max_failures": 0, "related_topics": 0}
+    settings = {
+        "lm": model.lm,
+        "perspectives": 1,
+        "turns": 1,
+        "call_attempts": 1,
+        "max_failures": 0,
+        "related_topics": 0,
+    }
     plain = {
         "title": "A trial",
         "baseline": recipes.split(maxsplit=1)[0],
@@ -396,7 +403,7 @@ def config_file(model: FakeModel, tmp_path: Path) -> Path:
         corpus = "topic"
         [settings]
         lm = "{model.lm}"
-        attempts = 1
+        call_attempts = 1
         [[methods]]
         recipe = "direct"
         [[methods]]

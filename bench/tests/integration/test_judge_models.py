@@ -22,7 +22,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.programs import Program
 from storm_pipeline.settings import Settings
 
-FAST = Settings.build({"lm_timeout": 5, "attempts": 1, "samples": 2})
+FAST = Settings.build({"lm_timeout": 5, "call_attempts": 1, "parse_attempts": 2})
 PAIRS = [Pair("The dam is old.", "It is old."), Pair("The dam is old.", "It is new."), Pair("", "It is old.")]
 RUBRIC = Rubric("depth", "Depth: is it deep?", ("shallow", "low", "fair", "deep", "very deep"))
 

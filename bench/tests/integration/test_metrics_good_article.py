@@ -47,7 +47,7 @@ CASE = beside(HUMAN)
 
 @pytest.fixture(autouse=True)
 def settings(tmp_path: Path) -> Settings:
-    return Settings.build({"lm_timeout": 5, "attempts": 1, "samples": 2, "cache": tmp_path})
+    return Settings.build({"lm_timeout": 5, "call_attempts": 1, "parse_attempts": 2, "cache": tmp_path})
 
 
 def judged(

@@ -33,7 +33,7 @@ from storm_bench.types import CitedStatement, HumanArticle, SystemArticle, Topic
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import UNTITLED, Sentence
 
-FAST = Settings.build({"lm_timeout": 5, "attempts": 1, "samples": 1})
+FAST = Settings.build({"lm_timeout": 5, "call_attempts": 1, "parse_attempts": 1})
 PAGE = source("page", "The dam was begun in 1931.")
 ARTICLE = case(
     section("History", sentence("The dam was begun in 1931.", PAGE), below=(section("Families", "400 moved away."),)),

@@ -37,7 +37,7 @@ baseline = "rr"
 metrics = ["shape", "methods:COUNT"]
 data = {{ set = "wikigenbench", path = "{data}", core = true }}
 search = {{ corpus = "topic" }}
-settings = {{ lm = "{lm}", perspectives = 1, turns = 1, attempts = 1, max_failures = 0, related_topics = 0 }}
+settings = {{ lm = "{lm}", perspectives = 1, turns = 1, call_attempts = 1, max_failures = 0, related_topics = 0 }}
 methods = [{{ recipe = "rr" }}, {{ recipe = "methods:mine" }}]
 """
 

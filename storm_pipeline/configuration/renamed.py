@@ -1,0 +1,39 @@
+"""Names that settings and recipes had in earlier versions.
+
+They are refused where people write them, with the name of now; read where runs and batches recorded them; and stand in
+hashes, so that what an earlier version made is found again.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+SETTINGS = {
+    "attempts": "call_attempts",
+    "samples": "parse_attempts",
+    "language": "source_language",
+    "sources": "source_policy",
+}
+"""Setting of earlier versions → its name now."""
+_RECIPES = {"storm+gaps": "storm-iterative"}
+_BEFORE = {now: before for before, now in (SETTINGS | _RECIPES).items()}
+
+
+def current_settings(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Recorded settings by their names of now."""
+    return {SETTINGS.get(name, name): value for name, value in recorded.items()}
+
+
+def current_recipe(recorded: str) -> str:
+    """A recorded recipe's name now."""
+    return _RECIPES.get(recorded, recorded)
+
+
+def hashed_name(name: str) -> str:
+    """The name of a setting or recipe in hashes: the first that it had."""
+    return _BEFORE.get(name, name)
+
+
+def renaming(name: str) -> str:
+    """What to say to somebody who writes an earlier name of a setting or recipe; empty if it is none."""
+    now = SETTINGS.get(name) or _RECIPES.get(name)
+    return f"{name!r} is called {now!r} now" if now else ""
