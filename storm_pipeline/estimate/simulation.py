@@ -16,7 +16,7 @@ from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.windows import settled
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.context import RunContext, UserPieces
-from storm_pipeline.run.events import Events
+from storm_pipeline.run.events import CallbackSink, Events, StageStarted
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import Ledger
@@ -33,11 +33,12 @@ Recipe = Callable[[RunContext, str], object]
 
 @dataclass(frozen=True)
 class Simulation:
-    """Calls of a simulated run in arbitrary order, its number of searches, and its first failure (empty if none)."""
+    """Calls of a simulated run in arbitrary order, searches, first failure (empty if none), and starts of stages."""
 
     calls: tuple[Call, ...]
     searches: int
     failure: str
+    starts: tuple[StageStarted, ...]
 
 
 class _NullStore(RunStore):
@@ -68,7 +69,8 @@ def simulate(
     settings = _simulation_settings(settled(settings), scenario)
     ledger, calls = Ledger(), list[Call]()
     control = RunControl(settings, Spent(), threading.Event())
-    events = Events(ledger, control)
+    starts: list[StageStarted] = []
+    events = Events(ledger, control, CallbackSink(lambda e: starts.append(e) if isinstance(e, StageStarted) else None))
     search = made_up_search(topic, settings.top_k, scenario)
 
     def model(role: Role) -> Model:
@@ -96,7 +98,7 @@ def simulate(
     finally:
         ctx.search.close()
         ctx.store.close()
-    return Simulation(tuple(calls), len(search.queries), failure or ledger.failure_summary())
+    return Simulation(tuple(calls), len(search.queries), failure or ledger.failure_summary(), tuple(starts))
 
 
 def _simulation_settings(settings: Settings, scenario: Scenario) -> Settings:

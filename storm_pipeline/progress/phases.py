@@ -1,4 +1,4 @@
-"""The phases of a run in their order, what each is expected to take, and how much of all is done."""
+"""The phases of a run in their order, what each is expected to take, and how long all that is left will take."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
@@ -12,21 +12,50 @@ ORDER = (
     "open questions", "editing", "polish", "lead", "images",
 )  # fmt: skip
 """Stages as a run goes through them; the draft outline is written beside the conversations."""
-_REPEATED = "open questions"  # the stage after which evidence and sections come again
-_WORDS_A_CALL = 50  # what a call takes before its first word, in words of reply
+_BESIDE = ("related topics", "perspectives", "conversations", "draft outline")  # those that are under way together
+_TEXTS = ("editing", "lead")  # what is written from the sections
+_AGAIN = ("evidence", "sections", "open questions")  # those that come again in each round of research
+_WORDS_A_CALL = 50  # what a call of a hosted model takes before its first word, in words of reply
+_WORDS_A_WORD = 0.2  # what reading a word of a prompt takes on this machine, in words of reply
+_UNREAD = 0.55  # share of its prompts that this machine's server had not read before
+_HEADED = 0.15  # of the simulated sections, those that recorded runs of a writer by sentence asked a heading for
+_WORDS_A_TOKEN = 0.75
+_PRIOR = 1  # calls that what was expected of a stage's calls counts as, beside those that were made
 _EARLY = 0.03  # share of a run before which nothing is said about its end
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A stage that is to come: its expected calls, and its work in words of replies, with a surcharge for each call.
+    """A stage that is to come: its expected calls, their work, the steps that it announces (0: none), and its starts.
 
-    Of calls side by side, the work is that of one of them in turn.
+    Work is in words of replies, with a surcharge for prompts. Of calls ``side_by_side`` it is that of one in turn.
     """
 
     stage: str
-    calls: int
+    calls: float
     work: float
+    steps: float = 0
+    starts: int = 1
+    side_by_side: int = 1
+    local: bool = False
+    beside_others: bool = True
+
+
+@dataclass(frozen=True)
+class SoFar:
+    """What a stage has done: calls, their tokens, steps of the total that its starts announced, and starts.
+
+    Also whether it is under way, and whether it was asking when the latest reply came.
+    """
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    steps: float = 0
+    total: float | None = None
+    starts: int = 0
+    under_way: bool = False
+    is_asking: bool = False
 
 
 def expected_phases(
@@ -51,23 +80,41 @@ def expected_phases(
     pieces = parse_pieces(topic, {"outline": read_outline(outline, topic)}) if outline else UserPieces()
     recipe = OUTLINES["storm"] if outline_only else RECIPES[DEFAULT]
     simulation = simulate(recipe, settings, topic, Programs(), USUAL, user_pieces=pieces)
-    calls: Counter[str] = Counter()
+    starts, steps = Counter(one.stage for one in simulation.starts), Counter[str]()
+    for one in simulation.starts:
+        steps[one.stage] += one.total or 0
+    calls: defaultdict[str, float] = defaultdict(float)
     work: defaultdict[str, float] = defaultdict(float)
+    local = any(map(is_embedded, settings.models))
     for call in simulation.calls:
-        calls[call.stage] += 1
-        work[call.stage] += _WORDS_A_CALL + len(call.reply.split())
-    return tuple(
-        Phase(stage, calls[stage], work[stage] / _side_by_side(stage, calls[stage], settings))
-        for stage in sorted(calls, key=place_of)
-    )
+        share, unread = (_HEADED, 1.0) if call.program == "heading" else (1.0, _UNREAD)
+        calls[call.stage] += share
+        read = unread * sum(len(message.split()) for message in call.messages)
+        work[call.stage] += share * _work(1, read, len(call.reply.split()), local=local)
+    sections = steps["sections"] // max(1, starts["sections"])
+    most = {} if local else {"conversations": settings.perspectives + 1}
+    most |= {} if local else dict.fromkeys(("sections", "open questions"), sections)
+
+    def phase(stage: str) -> Phase:
+        at_once = max(1, min(most.get(stage, 1), settings.calls_in_flight))
+        announced = (_HEADED if stage == "sections" and settings.writes_by_sentence else 1) * steps[stage]
+        return Phase(
+            stage,
+            calls[stage],
+            work[stage] / at_once,
+            announced,
+            starts[stage],
+            at_once,
+            local,
+            settings.calls_in_flight > 1,
+        )
+
+    return tuple(phase(stage) for stage in sorted(calls, key=place_of))
 
 
-def _side_by_side(stage: str, calls: int, settings: Settings) -> int:
-    """How many calls of a stage are under way at once; 1 with the embedded model, which shares one processor."""
-    if any(map(is_embedded, settings.models)):
-        return 1
-    most = {"conversations": settings.perspectives + 1, "sections": calls, "open questions": calls, "evidence": calls}
-    return max(1, min(most.get(stage, 1), settings.calls_in_flight))
+def _work(calls: int, read: float, written: float, *, local: bool) -> float:
+    """Work of calls that read and write so many words."""
+    return written + (_WORDS_A_WORD * read if local else _WORDS_A_CALL * calls)
 
 
 def place_of(stage: str) -> int:
@@ -75,22 +122,63 @@ def place_of(stage: str) -> int:
     return ORDER.index(stage) if stage in ORDER else -1
 
 
-def share_done(
-    phases: Collection[Phase], calls: Mapping[str, int], started: Collection[str], ended: Collection[str]
-) -> float:
-    """Share of the expected work that is done, from 0 to 1.
+def seconds_left(phases: Collection[Phase], so_far: Mapping[str, SoFar], elapsed: float) -> float | None:
+    """Seconds until the end, if the calls that are left take as long for their work as those so far.
 
-    ``ended``: those of them that are not under way now. One after which a later one has started counts as done.
+    What the stages announce when they start takes the place of what was expected of them: fewer sections take less.
+
+    ``so_far``: of the stages that have started; ``elapsed``: seconds from the beginning of the first call to the latest
+    reply. None while too little is done to say.
     """
-    total = sum(phase.work for phase in phases)
-    latest = max((place_of(stage) for stage in started if stage != _REPEATED), default=-1)
-    done = 0.0
+    done = left = 0.0
     for phase in phases:
-        passed = phase.stage in ended and place_of(phase.stage) < latest
-        done += phase.work * (1.0 if passed else min(1.0, calls.get(phase.stage, 0) / max(1, phase.calls)))
-    return done / total if total else 0.0
+        each, own = phase.work / max(phase.calls, 1e-9), so_far.get(phase.stage, SoFar())
+        was = _work_of(phase, own)
+        done += was
+        if not own.calls and phase.stage in _TEXTS:  # a writer of short sections writes a short lead
+            each *= _mean_ratio(phases, so_far)
+        calls = _calls_left(phase, so_far)
+        under_way = min(calls, 0.5 if own.is_asking and phase.beside_others else 0)  # a call that is half done
+        each = (_PRIOR * each + was) / (_PRIOR + own.calls)
+        done += each * under_way
+        left += each * (calls - under_way)
+    return elapsed * left / done if done > _EARLY * (done + left) else None
 
 
-def seconds_left(elapsed: float, share: float) -> float | None:
-    """Seconds until the end, if all goes on as fast as so far; None while too little is done to say."""
-    return elapsed * (1 - share) / share if share >= _EARLY else None
+def _work_of(phase: Phase, own: SoFar) -> float:
+    read, written = _WORDS_A_TOKEN * own.tokens_in, _WORDS_A_TOKEN * own.tokens_out
+    return _work(own.calls, read, written, local=phase.local) / phase.side_by_side
+
+
+def _mean_ratio(phases: Collection[Phase], so_far: Mapping[str, SoFar]) -> float:
+    """Work of the sections' calls so far to what was expected of them; 1 before there are any."""
+    for phase in phases:
+        if phase.stage == "sections" and (own := so_far.get("sections", SoFar())).calls and phase.work:
+            return _work_of(phase, own) / (own.calls * phase.work / phase.calls)
+    return 1.0
+
+
+def _calls_left(phase: Phase, so_far: Mapping[str, SoFar]) -> float:
+    own = so_far.get(phase.stage, SoFar())
+    if _is_over(phase, own, so_far):
+        return 0.0
+    if own.total is None or not phase.steps:
+        return max(0.0, phase.calls - own.calls)
+    steps = own.total / own.starts * max(own.starts, phase.starts)
+    return max(0.0, steps - own.steps) * phase.calls / phase.steps
+
+
+def _is_over(phase: Phase, own: SoFar, so_far: Mapping[str, SoFar]) -> bool:
+    """Whether a stage has ended or will not come: one that follows it has started."""
+    if own.under_way:
+        return False
+    if own.starts >= phase.starts:
+        return True
+    group = next((group for group in (_BESIDE, _AGAIN) if phase.stage in group), (phase.stage,))
+    if any(place_of(other) > place_of(group[-1]) for other in so_far):
+        return True
+    first = so_far.get("related topics")
+    begun = (
+        phase.stage in _BESIDE and so_far.get("conversations", SoFar()).calls > 0
+    )  # what is beside them begins with them
+    return begun and not own.starts and not (phase.stage == "perspectives" and first is not None and first.under_way)

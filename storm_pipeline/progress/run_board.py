@@ -1,7 +1,7 @@
 """The state that the progress of a run is drawn from: a task a stage, and totals."""
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +10,7 @@ from rich.progress import Progress, Task
 from rich.text import Text
 
 from storm_pipeline.progress.display import StageBar, TextColumn
-from storm_pipeline.progress.phases import Phase, place_of, seconds_left, share_done
+from storm_pipeline.progress.phases import Phase, SoFar, place_of, seconds_left
 from storm_pipeline.run.events import (
     CallFinished,
     Degraded,
@@ -50,8 +50,9 @@ class RunBoard:
         self._now = now
         self._last: float | None = None
         self._phases: tuple[Phase, ...] = ()
-        self._calls: Counter[str] = Counter()
+        self._usage: defaultdict[str, tuple[int, int, int]] = defaultdict(lambda: (0, 0, 0))
         self._first_call: float | None = None
+        self._latest_reply = self.started
         self._ended = False
         self._new_bars()
 
@@ -70,7 +71,14 @@ class RunBoard:
     def task(self, name: str, total: int | None = None, *, in_bytes: bool = False, waiting: bool = False) -> Task:
         """The task of a stage or download; a new one, which starts unless it is ``waiting``, if there is none."""
         if name not in self._tasks:
-            fields: dict[str, Any] = {"label": "", "reused": 0, "running": 0, "calls": 0, "in_bytes": in_bytes}
+            fields: dict[str, Any] = {
+                "label": "",
+                "reused": 0,
+                "running": 0,
+                "starts": 0,
+                "calls": 0,
+                "in_bytes": in_bytes,
+            }
             number = self._bars.add_task(name, start=not waiting, total=total, **fields)
             self._tasks[name] = next(task for task in self._bars.tasks if task.id == number)
         return self._tasks[name]
@@ -86,10 +94,19 @@ class RunBoard:
         """Estimated seconds until the end; None if nothing was expected, or too little is done to say."""
         if not self._phases or self._first_call is None:
             return None
-        stages = self._stages()
-        ended = {task.description for task in stages if task.stop_time is not None}
-        share = share_done(self._phases, self._calls, {task.description for task in stages}, ended)
-        return seconds_left(self._now() - self._first_call, share)
+        so_far = {
+            task.description: SoFar(
+                *self._usage[task.description],
+                task.completed,
+                task.total,
+                task.fields["starts"],
+                under_way=task.fields["running"] > 0,
+                is_asking=task.fields["running"] > 0 and (task.start_time or 0) < self._latest_reply,
+            )
+            for task in self._stages()
+        }
+        left = seconds_left(self._phases, so_far, self._latest_reply - self._first_call)
+        return None if left is None else max(left / 2, left - (self._now() - self._latest_reply))
 
     def _stages(self) -> list[Task]:
         """The stages that have started."""
@@ -177,7 +194,10 @@ class RunBoard:
         self.calls += 1
         self.tokens_in += event.tokens_in
         self.tokens_out += event.tokens_out
-        self._calls[event.stage] += 1
+        calls, read, written = self._usage[event.stage]
+        read += event.tokens_in - event.tokens_cached
+        self._usage[event.stage] = (calls + 1, read, written + event.tokens_out)
+        self._latest_reply = self._now()
         self._first_call = self._now() - event.seconds if self._first_call is None else self._first_call
         if event.stage in self._tasks:
             self._tasks[event.stage].fields["calls"] += 1
@@ -197,6 +217,7 @@ class RunBoard:
         elif not is_new:  # runs in several threads share a sink, and stages of one name share a bar
             task.total = None if task.total is None or event.total is None else task.total + event.total
         task.fields["running"] += 1
+        task.fields["starts"] += 1
         task.stop_time = None
 
     def _finish_stage(self, event: StageFinished) -> None:

@@ -1,6 +1,7 @@
 """The progress display, on a terminal and elsewhere."""
 
 import io
+import math
 import re
 import threading
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from storm_pipeline.progress.display import Notes
-from storm_pipeline.progress.phases import ORDER, Phase, expected_phases, place_of, seconds_left, share_done
+from storm_pipeline.progress.phases import ORDER, Phase, SoFar, expected_phases, place_of, seconds_left
 from storm_pipeline.progress.run_board import RunBoard, count_of
 from storm_pipeline.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import (
@@ -162,8 +163,9 @@ def test_phases_to_come_are_listed_in_order_with_the_time_that_is_left() -> None
     board.take(StageStarted("conversations", 4))
     for _ in range(2):
         clock.time += 30
-        board.take(CallFinished("conversations", "asker", "m", 1000, 0, 250, 30.0, None))
-    assert "about 1:20 left" not in board.totals() and "about 2:20 left" in board.totals()  # 150 of 500 after 60 s
+        board.take(CallFinished("conversations", "asker", "m", 1000, 0, 33, 30.0, None))
+    # 150 of 500 after 60 s, and half a call each in the two stages that are under way
+    assert "about 1:21 left" in board.totals()
     board.take(RunStopped("run", 60.0, "stopped"))
     assert "left" not in board.totals()
     assert not any("to come" in line for line in drawn(board))
@@ -270,7 +272,7 @@ def test_a_narrow_terminal_shows_how_long_it_takes_and_what_went_wrong(topic: st
         board.take(CALL)
         board.take(Failed("conversations", "turn 1: no answer"))
     shown = board.totals()[:70]
-    assert "about 9:09 left" in shown
+    assert "about 2:24 left" in shown
     assert "2 problems" in shown
 
 
@@ -493,32 +495,49 @@ def test_the_time_between_sessions_does_not_count() -> None:
     assert "0:30" in board.totals()
 
 
-@given(
-    st.lists(st.builds(Phase, st.sampled_from(ORDER), st.integers(1, 9), st.floats(1, 99)), max_size=5),
-    st.dictionaries(st.sampled_from(ORDER), st.integers(0, 20)),
-    st.sets(st.sampled_from(ORDER)),
-    st.sets(st.sampled_from(ORDER)),
+SO_FAR = st.builds(
+    SoFar,
+    calls=st.integers(0, 20),
+    tokens_in=st.integers(0, 9999),
+    tokens_out=st.integers(0, 9999),
+    steps=st.integers(0, 9),
+    total=st.none() | st.integers(0, 9),
+    starts=st.integers(1, 3),
+    under_way=st.booleans(),
+    is_asking=st.booleans(),
 )
-def test_the_share_that_is_done_is_a_share(
-    phases: list[Phase], calls: dict[str, int], started: set[str], ended: set[str]
-) -> None:
-    share = share_done(phases, calls, started, ended & started)
-    assert 0 <= share <= 1.000001
-    more = share_done(phases, {stage: number + 1 for stage, number in calls.items()}, started, ended & started)
-    assert more >= share
-    left = seconds_left(60, share)
-    assert left is None or left >= -0.001
+PHASES = st.builds(
+    Phase, st.sampled_from(ORDER), st.integers(1, 9), st.floats(1, 99), st.integers(0, 9), st.integers(1, 3)
+)
 
 
-def test_a_stage_that_ended_early_counts_as_done_once_a_later_one_has_started() -> None:
-    phases = (Phase("conversations", 10, 100), Phase("sections", 10, 100))
-    assert share_done(phases, {"conversations": 4}, {"conversations"}, {"conversations"}) == pytest.approx(0.2)
-    assert share_done(phases, {"conversations": 4}, {"conversations", "sections"}, {"conversations"}) == pytest.approx(
-        0.5
-    )
-    both = {"conversations", "sections", "open questions"}
-    assert share_done(phases, {"conversations": 10, "sections": 5}, both, {"sections"}) == pytest.approx(0.75)
+@given(st.lists(PHASES, max_size=5), st.dictionaries(st.sampled_from(ORDER), SO_FAR), st.floats(0, 9999))
+def test_the_time_left_is_a_time(phases: list[Phase], so_far: dict[str, SoFar], elapsed: float) -> None:
+    left = seconds_left(phases, so_far, elapsed)
+    assert left is None or 0 <= left < math.inf
+    assert not phases or seconds_left(phases, {}, elapsed) is None
+
+
+def test_what_a_stage_announces_takes_the_place_of_what_was_expected() -> None:
+    phases = (Phase("conversations", 10, 500, 10), Phase("sections", 10, 500, 10))
+    half = {"conversations": SoFar(5, steps=5, total=10, starts=1, under_way=True)}  # 50 words of work a call
+    assert seconds_left(phases, half, 60) == pytest.approx(180)
+    ended = {"conversations": SoFar(5, steps=5, total=10, starts=1)}
+    assert seconds_left(phases, ended, 60) == pytest.approx(120)
+    few = ended | {"sections": SoFar(steps=0, total=2, starts=1, under_way=True)}
+    assert seconds_left(phases, few, 60) == pytest.approx(24)
+    over = few | {"lead": SoFar(starts=1, under_way=True), "sections": SoFar(1, total=2, steps=1, starts=1)}
+    assert seconds_left(phases, over, 60) == 0
     assert place_of("a download") < place_of("set-up")
+
+
+def test_stages_that_others_begin_without_do_not_come() -> None:
+    beside = [Phase(stage, 1, 50) for stage in ("related topics", "perspectives", "draft outline")]
+    phases = (*beside, Phase("conversations", 2, 100))
+    one = {"conversations": SoFar(1, starts=1, under_way=True)}
+    assert seconds_left(phases, one, 10) == pytest.approx(10)
+    found = one | {"related topics": SoFar(starts=1, under_way=True)}
+    assert seconds_left(phases, found, 10) == pytest.approx(30)  # and perspectives after them
 
 
 def test_the_phases_of_a_run_are_those_of_its_estimate() -> None:

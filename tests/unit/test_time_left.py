@@ -1,0 +1,85 @@
+"""The time left that is shown during a run, replayed from recorded runs: with the embedded model, and with a server
+that replies after 1 s and 20 ms a token (``storm_benchmarks.bench_server``)."""
+
+import json
+import math
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from storm_pipeline.progress.phases import expected_phases
+from storm_pipeline.progress.run_board import RunBoard
+from storm_pipeline.run.events import CallFinished, Event, RunFinished, StageAdvanced, StageFinished, StageStarted
+from storm_pipeline.settings import Settings
+
+RUNS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "recorded" / "progress.json").read_text("utf-8"))
+SHARES = (0.2, 0.4, 0.6, 0.8, 0.95)
+
+
+def event(kind: str, stage: str = "", *facts: Any) -> Event:
+    match kind:
+        case "started":
+            return StageStarted(stage, *facts)
+        case "finished":
+            return StageFinished(stage, *facts)
+        case "advanced":
+            return StageAdvanced(stage)
+        case "call":
+            tokens_in, cached, tokens_out, seconds = facts
+            return CallFinished(stage, "writer", "m", tokens_in, cached, tokens_out, seconds, None)
+        case _:
+            return RunFinished("run", 0.0, "")
+
+
+def shown(run: dict[str, Any]) -> Iterator[tuple[float, float, float | None]]:
+    """Share of the run, seconds left, and seconds shown."""
+    time = 0.0
+    board = RunBoard(lambda: time)
+    board.expect(expected_phases(Settings.build(run["settings"]), run["topic"]))
+    events, end = iter(run["events"]), run["events"][-1][0]
+    ahead = next(events)
+    for share in SHARES:
+        while ahead[0] <= share * end:
+            time = ahead[0]
+            board.take(event(*ahead[1:]))
+            ahead = next(events)
+        time = share * end
+        yield share, end - time, board.seconds_left()
+
+
+def test_the_time_left_is_about_right() -> None:
+    factors = []
+    for run in RUNS:
+        for share, left, guess in shown(run):
+            if guess is None:
+                assert share <= 0.4, run["name"]  # the first reply has not come
+                continue
+            factor = abs(math.log2(max(guess, 1) / max(left, 1)))
+            factors.append(factor)
+            assert factor <= math.log2(2.5) or abs(guess - left) <= 15, (
+                f"{run['name']} at {share:.0%}: {guess:.0f} s, not {left:.0f}"
+            )
+    assert len(factors) > 40
+    assert statistics.median(factors) <= 0.4
+    assert statistics.mean(factor > 1 for factor in factors) <= 0.2, "more than two times wrong"
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run["name"])
+def test_what_is_shown_does_not_end_before_the_run_does(run: dict[str, Any]) -> None:
+    assert all(guess is None or guess > 0 for _, _, guess in shown(run))
+
+
+def table() -> str:
+    """A row a run: seconds shown / seconds left at each share."""
+    rows = [[run["name"], f"{run['events'][-1][0]:.0f}"] for run in RUNS]
+    for row, run in zip(rows, RUNS, strict=True):
+        row += [f"{'–' if guess is None else f'{guess:.0f}'} / {left:.0f}" for _, left, guess in shown(run)]
+    head = ["run", "seconds", *(f"{share:.0%}" for share in SHARES)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
+
+
+if __name__ == "__main__":
+    print(table())
