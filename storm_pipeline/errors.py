@@ -172,3 +172,10 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise MissingExtraError(f"{what} needs the extra {extra!r}: pip install 'storm-pipeline[{extra}]'") from error
+
+
+def unforeseen(error: BaseException) -> str:
+    """What to say to a user of an error that no code foresaw; its class and its traceback are for the log."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return f"a fault in the program itself: {' '.join(str(error).split()) or 'no reason given'}"

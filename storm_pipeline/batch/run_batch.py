@@ -16,7 +16,15 @@ from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatu
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.configuration.layers import displaced
-from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError, UntrustedError
+from storm_pipeline.errors import (
+    ModelAuthError,
+    RunError,
+    SettingsError,
+    StoppedError,
+    StormError,
+    UntrustedError,
+    unforeseen,
+)
 from storm_pipeline.languages import length_in_words
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished
 from storm_pipeline.run.integrity import JOURNAL, logged_events, with_recorded_calls
@@ -267,7 +275,7 @@ class Batch:
             ended = replace(row, state="failed", error=str(error))
         except Exception as error:  # noqa: BLE001 - a crash must not end the other topics
             _LOG.error("topic %d of %s crashed", row.number, self.folder, exc_info=error)
-            ended = replace(row, state="failed", error=f"unexpected {type(error).__name__}: {error}")
+            ended = replace(row, state="failed", error=unforeseen(error))
         finally:
             self._halts.discard(halt)
         usage = usage or ledger.usage(time.monotonic() - start)

@@ -12,7 +12,7 @@ import typer
 
 from storm_pipeline.cli.output import tell
 from storm_pipeline.configuration.addresses import redacted
-from storm_pipeline.errors import DamagedRunError, SettingsError, StoppedError, StormError
+from storm_pipeline.errors import DamagedRunError, SettingsError, StoppedError, StormError, unforeseen
 from storm_pipeline.run.events import Event, RunStarted, RunStopped
 from storm_pipeline.text.formatting import printable
 
@@ -72,4 +72,4 @@ class Guard:
                 return 1, f"error: {error} ({saved})" if saved else f"error: {error}"
             case _:
                 remedy = "" if self._debug else "; run again with --debug for the traceback"
-                return 1, f"error: unexpected {type(error).__name__}: {error}{remedy}"
+                return 1, f"error: {unforeseen(error)}{remedy}"

@@ -60,8 +60,8 @@ def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math
             if page is None:
                 plain[number] = reader.pages[number - 1].extract_text()
             pages.append(page or LaidOut(number, 0.0, ()))
-        except damage as error:
-            problems.append(f"is damaged on page {number} ({type(error).__name__}); the page was skipped")
+        except damage:
+            problems.append(f"is damaged on page {number}; the page was skipped")
     if not any(page.lines or plain.get(page.number, "").strip() for page in pages) and not problems:
         problems.append(SCAN)
     return _file_text(reader, pages, plain, damage, tuple(problems))

@@ -211,8 +211,8 @@ def _read(file: Path) -> Iterator[Document | Unreadable]:
             yield Unreadable(f"{name} is larger than {_MAX_BYTES:,} bytes; split it.", name)
             return
         url = file.resolve().as_uri()
-    except (OSError, ValueError) as error:  # ValueError: an invalid file name
-        yield Unreadable(f"{name} cannot be read ({type(error).__name__}); check its permissions.", name)
+    except (OSError, ValueError):  # ValueError: an invalid file name
+        yield Unreadable(f"{name} cannot be read; check its permissions.", name)
         return
     if read := _READERS.get(file.suffix.lower()):
         yield from _documents(name, url, file.stem, read(data))

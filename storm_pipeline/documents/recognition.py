@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from storm_pipeline.configuration.variables import child_environment
-from storm_pipeline.errors import CorpusError, MissingExtraError
+from storm_pipeline.errors import CorpusError, MissingExtraError, unforeseen
 
 SUFFIX = ".ocr.pdf"
 """What a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``."""
@@ -50,7 +50,7 @@ def recognise(file: Path, language: str = "eng") -> Path:
             raise CorpusError(f"{file} could not be recognised ({said or 'no reason given'})")
         os.replace(made, copy)  # noqa: PTH105
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise CorpusError(f"{file} could not be recognised ({type(error).__name__})") from error
+        raise CorpusError(f"{file} could not be recognised ({unforeseen(error)})") from error
     finally:
         made.unlink(missing_ok=True)
     return copy

@@ -1,5 +1,6 @@
 """Files that others made: what libraries raise where they are damaged, and zip archives of a bounded size."""
 
+import logging
 import struct
 import zipfile
 import zlib
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 import io
 
+_LOG = logging.getLogger(__name__)
 # In addition to the libraries' own; RuntimeError covers RecursionError, SyntaxError covers XML's.
 DAMAGE = (
     OSError,
@@ -32,7 +34,8 @@ DAMAGE = (
 
 def unreadable(kind: str, error: Exception) -> FileText:
     """The result for a file that cannot be parsed as its format."""
-    why = f"cannot be read as {kind} ({type(error).__name__}); open and re-save it, or remove it"
+    _LOG.debug("cannot be read as %s", kind, exc_info=error)
+    why = f"cannot be read as {kind}; open and re-save it, or remove it"
     return FileText(problems=(why,))
 
 

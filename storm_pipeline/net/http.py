@@ -209,8 +209,7 @@ class ApiClient:
             raise SearchError(f"{self._service}: its address is not a valid URL; correct it") from error
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise TransientError(
-                f"{self._label} could not be reached or closed the connection ({type(error).__name__}); "
-                "check the network and the address"
+                f"{self._label} could not be reached or closed the connection; check the network and the address"
             ) from error
 
 

@@ -161,6 +161,4 @@ def _translated_errors(target: Target, limits: Limits, deadline: float) -> Itera
             ) from error
         if isinstance(error, TimeoutError):
             raise PageError(f"{target.host} did not answer in time; check the network or try again later") from error
-        raise PageError(
-            f"{target.host} could not be reached or closed the connection ({type(error).__name__}); check the network"
-        ) from error
+        raise PageError(f"{target.host} could not be reached or closed the connection; check the network") from error

@@ -148,7 +148,7 @@ class PageReader:
             return _PageResult(hits, (Unread(url, str(error)),))
         except Exception as error:  # noqa: BLE001  (libraries raise anything on damaged pages)
             _log.debug("reading %s failed", url, exc_info=error)
-            return _PageResult(hits, (Unread(url, f"could not be read ({type(error).__name__})"),))
+            return _PageResult(hits, (Unread(url, "could not be read: it is damaged"),))
         best = [reading.passages[match.position] for match in islice(reading.index.search(query), self._max_passages)]
         if not best:
             return _PageResult(hits, (Unread(url, "has no passage that matches the query"),))

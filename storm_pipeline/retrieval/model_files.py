@@ -81,7 +81,7 @@ def require_hub(source: str, remedy: str) -> None:
         try:
             httpx.head(constants.ENDPOINT, timeout=_HUB_SECONDS)
         except (OSError, httpx.HTTPError) as error:
-            why = first_line(error) or type(error).__name__
+            why = first_line(error)
     if why:
         raise SettingsError(
             f"the model {source!r} is not on this machine, and the model hub cannot be reached ({why}): {remedy}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from storm_pipeline.batch.batch_folder import is_batch, read_batch
-from storm_pipeline.errors import RunError
+from storm_pipeline.errors import RunError, unforeseen
 from storm_pipeline.run.events import read_events
 from storm_pipeline.run.folder import is_held, read_state
 from storm_pipeline.run.timeline import Timeline, timeline
@@ -71,7 +71,7 @@ def _safe_entry(folder: Path) -> RunEntry:
     try:
         return run_entry(folder)
     except Exception as error:  # noqa: BLE001 - shown in the entry
-        return RunEntry(folder, "unreadable", problem=f"unexpected {type(error).__name__}: {error}")
+        return RunEntry(folder, "unreadable", problem=unforeseen(error))
 
 
 def _batch_entry(folder: Path) -> RunEntry:

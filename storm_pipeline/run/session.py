@@ -13,7 +13,7 @@ from typing import Any
 
 from storm_pipeline.assets import EMBEDDER, Progress
 from storm_pipeline.configuration.providers import provider_with_key
-from storm_pipeline.errors import RunError, StoppedError
+from storm_pipeline.errors import RunError, StoppedError, StormError, unforeseen
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.programs import Programs
@@ -129,7 +129,9 @@ def _download_progress(events: Events, control: RunControl) -> Progress:
 
 
 def _reason(error: BaseException) -> str:
-    return str(error) or type(error).__name__
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    return str(error) if isinstance(error, StormError) and str(error) else unforeseen(error)
 
 
 def _emit_stopped(events: Events, stopped: RunStopped) -> None:

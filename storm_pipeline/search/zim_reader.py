@@ -96,7 +96,7 @@ def main(path: str, seconds: float) -> None:
             name, *arguments = json.loads(line)
             answer: dict[str, Any] = {"value": _REQUESTS[name](reader, *arguments)}
         except (RuntimeError, KeyError, ValueError) as error:
-            answer = {"error": str(error) or type(error).__name__}
+            answer = {"error": str(error) or "no reason given"}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 

@@ -38,8 +38,8 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
 
 
 def first_line(error: object) -> str:
-    """The first line of an error's message, at most 300 characters; its class if the message is empty."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
+    """The first line of an error's message, at most 300 characters."""
+    return next(iter(str(error).strip().splitlines()), "no reason given")[:300]
 
 
 def clock(seconds: float) -> str:

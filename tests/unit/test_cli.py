@@ -147,7 +147,7 @@ def an_option(field: str) -> tuple[str, str, Any]:
         return flag.removesuffix("s"), "https://x.example/", ("https://x.example/",)
     if date in kinds:
         return flag, "2020-02-29", date(2020, 2, 29)
-    if field in {"language", "region", "article_language"}:
+    if field in {"source_language", "region", "article_language"}:
         return flag, "ch", "ch"
     if field == "api_key_env":
         return flag, "MY_KEY", "MY_KEY"
@@ -321,9 +321,9 @@ def test_json_events_are_all_that_is_on_standard_output(command: str, quiet: tup
         (
             ZeroDivisionError("by nought"),
             1,
-            "error: unexpected ZeroDivisionError: by nought; run again with --debug",
+            "error: a fault in the program itself: by nought; run again with --debug",
         ),
-        (OSError(28, "No space"), 1, "error: unexpected OSError: [Errno 28] No space"),
+        (OSError(28, "No space"), 1, "error: No space"),
         (KeyboardInterrupt(), 130, f"interrupted; progress is saved in {Path('runs/x')}"),
     ],
 )

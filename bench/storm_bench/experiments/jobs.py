@@ -59,7 +59,7 @@ def write_article(job: ArticleJob) -> Written:
         return Written(str(error), seconds=time.monotonic() - start)
     except Exception as error:  # noqa: BLE001 - a crash is a row too, and other articles continue
         _LOG.error("%s crashed", job.unit.id, exc_info=error)
-        return Written(f"unexpected {type(error).__name__}: {error}", seconds=time.monotonic() - start)
+        return Written(f"a fault in the program itself: {error}", seconds=time.monotonic() - start)
     return Written(seconds=time.monotonic() - start)
 
 
@@ -79,7 +79,7 @@ def score_article(job: ScoreJob) -> Scored:
         return Scored(failure=str(error))
     except Exception as error:  # noqa: BLE001 - a crash is a row too
         _LOG.error("%s by %s crashed", job.unit.id, job.metric, exc_info=error)
-        return Scored(failure=f"unexpected {type(error).__name__}: {error}")
+        return Scored(failure=f"a fault in the program itself: {error}")
     return Scored(tuple(values.items()), tuple(metric.parameters.items()))
 
 

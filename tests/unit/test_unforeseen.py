@@ -1,0 +1,44 @@
+"""What users are told of errors carries no names of classes."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from storm_pipeline.errors import unforeseen
+
+ROOT = Path(__file__).parents[2]
+FOR_PROGRAMMERS = {
+    "storm_pipeline/search/edge.py",  # an engine of one's own
+    "storm_pipeline/retrieval/embedder_check.py",  # an embedder of one's own
+    "storm_pipeline/server/http_api.py",  # the documented field `kind`
+    "bench/storm_bench/experiments/own_code.py",  # a module of one's own
+    "bench/storm_bench/experiments/executors.py",  # what a lost worker raised
+}
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (PermissionError(13, "Permission denied", "runs/x"), "Permission denied: runs/x"),
+        (TypeError("one\ntwo"), "a fault in the program itself: one two"),
+        (KeyError(), "a fault in the program itself: no reason given"),
+    ],
+)
+def test_an_error_is_said_plainly(error: BaseException, said: str) -> None:
+    assert unforeseen(error) == said
+
+
+def test_no_message_names_the_class_of_an_error() -> None:
+    found = set()
+    for folder in ("storm_pipeline", "bench/storm_bench"):
+        for file in (ROOT / folder).rglob("*.py"):
+            tree = ast.parse(file.read_text("utf-8"))
+            if any(
+                ast.unparse(node) == "type(error).__name__"
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Attribute)
+            ):
+                found.add(str(file.relative_to(ROOT)))
+    assert found == FOR_PROGRAMMERS
