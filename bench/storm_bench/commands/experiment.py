@@ -86,7 +86,10 @@ def run(
             Experiment(chosen, folder, work, cache=cache, on_progress=log) as experiment,
         ):
             log(f"{chosen.title}: {folder}")
-            log(_forecast_lines(_forecast(experiment)))
+            expected = _forecast(experiment)
+            log(_forecast_lines(expected))
+            for warning in _warnings(expected) if quiet else ():
+                _to_stderr(warning)
             with stopping(experiment):
                 results = experiment.run()
             report = write_report(folder / "report", results)
@@ -182,16 +185,17 @@ def _forecast_lines(expected: "Forecast") -> str:
         dollars = _dollars(judging.dollars) if judging.dollars else "unknown dollars"
         judge = f"{judging.model} for {', '.join(judging.metrics)}"
         lines.append(f"to be judged by {judge}: {judging.articles} articles, {_usage(judging)}, {dollars}")
-    lines += [_warning(judging) for judging in expected.judging if judging.model.startswith(("embedded", "gguf:"))]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_warnings(expected)])
 
 
-def _warning(judging: "JudgingForecast") -> str:
-    """That a small model judges, whose grades say little of an article."""
-    return (
+def _warnings(expected: "Forecast") -> list[str]:
+    """That small models judge, whose grades say little of an article; ``--quiet`` does not hide it."""
+    return [
         f"WARNING: the judge of {', '.join(judging.metrics)} is {judging.model}, a small model on this machine: its "
         "grades show that everything runs, and are nothing to report; name a capable one with --judge-lm"
-    )
+        for judging in expected.judging
+        if judging.model.startswith(("embedded", "gguf:"))
+    ]
 
 
 def _usage(expected: "Forecast | JudgingForecast") -> str:

@@ -480,6 +480,21 @@ def test_failed_articles_end_the_command_with_an_error(data: Path, tmp_path: Pat
     assert "Traceback" not in done.output
 
 
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_that_the_embedded_model_judges_is_said(quiet: tuple[str, ...], data: Path, tmp_path: Path) -> None:
+    broken = Reply(status=400, body={"error": {"message": "no such model"}})
+    with FakeModel(faults={"WriteArticle": [broken] * 9, "PlanOutline": [broken] * 9}) as model:
+        file = config_file(model, tmp_path)
+        file.write_text(file.read_text("utf-8").replace('"shape"]', '"rubric"]'), "utf-8")
+        there = ("--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(CACHE), "--trust")
+        done = command("run", str(file), *there, *quiet)
+        other = command("run", str(file), *there, *quiet, "--judge-lm", "openai/gpt-4o")
+    warning = "WARNING: the judge of rubric is embedded, a small model on this machine"
+    assert done.stderr.count(warning) == 1
+    assert ("to be judged" in done.stderr) == (not quiet)
+    assert "WARNING" not in other.stderr
+
+
 def test_estimate_asks_nothing(data: Path, model: FakeModel, tmp_path: Path) -> None:
     file = config_file(model, tmp_path)
     file.write_text(file.read_text("utf-8").replace('"shape"]', '"shape", "rubric"]'), "utf-8")
