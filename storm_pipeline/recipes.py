@@ -228,8 +228,8 @@ def no_such_recipe(name: str, known: Iterable[str]) -> str:
     if said := renaming(name):
         return f"the recipe {said}"
     known = tuple(known)
-    hint = did_you_mean(name, known, f"choose one of {', '.join(known)}")
-    return f"there is no recipe {name!r}: {hint}"
+    hint = did_you_mean(name, known, "")
+    return f"there is no recipe {name!r}: choose one of {', '.join(known)}{f'; {hint}' if hint else ''}"
 
 
 def own_recipes(given: Mapping[str, Recipe]) -> Mapping[str, Recipe]:

@@ -270,7 +270,7 @@ def test_what_a_cache_serves() -> None:
 
 
 def test_another_language_may_take_more_tokens() -> None:
-    german, english = of(language="de", recipe="rag"), of(language="en", recipe="rag")
+    german, english = of(source_language="de", recipe="rag"), of(source_language="en", recipe="rag")
     assert german.tokens_in.high > 1.5 * english.tokens_in.high
     assert german.tokens_in.likely == english.tokens_in.likely
     assert any("languages" in note for note in german.notes)

@@ -27,7 +27,7 @@ VALUES: dict[str, Any] = {
     "workers": 3,
     "max_cost": 0.5,
     "max_tokens": 1000,
-    "sources": "any",
+    "source_policy": "any",
     "uncited": "keep",
 }
 
