@@ -192,4 +192,4 @@ def _is_other(text: str, found: re.Match[str]) -> bool:
     if _PLACE_OF.search(before) or _NEIGHBOUR.search(before) or _SIDE.match(after):
         return True
     is_beside = _MEASURE.search(before) or _BESIDE.search(before)
-    return bool(re.match(r"[ -][A-Z]\w|-\w", after) or before.endswith("-") or is_beside)
+    return bool(re.match(r"[ –-][A-Z]\w|-\w", after) or before.endswith("-") or is_beside)

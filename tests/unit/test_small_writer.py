@@ -200,14 +200,15 @@ def test_a_common_noun_on_another_page_means_one_of_its_own(title: str, text: st
         ("Cult of personality", "A cult of personality is an image of a leader. The cult is made by praise.", False),
         ("Language cult", "In Selby, the language cult occurs when words die. It is the cult of the state.", False),
         ("History of the cult", "The history of the cult begins in Selby. It ends in the state of the north.", True),
+        ("Cult of Selby", "In 1900 the Cult of Selby was a cult in the town of the state and its people.", False),
         ("Cult building", "Buildings are made of stone. The town of Selby has many buildings of stone.", True),
     ],
 )
 def test_a_kind_of_what_a_common_noun_means_is_called_so_by_its_page(title: str, text: str, is_part: bool) -> None:
     page = Snippet("https://example.org/x", title, text)
     store: Any = SimpleNamespace(embed=lambda texts: np.ones((len(texts), 1), dtype=np.float32))
-    (one,) = statements_about(CULT, [page], store)
-    assert one.of_a_part is is_part
+    found = statements_about(CULT, [page], store)
+    assert [one.of_a_part for one in found] == [True] * is_part
 
 
 def test_where_time_orders_histories_come_first_and_undated_pages_last() -> None:
@@ -236,6 +237,7 @@ def test_what_names_the_subject_late_or_beside_another_is_more_remote() -> None:
 
 
 def test_the_title_of_another_page_does_not_name_the_topic() -> None:
+    assert not tells_of(subject_of("Renaissance", ()), "Timur", "Timur's reign led to a Timurid age.")
     assert not tells_of(CULT, "Cult of a Salesman", "Cult of a Salesman is a play about dreams.")
     assert tells_of(CULT, "Cult of Venus", "The cult of Venus was a cult of Rome.")
 

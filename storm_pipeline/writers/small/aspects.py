@@ -34,7 +34,7 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
         "Music": "music, songs, composers, instruments, opera, dance",
         "Film": "film, cinema, television, directors, actors",
     },
-    "Nature": {
+    "Geography and nature": {
         "Geography": "geography, land, mountains, rivers, seas, borders, cities, regions",
         "Climate": "climate, weather, atmosphere, rain, temperature of the air",
         "Plants and animals": "animals, plants, trees, species, birds, fish, habitat",
@@ -148,7 +148,7 @@ def grouped(
         Group(
             heading,
             (*(page for aspect in own for page in groups[aspect]), *joined[heading]),
-            sum(sizes[page] for page in joined[heading]) <= size(own),
+            2 * sum(sizes[page] for page in joined[heading]) <= size(own),
         )
         for heading, own in sections.items()
     )

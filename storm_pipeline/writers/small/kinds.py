@@ -34,14 +34,24 @@ _KINDS = {
 }
 
 
+def kind_word(text: str) -> str:
+    """The last word of what a page's opening says its subject is: country; empty if it says nothing of it."""
+    verb = _IS.search(text[:_SUBJECT])
+    return _what(text[verb.end() :].strip()).rpartition(" ")[2].casefold() if verb else ""
+
+
+def _what(said: str) -> str:
+    end = _END.search(said)
+    return said[: end.start()] if end else said
+
+
 def kind_of(text: str) -> str:
     """``People``, ``Places`` or ``Works``, as the page's opening says; empty if it is about anything else."""
     verb = _IS.search(text[:_SUBJECT])
     if verb is None:
         return ""
     said = text[verb.end() :].strip()
-    end = _END.search(said)
-    what = said[: end.start()] if end else said
+    what = _what(said)
     found = next((kind for kind, pattern in _KINDS.items() if pattern.search(what)), "")
     if found == "Works" and verb[0].endswith("the"):
         return ""  # an art: the painting of a period

@@ -46,7 +46,7 @@ def tells_of(subject: Subject, title: str, text: str) -> bool:
     "It is spoken in Eastern Europe, Siberia and West Asia" tells nothing of West Asia, nor "a cult film" of cults; nor
     does the title of the page itself, such as Death of a Salesman.
     """
-    text = re.sub(re.escape(title), "it", text, flags=re.I) if title else text
+    text = re.sub(rf"(?<!\w){re.escape(title)}(?!\w)", "it", text, flags=re.I) if title else text
     found = list(subject.mentions(text))
     if not found:
         return subject.named_in(text)

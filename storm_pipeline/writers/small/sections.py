@@ -5,7 +5,7 @@ make the sections.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,10 +22,12 @@ from storm_pipeline.writers.small.kinds import KINDS
 from storm_pipeline.writers.small.statements import Statement
 
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
-_FIRST, _LAND = "History", "Geography"  # the section that comes first, and the one that places join
+_FIRST, _LAND = "History", "Geography"
+"""The section that comes first, and the aspect of places."""
 _WHOLE = 0.4
 """Weight of a page's nearness to an aspect as it is, beside that without what all pages share with the subject."""
-_MANY = 20  # statements of which those that fit no section are left out, unless they are of a page about the subject
+_ENOUGH = 600
+"""Words of all sections from which statements that fit none are left out, unless of a page about the subject."""
 
 
 @dataclass(frozen=True)
@@ -51,37 +53,44 @@ def sections_of(
     """The statements in sections, the least relevant of the largest ones left out: history, other aspects, kinds.
 
     Args:
+        subject: of the article.
         aspects: heading → text that statements under it are near to.
+        statements: to be grouped.
+        store: embeds them.
         fewest: minimum statements of a section; none is returned if there are not even as many statements.
         most: maximum statements of a section.
         words: maximum words of a section.
     """
     if len(statements) < fewest:
         return ()
-    kinds = _by_kind(statements, fewest)
+    kinds = _by_kind(statements, fewest, most)
+    land = kinds.pop(KINDS[0], []) if _LAND in aspects else []
     others = [one for one in statements if not any(one in own for own in kinds.values())]
-    matters = _by_aspect(subject, aspects, others, store, fewest, are_many=len(statements) >= _MANY) if others else []
-    if KINDS[0] in kinds and any(own.heading.title == _LAND for own in matters):
-        places = kinds.pop(KINDS[0])
-        matters = [
-            replace(own, statements=(*own.statements, *places)) if own.heading.title == _LAND else own
-            for own in matters
-        ]
-    matters.sort(key=lambda own: (own.heading.title != _FIRST, -_relevance(own.statements, fewest)))
-    found = (
-        *matters,
-        *(Planned(Heading(kind), tuple(own), is_named=True, is_by_time=False) for kind, own in kinds.items()),
-    )
-    return tuple(replace(own, statements=_best(own.statements, most, words)) for own in found)
+
+    def planned(*, are_all: bool) -> tuple[Planned, ...]:
+        matters = (
+            _by_aspect(subject, aspects, others, store, land=land, fewest=fewest, are_all=are_all) if others else []
+        )
+        matters.sort(key=lambda own: (own.heading.title != _FIRST, -_relevance(own.statements, fewest)))
+        named = (Planned(Heading(kind), tuple(own), is_named=True, is_by_time=False) for kind, own in kinds.items())
+        return tuple(replace(own, statements=_best(own.statements, most, words)) for own in (*matters, *named))
+
+    found = planned(are_all=False)
+    is_enough = sum(word_count(one.fact.text) for own in found for one in own.statements) >= _ENOUGH
+    return found if is_enough else planned(are_all=True)
 
 
-def _by_kind(statements: Sequence[Statement], fewest: int) -> dict[str, list[Statement]]:
-    """Statements about places, people and works, where they fill a section and leave enough for another, or none."""
+def _by_kind(statements: Sequence[Statement], fewest: int, most: int) -> dict[str, list[Statement]]:
+    """Statements about places, people and works, where they fill a section and leave enough for another, or none.
+
+    People who would fill two sections are told under what they did.
+    """
     found: dict[str, list[Statement]] = {}
     left = len(statements)
     for kind in KINDS:
         own = [one for one in statements if one.kind == kind]
-        if len(own) >= fewest and (left - len(own) >= fewest or left == len(own)):
+        fills = fewest <= len(own) and (kind != KINDS[1] or len(own) < 2 * most)
+        if fills and (left - len(own) >= fewest or left == len(own)):
             found[kind] = own
             left -= len(own)
     return found
@@ -92,13 +101,15 @@ def _by_aspect(
     aspects: Mapping[str, str],
     statements: Sequence[Statement],
     store: ReferenceStore,
-    fewest: int,
     *,
-    are_many: bool,
+    land: Collection[Statement],
+    fewest: int,
+    are_all: bool,
 ) -> list[Planned]:
     """Statements whose pages are nearest to an aspect; one section, which the model names, if no aspect has enough.
 
-    What the statements share, their nearness to the subject, does not count.
+    What the statements share, their nearness to the subject, does not count. Those about places are geography.
+    Statements that fit no section are left out unless all are to be kept.
     """
     pages: dict[str, list[Statement]] = {}
     for one in statements:
@@ -109,9 +120,11 @@ def _by_aspect(
     apart = _apart(vectors[0], vectors[1:])
     number = len(aspects)
     near = apart[number:] @ apart[:number].T + _WHOLE * vectors[number + 1 :] @ vectors[1 : number + 1].T
+    places = list(aspects).index(_LAND) if land else 0
     ends = np.cumsum([len(page) for page in own])
     of_pages = np.stack([near[end - len(page) : end].mean(axis=0) for page, end in zip(own, ends, strict=True)])
-    needed = [not are_many or page[0].own or page[0].of_a_part for page in own]
+    of_pages[[page[0] in land for page in own], places] += 2  # nearer than any cosine
+    needed = [are_all or page[0].own or page[0].of_a_part for page in own]
     groups = grouped(of_pages, [len(page) for page in own], list(aspects), fewest, needed)
     return [
         Planned(

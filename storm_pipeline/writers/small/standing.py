@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from storm_pipeline.languages import stem_set, stop_words
+from storm_pipeline.text.words import words
 from storm_pipeline.writers.self_contained import points_back
 
 _SUBJECT = re.compile(
@@ -32,7 +33,8 @@ _BARE = re.compile(
 )
 _OPENS_BACK = re.compile(
     r"(?:(?:since|by|until|before|after|of|for|from|in|with) (?:then|that|this|these|those)|as such|analogous|"
-    r"a related \w+ is|(?:today|now|later|currently),? (?:they|it|he|she)|the (?:two|three)\b(?! [a-z]+ of)|"
+    r"a related \w+ is|(?:(?:an?|the) )?more (?:modern|recent|advanced|common|general) |"
+    r"(?:today|now|later|currently),? (?:they|it|he|she)|the (?:two|three)\b(?! [a-z]+ of)|"
     r"(?:[a-z]+ ){1,4}?(?:[a-z]+)?, (?:its|their|they)\b|"
     r"(?:one|two|three|four|five|several|many|most) of (?:his|her))\b",
     re.I,
@@ -44,12 +46,19 @@ _INNER_REFERENCE = re.compile(
 """A reference inside a sentence: a watershed for its end, the oldest of such paintings."""
 _TERM = re.compile(r"The (?:term|word|name|expression|phrase|title) (?:is|was|has|had|can|may|comes|derives)\b")
 """A word that only the sentence before it says."""
+_GENERAL = stem_set(
+    "city town village region area country state genus species family group film book novel company river island "
+    "planet term language range university organization system"
+)
+"""Nouns that stand for the subject of a page: the city anchors the metropolitan area."""
 _HEAD = re.compile(r",| (?:that|which|who|of|in|by|from|for|with|on|at|to|\w+ed) ")
 """What ends the noun that says what a thing is: a drama film directed by …"""
 _HIM = re.compile(r"\b(?:he|she|him|his|her)\b")
 _NAME = re.compile(r"[A-Z][^\W\d_]{2,}")
 _OF_A_PERSON = re.compile(r"\b(?:he|she|his|her)\b", re.I)
-_PARTICIPLE = re.compile(r"(?:Nicknamed|Known|Born|Considered|Named|Called|Located|Founded|Situated|Regarded)\b")
+_PARTICIPLE = re.compile(
+    r"(?:Nicknamed|Known|Born|Considered|Named|Called|Located|Founded|Situated|Regarded|Recogni[sz]ed)\b"
+)
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 
 
@@ -135,6 +144,8 @@ def names_a_thing_before(text: str, title: str, is_subject: Callable[[str], bool
     """
     if _TERM.match(text):
         return True
+    if (thing := _DEFINITE.match(text)) and stem_set(thing["noun"]) & _GENERAL and not is_subject(thing[0]):
+        return True
     opens = _DEFINITE.match(text) or _BARE.match(text) or _AFTER_CLAUSE.match(text)
     return opens is not None and not _has_whole(title, text) and not is_subject(opens[0])
 
@@ -144,7 +155,9 @@ def _has_whole(title: str, text: str) -> bool:
 
 
 def _names(title: str, text: str) -> bool:
-    return bool(stem_set(_BRACKETS.sub("", title)) & stem_set(text))
+    """Whether a text has a word of the title as the title has it: the university does not name one of Göttingen."""
+    own = {word for word in words(title) if word[0].isupper() and word.casefold() not in stop_words("en")}
+    return bool(own & set(words(text)))
 
 
 def _named(title: str, opening: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from storm_pipeline.identity import normalised_text
 from storm_pipeline.quantities import first_year
 from storm_pipeline.references.facts import Fact, facts_of
+from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.references.subject import Subject
 from storm_pipeline.types import Snippet
@@ -22,7 +23,7 @@ from storm_pipeline.writers.small.standing import lacks_subject, leans, names_a_
 _OF_A_PART, _OF_A_KIND = 0.4, 0.5
 """Minimum cosine of a page to the subject's definition, if its title has the subject's name and more words: Renaissance
 art passes, Sun Tzu does not; higher for a common noun, which is part of other things' names: an oil painting."""
-_ON_TOPIC, _COMMON_NOUN, _NAMESAKE = 0.3, 0.36, 0.48
+_ON_TOPIC, _COMMON_NOUN, _NAMESAKE = 0.3, 0.36, 0.52
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
 other senses, and for what has namesakes: a kingdom of animals."""
 _YEAR = re.compile(r"\b(?:the|of|since|to|early|late|mid) (1\d{3}|20[0-3]\d)\b(?! (?:metres|people|km|m|species)\b)")
@@ -78,6 +79,7 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
         )
         for snippet, facts in found
         for own in [snippet.source_id in subject.own]
+        if own or snippet.id in parts or not _has_other_sense(subject, snippet)
         for number, fact in _usable(subject, facts, whole=own or snippet.id in parts, own=own)
     ]
     return _distinct(_relevant(subject, candidates, store), store)
@@ -96,6 +98,12 @@ def _about_a_part(subject: Subject, snippets: Sequence[Snippet], store: Referenc
     return frozenset(snippet.id for snippet, cosine in zip(named, cosines, strict=True) if cosine >= least)
 
 
+def _has_other_sense(subject: Subject, page: Snippet) -> bool:
+    """Whether a page whose title has a common noun's name is about no kind of it: language death."""
+    is_named = subject.names[0][:1].islower() and subject.is_part_of(bare_name(page.title))
+    return is_named and not _is_a_kind(subject, page)
+
+
 def _is_a_kind(subject: Subject, page: Snippet) -> bool:
     """Whether what a common noun's name is in is a kind of it, as its page says: kinetic energy is a form of energy.
 
@@ -104,9 +112,11 @@ def _is_a_kind(subject: Subject, page: Snippet) -> bool:
     """
     title = page.title.casefold()
     noun = subject.names[0]
+    if re.search(rf"(?<=\w ){noun[0].upper()}{re.escape(noun[1:])} of ", page.text):
+        return False  # a name: the House of Romanov
     if title.startswith(f"{noun} ") and not title.startswith(f"{noun} of "):
         return True
-    if re.search(rf" of (?:the )?{re.escape(noun)}s?$", title):
+    if re.search(rf" of (?:\w+ )?{re.escape(noun)}s?$", title):
         return True
     opening = facts_of(page)[0].text
     verb = _COPULA.search(opening)

@@ -31,6 +31,7 @@ from storm_pipeline.types import (
 from storm_pipeline.writers.lead import lead_of
 from storm_pipeline.writers.small.aspects import descriptions
 from storm_pipeline.writers.small.headings import even_groups, fitting_heading, with_headings
+from storm_pipeline.writers.small.kinds import KINDS, kind_word
 from storm_pipeline.writers.small.order import in_paragraphs, in_reading_order
 from storm_pipeline.writers.small.sections import sections_of
 from storm_pipeline.writers.small.statements import Statement, statements_about
@@ -43,7 +44,7 @@ _LEAD_SENTENCES, _LEAD_WORDS = 8, 140
 """Length of a lead: at most this many sentences, none after this many words; and no fewer than a section left over."""
 _PER_FORM, _SAME_FORM = 3, 0.7
 """Maximum statements of one form, such as "… is a country in …", and the share of words in common that makes one."""
-_STATEMENTS, _PER_SECTION = 48, 13
+_STATEMENTS, _PER_SECTION = 56, 16
 """Maximum statements below the lead, and of a section: the less relevant are left out."""
 _PER_SOURCE, _PER_OTHER = 3, 2
 """Maximum statements from one page about the subject or a part of it, and from any other, where there are many pages:
@@ -235,7 +236,9 @@ def _best(statements: Sequence[Statement], most: int) -> list[Statement]:
 
 
 def _form(one: Statement) -> frozenset[str]:
-    """The words of a statement without names, numbers, and those of its page's title."""
+    """What a statement says its page is, of a place; of all others its words without names, numbers and title."""
+    if one.kind == KINDS[0] and (found := kind_word(one.fact.text)):
+        return frozenset({found})
     said = re.sub(r"\b(?:[A-Z]|\d)[\w'’.-]*", " ", one.fact.text[:1].lower() + one.fact.text[1:])
     title = set(words(one.fact.title.casefold()))
     return frozenset(word for word in words(said.casefold()) if word not in title)
