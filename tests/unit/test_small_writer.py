@@ -186,6 +186,7 @@ def test_a_page_says_what_kind_of_thing_it_is_about(text: str, kind: str) -> Non
         ("Venus", "The cult is composed mostly of women.", False),
         ("Hymenoptera", "Cults typically have a special priest.", False),
         ("Venus", "The cult of Venus was composed mostly of women.", True),
+        ("Hymenoptera", "Like the ants and the bees of the warm south, those of Hymenoptera have a cult.", True),
         ("Opium", "Opium's cult acts on the mind of the user.", True),
     ],
 )

@@ -4,6 +4,7 @@ import re
 from itertools import takewhile
 
 from storm_pipeline.languages import stem_set, stop_words
+from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.references.subject import Subject
 
 _GENITIVE = re.compile(r"['’]s?(?!\w)")
@@ -72,14 +73,15 @@ def _is_quoted(text: str, name: re.Match[str]) -> bool:
 
 
 def opens_with(subject: Subject, title: str, text: str) -> bool:
-    """Whether the opening of a sentence names the subject, or has a word of its page's title: else it may lack both.
+    """Whether the opening of a sentence names the subject or has a word of its page's title, or it has the whole title.
 
     A common noun needs the title: on the page of Venus, "The atmosphere is hot" is of one atmosphere.
     """
     opening, own = " ".join(text.split()[:_OPENING]), stem_set(title)
     if subject.names[0][:1].islower() and not own & _stems(text):
         return False
-    return subject.named_in(opening) or subject.surname_in(opening) or bool(own & _stems(opening))
+    names = subject.named_in(opening) or subject.surname_in(opening) or bool(own & _stems(opening))
+    return names or bare_name(title) in text
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -125,6 +125,7 @@ def _by_aspect(
     of_pages = np.stack([near[end - len(page) : end].mean(axis=0) for page, end in zip(own, ends, strict=True)])
     of_pages[[page[0] in land for page in own], places] += 2  # nearer than any cosine
     needed = [are_all or page[0].own or page[0].of_a_part for page in own]
+    are_dated = 2 * sum(one.year is not None for one in statements) > len(statements)
     groups = grouped(of_pages, [len(page) for page in own], list(aspects), fewest, needed)
     return [
         Planned(
@@ -134,7 +135,7 @@ def _by_aspect(
             group.is_named and group.heading in BY_TIME,
         )
         for group in groups
-    ] or [Planned(Heading(_provisional(subject, statements)), tuple(statements), is_named=False, is_by_time=False)]
+    ] or [Planned(Heading(_provisional(subject, statements)), tuple(statements), is_named=False, is_by_time=are_dated)]
 
 
 def _apart(about: npt.NDArray[np.float32], rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
