@@ -7,7 +7,9 @@ from functools import partial
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.configuration.renamed import renaming
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.references.evidence import SectionEvidence
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.writer import Material
 from storm_pipeline.steps.article import write_article, write_from_memory
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.steps.exclusions import leave_out_copies, usable
@@ -64,7 +66,7 @@ def storm_no_conversation(ctx: RunContext, topic: str) -> Article:
 def storm_no_outline(ctx: RunContext, topic: str) -> Article:
     """STORM that writes the whole article from the topic and the conversations, questions included (section 5.2)."""
     conversations = hold_interviews(ctx, topic, converse)
-    evidence = ctx.writer.recall(ctx, Heading(UNTITLED), conversations)
+    (evidence,) = ctx.writer.gather(ctx, Material(_undivided(topic), conversations, only=())).sections
     return as_article(ctx, Outline(topic), write_article(ctx, topic, evidence, conversations), conversations)
 
 
@@ -153,10 +155,9 @@ def rprr(ctx: RunContext, topic: str) -> Article:
     outline = keep_outline(ctx, plan_outline(ctx, topic, _best_chunks(ctx, topic)))
     needs = [f"{topic} {section.title}" for section in outline.sections]
     found = [search_all(ctx, [need]) for need in needs]
-    evidence = [
-        ctx.writer.select(ctx, section, usable(ctx, snippets)[: ctx.settings.top_k], need, len(needs))
-        for section, snippets, need in zip(outline.sections, found, needs, strict=True)
-    ]
+    best = [usable(ctx, snippets)[: ctx.settings.top_k] for snippets in found]
+    parts = [Outline(topic, (section,)) for section in outline.sections]
+    evidence = [own for part, few in zip(parts, best, strict=True) for own in _selected(ctx, part, few, len(parts))]
     return as_article(ctx, outline, Body((), write_sections(ctx, outline, evidence)))
 
 
@@ -176,8 +177,18 @@ def _best_chunks(ctx: RunContext, topic: str) -> tuple[Snippet, ...]:
 
 def _written_at_once(ctx: RunContext, topic: str, found: Sequence[Snippet]) -> Article:
     """An article without an outline, from search results."""
-    evidence = ctx.writer.select(ctx, Heading(UNTITLED), found, topic)
+    (evidence,) = _selected(ctx, _undivided(topic), found)
     return as_article(ctx, Outline(topic), write_article(ctx, topic, evidence))
+
+
+def _selected(ctx: RunContext, part: Outline, found: Sequence[Snippet], sections: int = 1) -> Sequence[SectionEvidence]:
+    """The evidence of a part of the article, from these snippets alone."""
+    return ctx.writer.gather(ctx, Material(part, only=found, sections=sections)).sections
+
+
+def _undivided(topic: str) -> Outline:
+    """An article without sections."""
+    return Outline(topic, (Heading(UNTITLED),))
 
 
 def require_outline(recipe: str) -> None:

@@ -10,6 +10,7 @@ from storm_pipeline.optimize.metrics.base import Gold, with_title
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.settings import Settings
+from storm_pipeline.steps.outline import wanted_sections
 from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Article, Heading, Outline, Section, Sentence, Snippet
 from storm_pipeline.writers import writer_for
@@ -36,7 +37,7 @@ def outline_examples(article: Article, settings: Settings) -> Iterator[dspy.Exam
         if section.heading
     ]
     if len(sections) >= _FEWEST_HEADINGS:
-        wanted = writer_for(settings).wanted_sections(settings)
+        wanted = wanted_sections(writer_for(settings), settings)
         inputs = {"topic": article.title, "language": settings.language_name, "wanted": wanted}
         yield dspy.Example(**inputs, sections=sections[:_SECTIONS]).with_inputs(*inputs)
 

@@ -21,7 +21,7 @@ from storm_pipeline.models.windows import settled, why_less
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import Embedder, hub_folder
 from storm_pipeline.retrieval.model_files import is_to_be_fetched
-from storm_pipeline.run.context import RunContext, UserPieces, Writer
+from storm_pipeline.run.context import RunContext, UserPieces
 from storm_pipeline.run.events import Downloading, Events, EventSink, RunFinished, RunStarted, RunStopped
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.ledger import Ledger
@@ -31,6 +31,7 @@ from storm_pipeline.run.recorded_search import RecordedContents, RecordedImages,
 from storm_pipeline.run.saved_settings import claim_of, remember_own
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
+from storm_pipeline.run.writer import Writer
 from storm_pipeline.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
 from storm_pipeline.search.wikimedia_images import WikimediaImages
 from storm_pipeline.settings import Role, Settings, is_embedded

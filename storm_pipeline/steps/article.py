@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from storm_pipeline.references.evidence import SectionEvidence, words_asked
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.writer import Writing
 from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Body, Conversation, Outline, Paragraph, Section, Sentence
 from storm_pipeline.writers.drafts import read_draft
@@ -18,7 +19,8 @@ def write_article(
     Raises ModelError: the writer fails.
     """
     with ctx.events.in_stage("article"):
-        return ctx.writer.article(ctx, topic, evidence, conversations)
+        whole = ctx.writer.write(ctx, Writing(Outline(topic), evidence, conversations=conversations))
+        return Body(whole.paragraphs, whole.subsections)
 
 
 def write_from_memory(ctx: RunContext, outline: Outline) -> Body:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from storm_pipeline.errors import NothingFoundError
+from storm_pipeline.identity import is_wikipedia
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import Evidence
 from storm_pipeline.run.context import RunContext
@@ -46,8 +47,15 @@ def as_article(
         outline,
         conversations,
         language=ctx.settings.article_language,
-        note=ctx.writer.note(outline.topic, ctx.store.sources()),
+        note=_note(ctx, outline.topic),
     )
+
+
+def _note(ctx: RunContext, topic: str) -> str:
+    """What the writer says of its text, and the licence of text that is its sources'."""
+    note = ctx.writer.note.format(topic=topic)
+    is_licensed = note and any(is_wikipedia(source.url) for source in ctx.store.sources())
+    return f"{note} Text from Wikipedia is available under CC BY-SA 4.0." if is_licensed else note
 
 
 def _require_sections(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:

@@ -14,6 +14,7 @@ from storm_pipeline.references.evidence import Evidence, SectionEvidence
 from storm_pipeline.references.passages import numbered_passages, passages, within_budget
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
+from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.steps.conversations import look_up
 from storm_pipeline.steps.exclusions import sections_without_copies, without_copies
 from storm_pipeline.types import LATER_ROUND, Conversation, Outline, Perspective, Section
@@ -50,9 +51,8 @@ def answer_open_questions(ctx: RunContext, written: DraftedSections, number: int
         written = replace(written, sections=sections_without_copies(ctx, written.sections))
         ctx.run.save_json("conversations.json", conversations)
         with ctx.events.in_stage("evidence"):
-            evidence = ctx.writer.gather(
-                ctx, written.evidence.outline, conversations, written.evidence, _plain(written.sections)
-            )
+            found = Material(written.evidence.outline, conversations, written.evidence, _plain(written.sections))
+            evidence = ctx.writer.gather(ctx, found)
         before = {own.heading.title: own for own in written.evidence.sections}
         extended = [own for own in evidence.sections if own.adds_to(before.get(own.heading.title))]
         if not extended:
@@ -71,8 +71,8 @@ def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, wri
     section = next((section for section in written.sections if section.heading == title), None)
     before = next((old for old in written.evidence.sections if old.heading.title == title), None)
     if section is None or before is None:
-        return ctx.writer.section(ctx, evidence.outline, own)
-    revised = ctx.writer.revise(ctx, evidence.outline, own, before, section)
+        return ctx.writer.write(ctx, Writing(evidence.outline, own))
+    revised = ctx.writer.write(ctx, Writing(evidence.outline, own, before=(section, before)))
     lengths = [sum(1 for _ in one.sentences()) for one in (revised, section)]
     if lengths[0] < _LEAST_KEPT * lengths[1]:
         ctx.events.degraded(

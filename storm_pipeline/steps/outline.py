@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from typing import Any
 
 import dspy
 
@@ -10,11 +11,16 @@ from storm_pipeline.languages import count_words, detect, opening_of
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.writer import Material, Writer
+from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.examples import names_invented
 from storm_pipeline.signatures.shapes import OutlineSection
 from storm_pipeline.text.fitting import fair_shares
 from storm_pipeline.text.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Snippet, Turn
+
+_WORDS_A_SECTION, _FEWEST_SECTIONS = 350, 3
+"""Words that a section should be able to have, and the least number of sections."""
 
 
 def draft_outline(ctx: RunContext, topic: str) -> Outline:
@@ -59,7 +65,7 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
     if ctx.user_pieces.outline:
         return keep_outline(ctx, ctx.user_pieces.outline)
     with ctx.events.in_stage("outline"):
-        sources = ctx.writer.survey(ctx, draft, conversations)
+        sources = ctx.writer.survey(ctx, Material(draft, conversations))
         outline = _refined(ctx, topic, draft, conversations, sources)
     return keep_outline(ctx, outline)
 
@@ -88,8 +94,12 @@ def _refined(
 
 
 def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outline:
-    """The outline in a model's reply, structured or plain text. Raises ModelError: no reply contains a heading."""
-    common = {"language": ctx.settings.language_name, "wanted": ctx.writer.wanted_sections(ctx.settings)}
+    """The outline in a model's reply, structured or plain text.
+
+    Raises:
+        ModelError: no reply contains a heading.
+    """
+    common = {"language": ctx.settings.language_name, "wanted": wanted_sections(ctx.writer, ctx.settings)}
 
     def read(reply: dspy.Prediction | str) -> Outline:
         bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
@@ -107,6 +117,12 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
         if not outline.sections:
             raise
         return outline
+
+
+def wanted_sections(writer: Writer[Any], settings: Settings) -> str:
+    """How many sections a prompt asks for: as many as can have a few hundred words each."""
+    number = max(_FEWEST_SECTIONS, min(settings.max_sections, round(settings.article_words / _WORDS_A_SECTION)))
+    return writer.sections.format(fewest=max(_FEWEST_SECTIONS, number - 2), most=number)
 
 
 def _without_copies(outline: Outline) -> Outline:

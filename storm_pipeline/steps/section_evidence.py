@@ -7,6 +7,7 @@ from storm_pipeline.languages import stem_set
 from storm_pipeline.references.evidence import Evidence
 from storm_pipeline.references.facts import names_topic, nearest, without_topic
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.writer import Material
 from storm_pipeline.steps.exclusions import leave_out_copies
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Conversation, Outline, Snippet
@@ -21,7 +22,7 @@ keyword."""
 def gather_evidence(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation] = ()) -> Evidence[Any]:
     """The evidence for each section, from everything that the run has found."""
     with ctx.events.in_stage("evidence"):
-        return ctx.writer.gather(ctx, outline, conversations)
+        return ctx.writer.gather(ctx, Material(outline, conversations))
 
 
 def fill_gaps(ctx: RunContext, conversations: Sequence[Conversation], evidence: Evidence[Any]) -> Evidence[Any]:
@@ -34,7 +35,7 @@ def fill_gaps(ctx: RunContext, conversations: Sequence[Conversation], evidence: 
         return evidence
     with ctx.events.in_stage("evidence"):
         _search_for(ctx, evidence.outline.topic, lacking)
-        return ctx.writer.gather(ctx, evidence.outline, conversations, evidence)
+        return ctx.writer.gather(ctx, Material(evidence.outline, conversations, evidence))
 
 
 def _search_for(ctx: RunContext, topic: str, lacking: Sequence[Sequence[str]]) -> None:

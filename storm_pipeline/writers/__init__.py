@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from storm_pipeline.run.context import Writer
+from storm_pipeline.run.writer import Writer
 from storm_pipeline.settings import Settings
 
 

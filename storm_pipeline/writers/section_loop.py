@@ -11,6 +11,7 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import SectionWritten
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import at_place
+from storm_pipeline.run.writer import Writing
 from storm_pipeline.types import Outline, Section
 
 
@@ -31,7 +32,7 @@ def write_sections(
     Raises:
         ModelAuthError: the endpoint refuses the key.
     """
-    write_one = write or (lambda own: ctx.writer.section(ctx, outline, own))
+    write_one = write or (lambda own: ctx.writer.write(ctx, Writing(outline, own)))
     number = {heading.title: n for n, heading in enumerate(outline.sections, 1)}
     with ctx.events.in_stage("sections", total=len(evidence)):
         written = parallel_map(

@@ -9,8 +9,8 @@ from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_
 from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.settings import Settings
-from storm_pipeline.types import Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet, Source
+from storm_pipeline.run.writer import Material, Writing
+from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.drafts import CheckedBlock, checked_blocks, read_draft
 from storm_pipeline.writers.editing import edit_article
@@ -23,8 +23,6 @@ from storm_pipeline.writers.passage_prompts import (
     with_markers,
 )
 
-_WORDS_A_SECTION = 350
-_FEWEST_SECTIONS = 3
 _PLAIN_DATA = (
     "of a work or a product, one heading under the first for the plain data that readers look up (kind, makers, "
     "language, length, size, other names); of an event, date, place, parties and outcome in the first; no section that "
@@ -37,118 +35,38 @@ _NEW_SUBSECTION = 3  # minimum number of sentences under a subheading that a rev
 
 
 class WholeWriter:
-    """Writes each section in one call, from all of its passages (:class:`storm_pipeline.run.context.Writer`)."""
+    """Writes each section in one call, from all of its passages (:class:`storm_pipeline.run.writer.Writer`)."""
+
+    sections = f"{{fewest}} to {{most}} sections; {_PLAIN_DATA}"
+    note = ""
 
     def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
         """An answer from as many of the search results as fit into a prompt. Raises ModelError: the model fails."""
         return answer_from_passages(ctx, topic, question, found)
 
-    def gather(
-        self,
-        ctx: RunContext,
-        outline: Outline,
-        conversations: Sequence[Conversation] = (),
-        before: Evidence[PassageEvidence] | None = None,
-        draft: str = "",
-    ) -> Evidence[PassageEvidence]:
-        """The passages that interviews cite, and those that the headings retrieve."""
-        return allocate(ctx, outline, conversations, before, draft)
-
-    def wanted_sections(self, settings: Settings) -> str:
-        """A range in which each section can have a few hundred words, and what the first one has to cover."""
-        number = max(_FEWEST_SECTIONS, min(settings.max_sections, round(settings.article_words / _WORDS_A_SECTION)))
-        return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections; {_PLAIN_DATA}"
-
-    def survey(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
+    def survey(self, ctx: RunContext, material: Material[PassageEvidence]) -> str:
         """The evidence for each heading of the draft, and the findings that match no heading."""
-        return survey(ctx, draft, conversations)
+        return survey(ctx, material.outline, material.conversations)
 
-    def select(
-        self,
-        ctx: RunContext,
-        heading: Heading,
-        snippets: Sequence[Snippet],
-        need: str,  # noqa: ARG002
-        sections: int = 1,
-    ) -> PassageEvidence:
-        """The snippets as passages, in the given order."""
-        return _whole(ctx, heading, passages(snippets), 1 / sections)
+    def gather(self, ctx: RunContext, material: Material[PassageEvidence]) -> Evidence[PassageEvidence]:
+        """The passages that interviews cite, and those that the headings retrieve; of given snippets all, in order."""
+        outline = material.outline
+        if material.only is None:
+            return allocate(ctx, outline, material.conversations, material.before, material.draft)
+        found = material.only or [ctx.store.snippet(snippet_id) for snippet_id in _cited(material.conversations)]
+        return Evidence(outline, tuple(_whole(ctx, one, found, 1 / material.sections) for one in outline.sections))
 
-    def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> PassageEvidence:
-        """The passages that the answers cite."""
-        answers = [sentence for c in conversations for turn in c.turns for sentence in turn.answer]
-        cited = dict.fromkeys(citation.snippet_id for sentence in answers for citation in sentence.citations)
-        found = passages(ctx.store.snippet(snippet_id) for snippet_id in cited)
-        return _whole(ctx, heading, found)
-
-    def section(self, ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
-        """The section in one call, plus one for sentences sent back to the writer.
+    def write(self, ctx: RunContext, writing: Writing[PassageEvidence]) -> Section:
+        """The text in one call, plus one for sentences sent back to the writer.
 
         Raises ModelError: the model fails.
         """
-        heading = evidence.heading
-        known = (outline.topic, *heading.titles())
-        inputs = section_inputs(ctx, outline, evidence)
-        blocks = _written(
-            ctx,
-            ctx.programs.section,
-            inputs,
-            evidence.passages,
-            where=heading.title,
-            known=known,
-            findings=evidence.findings,
-        )
-        return _as_section(heading, blocks)
-
-    def revise(
-        self,
-        ctx: RunContext,
-        outline: Outline,
-        evidence: PassageEvidence,
-        before: PassageEvidence,
-        section: Section,
-    ) -> Section:
-        """The section updated with new evidence; the prompt shows the passages it cites and those not shown before.
-
-        Raises ModelError: the model fails.
-        """
-        known = (outline.topic, *evidence.heading.titles())
-        new = evidence.since(before, section)
-        stands = sum(count_words(sentence.text) for sentence in section.sentences())
-        more = sum(count_words(finding.text) for finding in new.own_findings)
-        new = replace(new, target_words=max(new.target_words, stands + more))  # never fewer words than it has to keep
-        inputs = {**section_inputs(ctx, outline, new), "written": with_markers(section, new.passages)}
-        blocks = _written(
-            ctx,
-            ctx.programs.revise,
-            inputs,
-            new.passages,
-            where=evidence.heading.title,
-            known=known,
-            findings=new.findings,
-            accepted=section.sentences(),
-        )
-        return _as_section(evidence.heading, blocks, new_headings=_NEW_HEADINGS)
-
-    def article(
-        self, ctx: RunContext, topic: str, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
-    ) -> Body:
-        """The article in one call, plus one for sentences sent back to the writer.
-
-        Raises ModelError: the model fails.
-        """
-        inputs = {
-            **article_inputs(ctx, topic, evidence.target_words),
-            "passages": numbered_passages(evidence.passages),
-            "interviews": conversations_with_markers(conversations, evidence.passages),
-        }
-        blocks = _written(ctx, ctx.programs.article, inputs, evidence.passages, where=topic, known=(topic,))
-        sections = tuple(Section(block.heading, block.paragraphs) for block in blocks[1:] if block.paragraphs)
-        return Body(blocks[0].paragraphs, sections)
-
-    def note(self, topic: str, sources: Sequence[Source]) -> str:  # noqa: ARG002
-        """Nothing: the text is the model's own."""
-        return ""
+        if writing.before:
+            section, before = writing.before
+            return _revised(ctx, writing.outline, writing.evidence, before, section)
+        if not writing.outline.sections:
+            return _undivided(ctx, writing.outline.topic, writing.evidence, writing.conversations)
+        return _section(ctx, writing.outline, writing.evidence)
 
     def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[PassageEvidence]) -> Body:
         """The edited sections, and a lead that summarises them."""
@@ -156,9 +74,73 @@ class WholeWriter:
         return Body(write_lead(ctx, evidence.outline.topic, edited), edited)
 
 
-def _whole(ctx: RunContext, heading: Heading, shown: tuple[Passage, ...], part: float = 1.0) -> PassageEvidence:
+def _section(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
+    """The section in one call."""
+    heading = evidence.heading
+    known = (outline.topic, *heading.titles())
+    inputs = section_inputs(ctx, outline, evidence)
+    blocks = _written(
+        ctx,
+        ctx.programs.section,
+        inputs,
+        evidence.passages,
+        where=heading.title,
+        known=known,
+        findings=evidence.findings,
+    )
+    return _as_section(heading, blocks)
+
+
+def _revised(
+    ctx: RunContext,
+    outline: Outline,
+    evidence: PassageEvidence,
+    before: PassageEvidence,
+    section: Section,
+) -> Section:
+    """The section updated with new evidence; the prompt shows the passages it cites and those not shown before."""
+    known = (outline.topic, *evidence.heading.titles())
+    new = evidence.since(before, section)
+    stands = sum(count_words(sentence.text) for sentence in section.sentences())
+    more = sum(count_words(finding.text) for finding in new.own_findings)
+    new = replace(new, target_words=max(new.target_words, stands + more))  # never fewer words than it has to keep
+    inputs = {**section_inputs(ctx, outline, new), "written": with_markers(section, new.passages)}
+    blocks = _written(
+        ctx,
+        ctx.programs.revise,
+        inputs,
+        new.passages,
+        where=evidence.heading.title,
+        known=known,
+        findings=new.findings,
+        accepted=section.sentences(),
+    )
+    return _as_section(evidence.heading, blocks, new_headings=_NEW_HEADINGS)
+
+
+def _undivided(
+    ctx: RunContext, topic: str, evidence: PassageEvidence, conversations: Sequence[Conversation]
+) -> Section:
+    """The article in one call: its lead, and its sections below."""
+    inputs = {
+        **article_inputs(ctx, topic, evidence.target_words),
+        "passages": numbered_passages(evidence.passages),
+        "interviews": conversations_with_markers(conversations, evidence.passages),
+    }
+    blocks = _written(ctx, ctx.programs.article, inputs, evidence.passages, where=topic, known=(topic,))
+    sections = tuple(Section(block.heading, block.paragraphs) for block in blocks[1:] if block.paragraphs)
+    return Section(UNTITLED, blocks[0].paragraphs, sections)
+
+
+def _whole(ctx: RunContext, heading: Heading, found: Iterable[Snippet], part: float) -> PassageEvidence:
     """Evidence of a part of the article that no interview found anything for."""
-    return PassageEvidence(heading, shown, target_words=words_asked(ctx.settings.article_words, part))
+    return PassageEvidence(heading, passages(found), target_words=words_asked(ctx.settings.article_words, part))
+
+
+def _cited(conversations: Sequence[Conversation]) -> Iterable[str]:
+    """Ids of the snippets that answers cite, in order."""
+    answers = (sentence for c in conversations for turn in c.turns for sentence in turn.answer)
+    return dict.fromkeys(citation.snippet_id for sentence in answers for citation in sentence.citations)
 
 
 def _written(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
+from storm_pipeline.run.writer import Material
 from storm_pipeline.signatures.shapes import Place
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
 from storm_pipeline.writers.allocation import allocate, survey
@@ -240,9 +241,10 @@ def test_every_method_is_asked_for_as_many_words() -> None:
     assert len(set(words[1])) == 1
     assert abs(sum(words[0]) - sum(words[1])) <= len(OUTLINE.sections)
     with run(PAGES, {}, length=300) as (ctx, _):
-        apart = [ctx.writer.select(ctx, own, PAGES, "", len(OUTLINE.sections)) for own in OUTLINE.sections]
+        apart = ctx.writer.gather(ctx, Material(OUTLINE, only=PAGES, sections=len(OUTLINE.sections))).sections
         assert [own.target_words for own in apart] == words[1]
-        assert ctx.writer.select(ctx, Heading(""), PAGES, "").target_words == 330
+        (whole,) = ctx.writer.gather(ctx, Material(Outline("Silk Road", (Heading(""),)), only=PAGES)).sections
+        assert whole.target_words == 330
 
 
 def test_an_outline_without_sections_needs_nothing() -> None:

@@ -18,6 +18,7 @@ from storm_pipeline.references.evidence import Evidence, FactEvidence
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.subject import Subject, sources_of, subject_of
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.writer import Material
 from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Heading, Outline, Snippet
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
@@ -58,8 +59,15 @@ def written(snippets: Sequence[Snippet], **settings: Any) -> AbstractContextMana
 def gathered(snippets: Sequence[Snippet], *titles: str) -> Evidence[FactEvidence]:
     with written(snippets) as (ctx, _):
         outline = Outline("Orrin Dam", tuple(Heading(title) for title in titles))
-        before = SmallWriter().gather(ctx, outline)
-        return SmallWriter().gather(ctx, outline, (), before)
+        before = SmallWriter().gather(ctx, Material(outline))
+        return SmallWriter().gather(ctx, Material(outline, before=before))
+
+
+def selected_of(ctx: RunContext, pages: Sequence[Snippet]) -> tuple[Fact, ...]:
+    """The facts of a section on history, from these pages alone."""
+    return (
+        SmallWriter().gather(ctx, Material(Outline("Orrin Dam", (Heading("History"),)), only=pages)).sections[0].facts
+    )
 
 
 def told(snippets: Sequence[Snippet]) -> list[str]:
@@ -452,7 +460,7 @@ def test_general_pages_come_first_then_time_goes_on() -> None:
     pages = [about("tunnel", 1990), about("crest", 1890), about("museum"), about("village", 1940)]
     facts = [fact for own in gathered(pages).sections for fact in own.facts]
     with written(pages) as (ctx, _):
-        selected = SmallWriter().select(ctx, Heading("History"), pages, "Orrin Dam History").facts
+        selected = selected_of(ctx, pages)
     for found in (facts, list(selected)):
         order = list(dict.fromkeys(fact.title.split()[0] for fact in found))
         assert len(order) == len({fact.title for fact in found}), "a page's matter stays together"
@@ -477,7 +485,7 @@ def test_a_lead_without_a_page_of_the_topic_names_it() -> None:
         "file:///a.md", "Orrin Dam now", "A museum was opened in it in 1950. The Orrin Dam has 3 tunnels now."
     )
     with written([own]) as (ctx, _):
-        lead = SmallWriter().gather(ctx, Outline("Orrin Dam")).for_lead
+        lead = SmallWriter().gather(ctx, Material(Outline("Orrin Dam"))).for_lead
     assert "Orrin Dam" in lead[0].text
 
 
@@ -545,7 +553,7 @@ def test_a_page_about_a_part_comes_before_examples() -> None:
     )
     pages = [about("museum"), part, about("crest")]
     with written([OWN, *pages]) as (ctx, _):
-        selected = SmallWriter().select(ctx, Heading("History"), pages, "Orrin Dam History").facts
+        selected = selected_of(ctx, pages)
     assert selected[0].title == part.title
 
 

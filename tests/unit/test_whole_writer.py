@@ -1,12 +1,14 @@
 """The writer for capable models: answers, sections and articles from passages, each in one call."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from contexts import run
 
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.types import Citation, Heading, Outline, Section, Sentence, Snippet
 
 DAM = Snippet(
@@ -22,6 +24,11 @@ FLOODED = "Which flood came over the wall in 1952 and took away the mill of the 
 CAME = "In 1952 a flood came over the wall and took the mill of the town [2]."
 
 
+def evidence_of(ctx: RunContext, heading: Heading, found: Sequence[Snippet]) -> Any:
+    """The evidence of a section from these snippets alone."""
+    return ctx.writer.gather(ctx, Material(Outline(OUTLINE.topic, (heading,)), only=found)).sections[0]
+
+
 def texts(section: Section) -> list[str]:
     return [sentence.text for sentence in section.sentences()]
 
@@ -31,8 +38,8 @@ def section(reply: str, remarks: str = "") -> Section:
         return {"text": remarks if inputs["remarks"] else reply}
 
     with run([DAM, FLOOD], {"WriteSection": write}) as (ctx, _):
-        evidence = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM, FLOOD], "")
-        return ctx.writer.section(ctx, OUTLINE, evidence)
+        evidence = evidence_of(ctx, OUTLINE.sections[0], [DAM, FLOOD])
+        return ctx.writer.write(ctx, Writing(OUTLINE, evidence))
 
 
 def test_planned_subheadings_become_subsections() -> None:
@@ -64,10 +71,10 @@ def test_a_reviser_sees_the_section_as_it_stands_and_what_is_new() -> None:
 
     old = Snippet("https://c.org/x", "Roads", "A road of gravel leads from the station up to the wall in many bends.")
     with run([DAM, FLOOD, old], {"ReviseSection": revise}) as (ctx, _):
-        before = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM, old], "")
-        evidence = ctx.writer.select(ctx, OUTLINE.sections[0], [FLOOD, DAM, old], "")
+        before = evidence_of(ctx, OUTLINE.sections[0], [DAM, old])
+        evidence = evidence_of(ctx, OUTLINE.sections[0], [FLOOD, DAM, old])
         written = section(BUILT)
-        revised = ctx.writer.revise(ctx, OUTLINE, evidence, before, written)
+        revised = ctx.writer.write(ctx, Writing(OUTLINE, evidence, before=(written, before)))
     assert asked[0]["written"] == BUILT.replace("[1]", "[2]").replace(" [2].", ". [2]")
     assert "A flood came" in asked[0]["passages"]
     assert "A road of gravel" not in asked[0]["passages"]
@@ -82,18 +89,18 @@ def test_a_reviser_sees_every_passage_that_the_section_cites() -> None:
         return {"text": f"{BUILT.replace('[1]', '[2]')} {CAME.replace('[2]', '[1]')}"}
 
     with run([DAM, FLOOD], {"ReviseSection": revise}) as (ctx, _):
-        before = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM], "")
-        evidence = ctx.writer.select(ctx, OUTLINE.sections[0], [FLOOD], "")
-        own = ctx.writer.revise(ctx, OUTLINE, evidence, before, section(BUILT))
+        before = evidence_of(ctx, OUTLINE.sections[0], [DAM])
+        evidence = evidence_of(ctx, OUTLINE.sections[0], [FLOOD])
+        own = ctx.writer.write(ctx, Writing(OUTLINE, evidence, before=(section(BUILT), before)))
     assert asked[0]["written"] == BUILT.replace("[1]", "[2]").replace(" [2].", ". [2]")
     assert [own.citations[0].source_id for own in own.sentences()] == [DAM.source_id, FLOOD.source_id]
 
 
 def revised(reply: str) -> Section:
     with run([DAM, FLOOD], {"ReviseSection": lambda _: {"text": reply}}) as (ctx, _):
-        before = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM], "")
-        evidence = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM, FLOOD], "")
-        return ctx.writer.revise(ctx, OUTLINE, evidence, before, section(BUILT))
+        before = evidence_of(ctx, OUTLINE.sections[0], [DAM])
+        evidence = evidence_of(ctx, OUTLINE.sections[0], [DAM, FLOOD])
+        return ctx.writer.write(ctx, Writing(OUTLINE, evidence, before=(section(BUILT), before)))
 
 
 def test_a_revision_may_add_one_subheading_for_matter_of_its_own() -> None:
@@ -115,8 +122,8 @@ def test_findings_of_other_sections_are_named_as_such() -> None:
 
     own, other = (Sentence(text, (Citation(DAM.source_id, DAM.id),)) for text in ("It is of concrete.", "It holds."))
     with run([DAM], {"WriteSection": write}) as (ctx, _):
-        shown = ctx.writer.select(ctx, OUTLINE.sections[0], [DAM], "")
-        ctx.writer.section(ctx, OUTLINE, replace(shown, findings=(own, other), own=1))
+        shown = evidence_of(ctx, OUTLINE.sections[0], [DAM])
+        ctx.writer.write(ctx, Writing(OUTLINE, replace(shown, findings=(own, other), own=1)))
     first, between, last = asked[0]["findings"].splitlines()
     assert (first, last) == ("- It is of concrete. [1]", "- It holds. [1]")
     assert "other sections" in between
@@ -127,10 +134,10 @@ def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> 
         return {"text": f"{BUILT}\n## History\n{BUILT}\n## Empty\n## Floods\n{CAME}"}
 
     with run([DAM, FLOOD], {"WriteArticle": write}) as (ctx, _):
-        evidence = ctx.writer.select(ctx, Heading("Overview"), [DAM, FLOOD], "")
-        body = ctx.writer.article(ctx, OUTLINE.topic, evidence)
-    assert [len(paragraph.sentences) for paragraph in body.lead] == [1]
-    assert [own.heading for own in body.sections] == ["History", "Floods"]
+        evidence = evidence_of(ctx, Heading("Overview"), [DAM, FLOOD])
+        whole = ctx.writer.write(ctx, Writing(Outline(OUTLINE.topic), evidence))
+    assert [len(paragraph.sentences) for paragraph in whole.paragraphs] == [1]
+    assert [own.heading for own in whole.subsections] == ["History", "Floods"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The writer for small models (:class:`storm_pipeline.run.context.Writer`).
+"""The writer for small models (:class:`storm_pipeline.run.writer.Writer`).
 
 A small model that rewords turns relations round, and one that is given many facts joins what does not belong together.
 So the sentences are those of the sources, shortened and put in order by rules; the model plans, asks and names
@@ -9,12 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from storm_pipeline.identity import is_wikipedia
 from storm_pipeline.references.evidence import FEWEST_SENTENCES, Evidence, FactEvidence
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.subject import Subject, sources_of, subject_of
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.settings import Settings
+from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.text.words import word_count, words
 from storm_pipeline.types import (
     UNTITLED,
@@ -26,7 +25,6 @@ from storm_pipeline.types import (
     Section,
     Sentence,
     Snippet,
-    Source,
 )
 from storm_pipeline.writers.lead import lead_of
 from storm_pipeline.writers.small.aspects import descriptions
@@ -38,8 +36,10 @@ from storm_pipeline.writers.small.statements import Statement, statements_about
 
 UNTITLED_SECTIONS = 5
 """Length of an article without an outline, in sections."""
-_TITLES = 1500  # characters of source titles shown to whoever refines the outline
-_FEWEST = 4  # minimum statements of a section
+_TITLES = 1500
+"""Characters of source titles shown to whoever refines the outline."""
+_FEWEST = 4
+"""Minimum statements of a section."""
 _LEAD_SENTENCES, _LEAD_WORDS = 8, 140
 """Length of a lead: at most this many sentences, none after this many words; and no fewer than a section left over."""
 _PER_FORM, _SAME_FORM = 3, 0.7
@@ -54,6 +54,12 @@ an article should not be another page's text."""
 class SmallWriter:
     """Writes from single statements of the sources."""
 
+    sections = "five to seven sections"
+    note = (
+        "A small model planned this article; its sentences are its sources', shortened; a capable model writes more, "
+        'in its own words: storm write "{topic}" --lm openai/gpt-4o.'
+    )
+
     def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
         """The statements about the topic that are nearest to the question, in the order of the snippets."""
         statements = statements_about(_subject(ctx, topic, found), found, ctx.store)
@@ -63,133 +69,103 @@ class SmallWriter:
         )
         return Answer(tuple(_sentence(one.fact) for one in nearest), tuple(found))
 
-    def gather(
-        self,
-        ctx: RunContext,
-        outline: Outline,
-        conversations: Sequence[Conversation] = (),  # noqa: ARG002 - their answers are statements of the store
-        before: Evidence[FactEvidence] | None = None,
-        draft: str = "",  # noqa: ARG002
-    ) -> Evidence[FactEvidence]:
-        """All statements about the topic: some for the lead, the others in sections by what there is to say.
-
-        Planned sections that nothing was found for are added empty, unless further searches were made for them.
-        """
-        snippets = [snippet for source in ctx.store.sources() for snippet in source.snippets]
-        subject = _subject(ctx, outline.topic, snippets)
-        statements = statements_about(subject, snippets, ctx.store)
-        lead = _for_lead(subject, statements)
-        left = [one for one in statements if one not in lead and not one.leans]
-        best = _best(left, _STATEMENTS)
-        planned = sections_of(
-            subject,
-            _aspects(ctx),
-            best,
-            ctx.store,
-            fewest=_FEWEST,
-            most=_PER_SECTION,
-            words=ctx.settings.section_words,
-        )
-        if not planned:
-            lead = (*lead, *in_reading_order(best))
-        sections = [
-            FactEvidence(
-                own.heading, _facts(in_reading_order(own.statements, by_time=own.is_by_time)), is_named=own.is_named
-            )
-            for own in planned
-        ]
-        if before is None:  # searches for these may follow
-            named = {own.heading.title.casefold() for own in sections}
-            sections += [FactEvidence(one) for one in outline.sections if one.title.casefold() not in named]
-        outline = Outline(outline.topic, tuple(own.heading for own in sections))
-        return Evidence(outline, tuple(sections), _facts(lead))
-
-    def wanted_sections(self, settings: Settings) -> str:  # noqa: ARG002
-        """As many as a small model can plan."""
-        return "five to seven sections"
-
-    def survey(self, ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:  # noqa: ARG002
+    def survey(self, ctx: RunContext, material: Material[FactEvidence]) -> str:
         """The titles of the pages that say something about the topic."""
         snippets = [snippet for source in ctx.store.sources() for snippet in source.snippets]
-        statements = statements_about(_subject(ctx, draft.topic, snippets), snippets, ctx.store)
+        statements = statements_about(_subject(ctx, material.outline.topic, snippets), snippets, ctx.store)
         ranked = sorted(statements, key=lambda one: -one.relevance)
         return "; ".join(dict.fromkeys(one.fact.title for one in ranked if one.fact.title))[:_TITLES]
 
-    def select(
-        self,
-        ctx: RunContext,
-        heading: Heading,
-        snippets: Sequence[Snippet],
-        need: str,
-        sections: int = 1,  # noqa: ARG002
-    ) -> FactEvidence:
-        """The statements of the snippets that are nearest to the need."""
-        room = _room(heading)
-        topic = need if heading.title == UNTITLED else need.removesuffix(heading.title).strip()
-        statements = statements_about(_subject(ctx, topic, snippets), snippets, ctx.store)
-        nearest = _nearest(ctx, statements, need, ctx.settings.section_facts * room)
-        return FactEvidence(heading, _facts(in_reading_order(nearest)), room)
+    def gather(self, ctx: RunContext, material: Material[FactEvidence]) -> Evidence[FactEvidence]:
+        """All statements about the topic: some for the lead, the others in sections by what there is to say.
 
-    def recall(self, ctx: RunContext, heading: Heading, conversations: Sequence[Conversation]) -> FactEvidence:
-        """The sentences of all answers, without repetitions."""
-        facts = dict.fromkeys(
-            Fact(sentence.text, ctx.store.source(citation.source_id).title, citation)
-            for conversation in conversations
-            for turn in conversation.turns
-            for sentence in turn.answer
-            for citation in sentence.citations[:1]
-        )
-        return FactEvidence(heading, tuple(facts), _room(heading))
-
-    def section(self, ctx: RunContext, outline: Outline, evidence: FactEvidence) -> Section:
-        """The section: as many statements as there is room for, under the heading that fits them.
-
-        Raises ModelAuthError: the endpoint refuses the key.
+        Planned sections that nothing was found for are added empty, unless further searches were made for them. Of
+        given snippets, each section has the statements nearest to topic and heading.
         """
+        if material.only is None:
+            return _planned(ctx, material.outline, is_last=material.before is not None)
+        outline, found = material.outline, material.only
+        chosen = [_nearest_facts(ctx, outline.topic, one, found) if found else () for one in outline.sections]
+        told = () if found else _told(ctx, material.conversations)
+        return Evidence(
+            outline,
+            tuple(
+                FactEvidence(heading, facts or told, _room(heading))
+                for heading, facts in zip(outline.sections, chosen, strict=True)
+            ),
+        )
+
+    def write(self, ctx: RunContext, writing: Writing[FactEvidence]) -> Section:
+        """As many statements as there is room for, under the heading that fits them, or those of up to five sections.
+
+        Raises:
+            ModelAuthError: the endpoint refuses the key.
+        """
+        outline, evidence = writing.outline, writing.evidence
         facts = _fitting(ctx, evidence)
         title = evidence.heading.title
+        if not outline.sections:
+            body = with_headings(ctx, outline.topic, even_groups(in_paragraphs(facts), UNTITLED_SECTIONS))
+            return Section(title, body.lead, body.sections)
         if len(facts) < FEWEST_SENTENCES:
             return Section(title)
         if title != UNTITLED and not evidence.is_named:
             title = fitting_heading(ctx, outline, evidence.heading, [fact.text for fact in facts])
         return Section(title, in_paragraphs(facts))
 
-    def revise(
-        self,
-        ctx: RunContext,
-        outline: Outline,
-        evidence: FactEvidence,
-        before: FactEvidence,  # noqa: ARG002
-        section: Section,  # noqa: ARG002
-    ) -> Section:
-        """The section, anew from all statements. Raises ModelError: the model fails."""
-        return self.section(ctx, outline, evidence)
-
-    def article(
-        self,
-        ctx: RunContext,
-        topic: str,
-        evidence: FactEvidence,
-        conversations: Sequence[Conversation] = (),  # noqa: ARG002 - their answers are the evidence
-    ) -> Body:
-        """The statements in order, in up to five sections that get their headings afterwards.
-
-        Raises ModelAuthError: the endpoint refuses the key.
-        """
-        paragraphs = in_paragraphs(_fitting(ctx, evidence))
-        return with_headings(ctx, topic, even_groups(paragraphs, UNTITLED_SECTIONS))
-
-    def note(self, topic: str, sources: Sequence[Source]) -> str:
-        """Whose words these are, and how a capable model's article on the topic is made."""
-        licensed = any(is_wikipedia(source.url) for source in sources)
-        own_words = f'a capable model writes more, in its own words: storm write "{topic}" --lm openai/gpt-4o'
-        licence = " Text from Wikipedia is available under CC BY-SA 4.0." if licensed else ""
-        return f"A small model planned this article; its sentences are its sources', shortened; {own_words}.{licence}"
-
     def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[FactEvidence]) -> Body:
         """The lead, and the sections as they are: no statement was given to two of them."""
         with ctx.events.in_stage("lead"):
             return Body(lead_of(ctx, in_paragraphs(evidence.for_lead)), sections)
+
+
+def _planned(ctx: RunContext, outline: Outline, *, is_last: bool) -> Evidence[FactEvidence]:
+    """Sections planned from all that was found; if searches may follow, empty ones of the outline come last."""
+    snippets = [snippet for source in ctx.store.sources() for snippet in source.snippets]
+    subject = _subject(ctx, outline.topic, snippets)
+    statements = statements_about(subject, snippets, ctx.store)
+    lead = _for_lead(subject, statements)
+    best = _best([one for one in statements if one not in lead and not one.leans], _STATEMENTS)
+    planned = sections_of(
+        subject,
+        _aspects(ctx),
+        best,
+        ctx.store,
+        fewest=_FEWEST,
+        most=_PER_SECTION,
+        words=ctx.settings.section_words,
+    )
+    if not planned:
+        lead = (*lead, *in_reading_order(best))
+    sections = [
+        FactEvidence(
+            own.heading, _facts(in_reading_order(own.statements, by_time=own.is_by_time)), is_named=own.is_named
+        )
+        for own in planned
+    ]
+    if not is_last:
+        named = {own.heading.title.casefold() for own in sections}
+        sections += [FactEvidence(one) for one in outline.sections if one.title.casefold() not in named]
+    return Evidence(Outline(outline.topic, tuple(own.heading for own in sections)), tuple(sections), _facts(lead))
+
+
+def _nearest_facts(ctx: RunContext, topic: str, heading: Heading, snippets: Sequence[Snippet]) -> tuple[Fact, ...]:
+    """The statements of the snippets that are nearest to topic and heading, in reading order."""
+    need = topic if heading.title == UNTITLED else f"{topic} {heading.title}"
+    statements = statements_about(_subject(ctx, topic, snippets), snippets, ctx.store)
+    return _facts(in_reading_order(_nearest(ctx, statements, need, ctx.settings.section_facts * _room(heading))))
+
+
+def _told(ctx: RunContext, conversations: Sequence[Conversation]) -> tuple[Fact, ...]:
+    """The sentences of all answers, without repetitions."""
+    facts = dict.fromkeys(
+        Fact(sentence.text, ctx.store.source(citation.source_id).title, citation)
+        for conversation in conversations
+        for turn in conversation.turns
+        for sentence in turn.answer
+        for citation in sentence.citations[:1]
+    )
+    return tuple(facts)
 
 
 def _subject(ctx: RunContext, topic: str, snippets: Iterable[Snippet]) -> Subject:

@@ -1,0 +1,92 @@
+"""The protocol of the writers, which turn what was found into text; chosen once per run, by the model's capability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, Protocol
+
+from storm_pipeline.references.evidence import E, Evidence
+from storm_pipeline.types import Answer, Body, Conversation, Outline, Section, Snippet
+
+if TYPE_CHECKING:
+    from storm_pipeline.run.context import RunContext
+
+
+@dataclass(frozen=True)
+class Material(Generic[E]):
+    """What evidence is taken from: by default all that the run has found.
+
+    Attributes:
+        outline: of the article, or of a part of it; a section UNTITLED means an article without an outline.
+        conversations: the interviews.
+        before: evidence from before further searches; all of it is kept.
+        draft: text of the sections written so far.
+        only: the snippets to take it from; None for the store. If there are none of these, the interviews alone tell.
+        sections: number of sections that share the article's length with this part.
+    """
+
+    outline: Outline
+    conversations: Sequence[Conversation] = ()
+    before: Evidence[E] | None = None
+    draft: str = ""
+    only: Sequence[Snippet] | None = None
+    sections: int = 1
+
+
+@dataclass(frozen=True)
+class Writing(Generic[E]):
+    """A text to be written.
+
+    Attributes:
+        outline: of the article; without sections, an article is to be written, else one of them.
+        evidence: what it is written from.
+        conversations: interviews shown in full, where the writer reads them.
+        before: the section as it is, and the evidence that it was written from; None for a new one.
+    """
+
+    outline: Outline
+    evidence: E
+    conversations: Sequence[Conversation] = field(default=(), kw_only=True)
+    before: tuple[Section, E] | None = field(default=None, kw_only=True)
+
+
+class Writer(Protocol[E]):
+    """Writes text from sources.
+
+    Attributes:
+        sections: how many an outline should have, as text for a prompt, in which ``{fewest}`` and ``{most}`` stand for
+            the numbers that suit the article's length.
+        note: what a reader must know about the text, ``{topic}`` in it standing for the topic; empty if nothing.
+    """
+
+    sections: str
+    note: str
+
+    def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
+        """The expert's answer to a question, from the snippets found for it.
+
+        Raises:
+            ModelError: the model fails.
+        """
+        ...
+
+    def survey(self, ctx: RunContext, material: Material[E]) -> str:
+        """A digest of interviews and sources, as input for refining the outline."""
+        ...
+
+    def gather(self, ctx: RunContext, material: Material[E]) -> Evidence[E]:
+        """The evidence for each section of the outline; sections may be merged, or planned anew."""
+        ...
+
+    def write(self, ctx: RunContext, writing: Writing[E]) -> Section:
+        """A section from its evidence, possibly empty; an article without an outline is one section with subsections.
+
+        Raises:
+            ModelError: the model fails.
+        """
+        ...
+
+    def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[E]) -> Body:
+        """The body: a lead, and the sections without repetition."""
+        ...
