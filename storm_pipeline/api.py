@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from storm_pipeline.text.sentences import is_complete, opening_of, split_sentences
     from storm_pipeline.text.words import MARKER, folded_words, numbers, overlap, tidy, words
     from storm_pipeline.types import LATER_ROUND, UNTITLED, Citation, Heading, Paragraph, Section, Source
-    from storm_pipeline.writers.self_contained import points_back, stands_alone
+    from storm_pipeline.writers.small.self_contained import points_back, stands_alone
 
 __all__ = [
     "EMBEDDED_MODELS",
@@ -222,7 +222,7 @@ _NAMES = {
     "text.sentences": "is_complete opening_of split_sentences",
     "text.words": "MARKER folded_words numbers overlap tidy words",
     "types": "Citation Heading LATER_ROUND Paragraph Section Source UNTITLED",
-    "writers.self_contained": "points_back stands_alone",
+    "writers.small.self_contained": "points_back stands_alone",
 }
 """Module → the names that it defines."""
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

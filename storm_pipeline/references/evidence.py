@@ -10,10 +10,8 @@ from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.types import Heading, Outline, Section, Sentence
 
-_FEW_FACTS = 5  # a section with fewer facts was missed by the interviews: it gets a search of its own
 FEWEST_SENTENCES = 2
 """Minimum sentences of a section."""
-_FEWEST_FACTS = 2
 _OVERSHOOT = 1.1  # factor by which the requested length exceeds the target: repetition is cut later
 _YIELD = 0.7  # words of article text that one word of evidence supports
 _SHORTEST = 60  # minimum target length of a text in words
@@ -51,33 +49,6 @@ class SectionEvidence(ABC):
     @abstractmethod
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets that the evidence comes from."""
-
-
-@dataclass(frozen=True)
-class FactEvidence(SectionEvidence):
-    """Single facts, the length allowed, in sections, and whether the heading names all that the facts are about."""
-
-    facts: tuple[Fact, ...] = ()
-    room: int = 1
-    is_named: bool = False
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there are fewer than two facts."""
-        return len(self.facts) < _FEWEST_FACTS
-
-    @property
-    def is_thin(self) -> bool:
-        """Whether there are fewer than five facts."""
-        return len(self.facts) < _FEW_FACTS
-
-    def adds_to(self, before: Self | None) -> bool:
-        """Whether it has a fact that the earlier evidence lacked."""
-        return before is None or not set(self.facts) <= set(before.facts)
-
-    def snippet_ids(self) -> frozenset[str]:
-        """Ids of the snippets that the facts come from."""
-        return frozenset(fact.citation.snippet_id for fact in self.facts)
 
 
 @dataclass(frozen=True)

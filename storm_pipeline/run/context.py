@@ -1,14 +1,13 @@
 """The context that the steps of a run share, and the protocol of the writers."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import dspy
 
 from storm_pipeline.models.asking import LanguageModels, Usable
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.references.store import ReferenceStore
-from storm_pipeline.references.subject import Subject
 from storm_pipeline.run.events import Events
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.ledger import Ledger
@@ -26,6 +25,29 @@ class UserPieces:
 
     perspectives: tuple[Perspective, ...] | None = None
     outline: Outline | None = None
+
+
+class Subject(Protocol):
+    """What the sources say the topic is, for writers that cannot tell it from its namesakes."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its full names, the topic first."""
+        ...
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Ids of the pages about it alone."""
+        ...
+
+    @property
+    def described(self) -> str:
+        """The topic with its definition."""
+        ...
+
+    def named_in(self, text: str) -> bool:
+        """Whether a text has a full name of it."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from storm_pipeline.references.facts import facts_of
-from storm_pipeline.references.subject import sources_of, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.search.registry import is_local
 from storm_pipeline.steps.exclusions import usable
 from storm_pipeline.steps.searching import nothing_found, search_all
 from storm_pipeline.types import Outline, Snippet
+from storm_pipeline.writers import subject_of
 
 _DEPTH = 8  # depth of the search that tells what the topic is, as a multiple of an interview's
 _LOCAL_DEPTH = 20  # the same where the engine searches on this machine: a small model's questions find little more
@@ -27,7 +27,7 @@ def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
     depth = _LOCAL_DEPTH if is_local(ctx.search.name) else _DEPTH
     with ctx.events.in_stage("search"):
         found = usable(ctx, search_all(ctx, [topic], depth=depth))
-    subject = subject_of(topic, sources_of(found))
+    subject = subject_of(topic, found)
     named = [s for s in found if s.source_id in subject.own or subject.named_in(f"{s.title}. {s.text}")]
     sentences = sum(s.source_id in subject.own or subject.named_in(fact.text) for s in named for fact in facts_of(s))
     ctx = replace(ctx, subject=subject)

@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.identity import normalised_text
-from storm_pipeline.references.evidence import Evidence, FactEvidence
+from storm_pipeline.references.evidence import Evidence
 from storm_pipeline.references.facts import Fact
-from storm_pipeline.references.subject import Subject, sources_of, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material
 from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Heading, Outline, Snippet
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
 from storm_pipeline.writers.small.aspects import descriptions, grouped
+from storm_pipeline.writers.small.evidence import FactEvidence
 from storm_pipeline.writers.small.kinds import kind_of
 from storm_pipeline.writers.small.mentions import opens_with, remoteness, tells_of
 from storm_pipeline.writers.small.order import in_paragraphs, in_reading_order
@@ -30,6 +30,7 @@ from storm_pipeline.writers.small.sections import sections_of
 from storm_pipeline.writers.small.shortening import shortened
 from storm_pipeline.writers.small.standing import lacks_subject, with_subject
 from storm_pipeline.writers.small.statements import Statement, statements_about
+from storm_pipeline.writers.small.subject import Subject, sources_of, subject_of
 from storm_pipeline.writers.small.writer import SmallWriter
 
 OPENING = (

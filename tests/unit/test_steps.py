@@ -8,7 +8,6 @@ from contexts import run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.references.evidence import FactEvidence
 from storm_pipeline.references.facts import facts_of, nearest, numbered
 from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.outline import share_budget
@@ -16,6 +15,7 @@ from storm_pipeline.text.sentences import split_sentences
 from storm_pipeline.text.words import numbers, word_count
 from storm_pipeline.types import Conversation, Heading, Outline, Perspective, Section, Sentence, Snippet, Turn
 from storm_pipeline.writers.section_loop import _with_distinct_headings
+from storm_pipeline.writers.small.evidence import FactEvidence
 from storm_pipeline.writers.small.headings import fitting_heading
 
 WORDS = st.lists(

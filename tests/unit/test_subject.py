@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.identity import source_id
-from storm_pipeline.references.subject import Subject, sources_of, subject_of
 from storm_pipeline.types import Snippet
+from storm_pipeline.writers.small.subject import Subject, sources_of, subject_of
 
 
 def subject(topic: str, *pages: tuple[str, str]) -> Subject:

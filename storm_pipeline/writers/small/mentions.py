@@ -5,7 +5,7 @@ from itertools import takewhile
 
 from storm_pipeline.languages import stem_set, stop_words
 from storm_pipeline.references.relevance import bare_name
-from storm_pipeline.references.subject import Subject
+from storm_pipeline.writers.small.subject import Subject
 
 _GENITIVE = re.compile(r"['’]s?(?!\w)")
 _OPENING = 10  # words at the opening of a sentence among which stands what it is about

@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from storm_pipeline.references.facts import without_topic
 from storm_pipeline.references.store import ReferenceStore
-from storm_pipeline.references.subject import Subject
 from storm_pipeline.text.index_terms import without_function_words
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading
 from storm_pipeline.writers.small.aspects import BY_TIME, grouped
 from storm_pipeline.writers.small.kinds import KINDS
 from storm_pipeline.writers.small.statements import Statement
+from storm_pipeline.writers.small.subject import Subject
 
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _FIRST, _LAND = "History", "Geography"

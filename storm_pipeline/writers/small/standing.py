@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from storm_pipeline.languages import stem_set, stop_words
 from storm_pipeline.text.words import words
-from storm_pipeline.writers.self_contained import points_back
+from storm_pipeline.writers.small.self_contained import points_back
 
 _SUBJECT = re.compile(
     r"(?P<one>He|She|It)"

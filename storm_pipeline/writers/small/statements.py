@@ -11,14 +11,14 @@ from storm_pipeline.quantities import first_year
 from storm_pipeline.references.facts import Fact, facts_of
 from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.references.store import ReferenceStore
-from storm_pipeline.references.subject import Subject
 from storm_pipeline.types import Snippet
-from storm_pipeline.writers.self_contained import stands_alone
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
 from storm_pipeline.writers.small.kinds import kind_of
 from storm_pipeline.writers.small.mentions import opens_about, opens_with, remoteness, tells_of
+from storm_pipeline.writers.small.self_contained import stands_alone
 from storm_pipeline.writers.small.shortening import shortened, without_short_forms
 from storm_pipeline.writers.small.standing import lacks_subject, leans, names_a_thing_before, with_subject
+from storm_pipeline.writers.small.subject import Subject
 
 _OF_A_PART, _OF_A_KIND = 0.4, 0.5
 """Minimum cosine of a page to the subject's definition, if its title has the subject's name and more words: Renaissance

@@ -9,9 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from storm_pipeline.references.evidence import FEWEST_SENTENCES, Evidence, FactEvidence
+from storm_pipeline.references.evidence import FEWEST_SENTENCES, Evidence
 from storm_pipeline.references.facts import Fact
-from storm_pipeline.references.subject import Subject, sources_of, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.text.words import word_count, words
@@ -28,11 +27,13 @@ from storm_pipeline.types import (
 )
 from storm_pipeline.writers.lead import lead_of
 from storm_pipeline.writers.small.aspects import descriptions
+from storm_pipeline.writers.small.evidence import FactEvidence
 from storm_pipeline.writers.small.headings import even_groups, fitting_heading, with_headings
 from storm_pipeline.writers.small.kinds import KINDS, kind_word
 from storm_pipeline.writers.small.order import in_paragraphs, in_reading_order
 from storm_pipeline.writers.small.sections import sections_of
 from storm_pipeline.writers.small.statements import Statement, statements_about
+from storm_pipeline.writers.small.subject import Subject, sources_of, subject_of
 
 UNTITLED_SECTIONS = 5
 """Length of an article without an outline, in sections."""
@@ -169,7 +170,7 @@ def _told(ctx: RunContext, conversations: Sequence[Conversation]) -> tuple[Fact,
 
 
 def _subject(ctx: RunContext, topic: str, snippets: Iterable[Snippet]) -> Subject:
-    return ctx.subject or subject_of(topic, sources_of(snippets))
+    return ctx.subject if isinstance(ctx.subject, Subject) else subject_of(topic, sources_of(snippets))
 
 
 def _aspects(ctx: RunContext) -> dict[str, str]:
