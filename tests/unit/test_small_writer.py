@@ -221,6 +221,14 @@ def test_a_kind_of_what_a_common_noun_means_is_called_so_by_its_page(title: str,
     assert [one.of_a_part for one in found] == [True] * is_part
 
 
+def test_a_page_of_the_same_name_is_of_another_thing() -> None:
+    album = Snippet("https://example.org/a", "Orrin (album)", "Orrin is an album of the singer Ada. It was sold.")
+    genre = Snippet("https://example.org/g", "Orrin (genre)", "Orrin is a genre of songs with much suspense in them.")
+    about_album = subject_of("Orrin (album)", sources_of([album, genre]))
+    store: Any = SimpleNamespace(embed=lambda texts: np.eye(len(texts), dtype=np.float32) + 0.6)
+    assert {one.fact.title for one in statements_about(about_album, [album, genre], store)} == {"Orrin (album)"}
+
+
 def test_where_time_orders_histories_come_first_and_undated_pages_last() -> None:
     texts = {
         "Fall": "The Orrin Dam fell in 1950 by night.",

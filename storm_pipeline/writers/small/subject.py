@@ -98,6 +98,7 @@ class Subject:
 
     def is_part_of(self, title: str) -> bool:
         """Whether a page's title has a full name of the subject and more words: Renaissance art."""
+        title = bare_name(title)
         plain = title[:1].lower() + title[1:] if self.names[0][:1].islower() else title
         found = next(self.mentions(f"the {plain}"), None)
         return found is not None and stem_set(title) != stem_set(self.names[0])
