@@ -582,6 +582,7 @@ def test_an_answer_is_sentences_of_what_was_found_with_their_sources() -> None:
     [
         ("However, the dam was closed in 1950.", "The dam was closed in 1950."),
         ("The dam (/ˈɒrɪn/) was closed in 1950.", "The dam was closed in 1950."),
+        ("Berg, earl of Selby,, was a judge.", "Berg, earl of Selby, was a judge."),
         ("The dam is 61 metres (200 ft) high.", "The dam is 61 metres high."),
         ("The dam, a wall of stone (built by monks), stands.", "The dam, a wall of stone (built by monks), stands."),
     ],

@@ -70,6 +70,13 @@ def test_only_the_full_name_names_the_subject(about: Subject, text: str, named: 
     assert about.named_in(text) is named
 
 
+def test_a_forename_makes_a_one_word_name_somebody_elses() -> None:
+    nero = subject("Nero", ("Nero", "Nero was a Roman emperor. He died in 68."))
+    assert nero.has_namesake_in("He was born to Tiberius Claudius Nero and his wife.")
+    assert not nero.has_namesake_in("Peter was crucified under Emperor Nero.")
+    assert not BASIL.has_namesake_in("They feared Emperor Basil II.")
+
+
 @pytest.mark.parametrize(
     ("about", "text", "meant"),
     [

@@ -35,7 +35,7 @@ def shortened(text: str, following: str = "") -> str:
     at the end that only adds to it. ``following``: the sentence that comes after it; a clause stays whose words that
     one takes up.
     """
-    text = _CONVERSION.sub("", _ASIDE.sub("", text))
+    text = re.sub(r",(?: ?,)+(?! where\b)", ",", _CONVERSION.sub("", _ASIDE.sub("", text)))
     if found := _CONNECTIVE.match(text):
         text = found["first"].upper() + text[found.end() :]
     text = re.sub(r" {2,}", " ", re.sub(r" +([,.;:])", r"\1", _INNER.sub("", text))).strip()

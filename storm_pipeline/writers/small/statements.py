@@ -23,13 +23,15 @@ from storm_pipeline.writers.small.subject import Subject
 _OF_A_PART, _OF_A_KIND = 0.4, 0.5
 """Minimum cosine of a page to the subject's definition, if its title has the subject's name and more words: Renaissance
 art passes, Sun Tzu does not; higher for a common noun, which is part of other things' names: an oil painting."""
-_ON_TOPIC, _COMMON_NOUN, _NAMESAKE = 0.24, 0.36, 0.5
+_ON_TOPIC, _COMMON_NOUN, _NAMESAKE = 0.3, 0.36, 0.52
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
 other senses, and for what has namesakes: a kingdom of animals."""
 _YEAR = re.compile(r"\b(?:the|of|since|to|early|late|mid) (1\d{3}|20[0-3]\d)\b(?! (?:metres|people|km|m|species)\b)")
 _COPULA = re.compile(r" (?:is|are|was|were) ")
 _KIND_WORDS = 12  # words after the verb of a page's opening that say what kind of thing its subject is
-_CUT = re.compile(r"\b[A-Z]\. [a-z]\.$")  # the end of a sentence that was cut inside the short name of a species
+_CUT = re.compile(
+    r"\b[A-Z]\. [a-z]\.$|, ?, where\b|[a-z]:[A-Z]"
+)  # a species' short name was cut, a formula or a line break lost
 _THE_SAME = 0.88  # minimum cosine at which two sentences count as the same statement
 
 
@@ -101,6 +103,8 @@ def _about_a_part(subject: Subject, snippets: Sequence[Snippet], store: Referenc
 def _has_other_sense(subject: Subject, page: Snippet) -> bool:
     """Whether a page is of the same name as the subject's own, or its title has a common noun that it is no kind of."""
     bare = bare_name(page.title)
+    if subject.has_namesake_in(page.text):
+        return True
     if bare.casefold() == bare_name(subject.topic).casefold():
         return True  # the genre of thrillers, for the album Thriller
     is_named = subject.names[0][:1].islower() and subject.is_part_of(page.title)
@@ -160,12 +164,11 @@ def _relevant(subject: Subject, candidates: Sequence[Statement], store: Referenc
     least = _NAMESAKE if subject.has_namesakes else least
     vectors = store.embed([subject.described, *(one.fact.in_context for one in candidates)])
     cosines = vectors[1:] @ vectors[0]
-    found = [
+    return [
         replace(one, relevance=float(cosine) - _remoteness(subject, one))
         for one, cosine in zip(candidates, cosines, strict=True)
+        if one.own or not subject.definition or cosine >= least  # a bare topic tells no senses apart
     ]
-    # a bare topic tells no senses apart
-    return [one for one in found if one.own or not subject.definition or one.relevance >= least]
 
 
 def _remoteness(subject: Subject, one: Statement) -> float:

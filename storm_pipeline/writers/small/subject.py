@@ -39,6 +39,7 @@ _PARTS = frozenset(
     "Great Greater Proto Pre Post European Ancient Modern Classical The A An".split()
 )
 """Words before a name that tell a part of what it names."""
+_TITLES = frozenset("Emperor Empress King Queen Pope Saint St Lord Lady Sir Prince Princess Caesar Sultan The".split())
 _NUMERAL = re.compile(r"[IVXLC]+|\d+")
 _SHORTEST_SURNAME = 4
 _OF_A_PHRASE = 2 / 3  # share of a phrase's content words that names it
@@ -95,6 +96,13 @@ class Subject:
     def _is_phrase(self) -> bool:
         lower = any(word.islower() for word in self.names[0].split()[1:])
         return lower and not self.own and len(self._stems) > 1
+
+    def has_namesake_in(self, text: str) -> bool:
+        """Whether a text has a person's one-word name after another name: Tiberius Claudius Nero."""
+        if not self.is_person or " " in self.names[0]:
+            return False
+        before = re.findall(rf"(?<=\w )([A-Z][a-z]+) {re.escape(self.names[0])}(?!\w)", text)
+        return any(word not in _TITLES for word in before)
 
     def is_part_of(self, title: str) -> bool:
         """Whether a page's title has a full name of the subject and more words: Renaissance art."""
