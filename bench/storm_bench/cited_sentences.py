@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from storm_bench.sections import all_paragraphs
 from storm_pipeline import Article
-from storm_pipeline.api import Paragraph, words
+from storm_pipeline.api import words
+from storm_pipeline.types import Paragraph
 
 UNIT = "each cited chunk"
 """What counts as one citation, for the parameters of citation metrics."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from storm_pipeline import Article
-from storm_pipeline.api import Paragraph, Section
+from storm_pipeline.types import Paragraph, Section
 
 
 def all_sections(article: Article) -> Iterator[tuple[tuple[str, ...], Section]]:

@@ -6,7 +6,8 @@ from itertools import takewhile
 
 from storm_bench.sections import all_sections
 from storm_pipeline import Article
-from storm_pipeline.api import Paragraph, words
+from storm_pipeline.api import words
+from storm_pipeline.types import Paragraph
 
 _OMITTED = "[shortened here]"
 

@@ -13,7 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from storm_pipeline import Article
-from storm_pipeline.api import AvailablePages, Reference, fetch, page_address, read_article
+from storm_pipeline.api import fetch, page_address
+from storm_pipeline.documents.articles.pages import AvailablePages, Reference
+from storm_pipeline.documents.articles.reading import read_article
 
 CORPUS = "wikipedia-vital-article-leads-en"
 ARTICLES = {"renaissance-capable.md": "Renaissance"}

@@ -29,7 +29,7 @@ def to_markdown(article: Article) -> str:
     """
     numbers = number_references(article)
     images = placed_images(article)
-    title = f"# {escape_heading(article.title)}".rstrip()
+    title = f"# {escape(article.title, heading=True)}".rstrip()
     blocks = [title, *_figure(images.get(LEAD)), *_paragraphs(article.lead, numbers)]
     for place, section in enumerate(article.sections, LEAD + 1):
         heading, *text = _section(section, 2, numbers)
@@ -49,22 +49,21 @@ def section_to_markdown(section: Section) -> str:
     return "\n\n".join(_section(section, 2, {})) + "\n"
 
 
-def escape(text: str) -> str:
-    """The text on one line, escaped so that Markdown shows it literally, also at the start of a line."""
-    return _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
+def escape(text: str, *, heading: bool = False) -> str:
+    """The text on one line, escaped so that Markdown shows it literally, also at the start of a line.
+
+    A heading would lose number signs at its end: there they are escaped too.
+    """
+    escaped = _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
+    return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escaped) if heading else escaped
 
 
 def _escaped_mark(found: re.Match[str]) -> str:
     return f"{found[0][:-1]}\\{found[0][-1]}"
 
 
-def escape_heading(text: str) -> str:
-    """As :func:`escape`, for a heading, which would lose number signs at its end."""
-    return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escape(text))
-
-
 def _section(section: Section, level: int, numbers: dict[str, int]) -> Iterator[str]:
-    yield f"{'#' * min(level, 6)} {escape_heading(section.heading)}".rstrip()
+    yield f"{'#' * min(level, 6)} {escape(section.heading, heading=True)}".rstrip()
     yield from _paragraphs(section.paragraphs, numbers)
     for subsection in section.subsections:
         yield from _section(subsection, level + 1, numbers)

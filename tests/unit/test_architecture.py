@@ -226,7 +226,7 @@ def test_the_surface_for_other_distributions() -> None:
 
 
 def test_the_surface_for_other_distributions_grows_by_decision() -> None:
-    assert len(api.__all__) <= 104
+    assert len(api.__all__) <= 69
 
 
 def test_unknown_public_name() -> None:

@@ -5,18 +5,10 @@ from dataclasses import replace
 
 from storm_bench.types import CitedStatement, HumanSection, Topic
 from storm_pipeline import Article, DatasetError, Snippet
-from storm_pipeline.api import (
-    AvailablePages,
-    HeadingNode,
-    Paragraph,
-    Reference,
-    Section,
-    is_back_matter,
-    parse_cited,
-    source_id,
-    terms,
-    with_citations,
-)
+from storm_pipeline.api import is_back_matter, parse_cited, source_id, terms
+from storm_pipeline.documents.articles.markdown_blocks import HeadingNode
+from storm_pipeline.documents.articles.pages import AvailablePages, Reference, with_citations
+from storm_pipeline.types import Paragraph, Section
 
 _SHARED = 0.5  # minimum share of a statement's content words in the sentence that states it
 

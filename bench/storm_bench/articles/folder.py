@@ -8,7 +8,8 @@ from storm_bench.articles.data_set import pages_of
 from storm_bench.articles.file_names import file_names
 from storm_bench.types import Topic
 from storm_pipeline import Article, DatasetError
-from storm_pipeline.api import SUFFIXES, read_article, read_bounded
+from storm_pipeline.api import read_bounded
+from storm_pipeline.documents.articles.reading import SUFFIXES, read_article
 
 _MAX_BYTES = 20_000_000
 _RUN = "url_to_info.json"  # in a folder of knowledge-storm's output

@@ -12,7 +12,8 @@ from storm_bench.conner.sentence_order import trained_order
 from storm_bench.judges.base import CachingJudge
 from storm_bench.judges.screen import ScreenJudge
 from storm_pipeline import SettingsError
-from storm_pipeline.api import EMBEDDED_MODELS, Embedder, fetch
+from storm_pipeline.api import EMBEDDED_MODELS, fetch
+from storm_pipeline.retrieval.embedder import Embedder
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from storm_bench.conner.perspectives import Entailment
 from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair, SupportJudge
 from storm_bench.judges.pretrained import PairClassifier
-from storm_pipeline.api import Embedder
+from storm_pipeline.retrieval.embedder import Embedder
 
 
 class NliModel:

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from storm_bench.errors import MetricError
 from storm_bench.vectors import Vectors
-from storm_pipeline.api import Embedder, split_sentences
+from storm_pipeline.api import split_sentences
+from storm_pipeline.retrieval.embedder import Embedder
 
 Floats = npt.NDArray[np.float32]
 _HIDDEN = 64

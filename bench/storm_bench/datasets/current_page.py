@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from storm_pipeline.api import objects, page_address, plain_text, web_address
+from storm_pipeline.api import objects, plain_text, web_address
 
 _LIST = re.compile(
     r"(?:lists?|index|outline|glossary|timeline|chronology|bibliography|discography|filmography) of\b|deaths in \d{4}"
@@ -30,7 +30,7 @@ class CurrentPage:
     is_disambiguation: bool = False  # whether it is a disambiguation page
 
 
-def pages_of(query: Any, asked: Sequence[str], site: str) -> Iterator[CurrentPage]:
+def pages_of(query: Any, asked: Sequence[str]) -> Iterator[CurrentPage]:
     """The pages of a query, in the order of the requested titles, following redirects; missing pages are left out."""
     found = {plain_text(page.get("title")): page for page in objects(query["pages"])}
     steps = {
@@ -51,7 +51,7 @@ def pages_of(query: Any, asked: Sequence[str], site: str) -> Iterator[CurrentPag
             last,
             int(page["pageid"]),
             int(page["lastrevid"]),
-            web_address(page.get("canonicalurl") or page.get("fullurl")) or page_address(last, site),
+            web_address(page.get("canonicalurl") or page.get("fullurl")),
             int(page.get("ns", 0)),
             plain_text(properties.get("wikibase-shortdesc")),
             plain_text(properties.get("wikibase_item")),

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 from storm_bench.datasets.wikimedia import AnswerCache, service_errors
 from storm_bench.types import TopicDocument
 from storm_pipeline import PageError, SearchEngine
-from storm_pipeline.api import Search, canonical_url, checked, parallel_map
+from storm_pipeline.api import checked, parallel_map, source_id
+from storm_pipeline.search.base import Search
 
 
 class FetchedPage(Protocol):
@@ -60,12 +61,12 @@ class DocumentCollector:
             return ()
         with service_errors():
             hits = self._answers.get(["search", search.name, title, k], lambda: _search_pages(search, title, k))
-        pages = {canonical_url(url): TopicDocument(url, said, origin="search") for url, said in reversed(hits)}
+        pages = {source_id(url): TopicDocument(url, said, origin="search") for url, said in reversed(hits)}
         return self.fetch_documents(list(reversed(pages.values()))[:k])
 
     def _page_text(self, url: str) -> tuple[str, str]:
         """Title and text of a page; empty if the fetch failed."""
-        page = self._answers.get(["page", canonical_url(url)], lambda: self._fetch_page(url))
+        page = self._answers.get(["page", source_id(url)], lambda: self._fetch_page(url))
         return str(page.get("title", "")), str(page.get("text", ""))
 
     def _fetch_page(self, url: str) -> dict[str, Any]:

@@ -11,14 +11,14 @@ import requests
 
 from storm_bench.datasets.dataset import PUBLISHED, Published
 from storm_pipeline import DatasetError, SearchError
-from storm_pipeline.api import Patience, TransientError, redacted, with_retries
+from storm_pipeline.api import redacted
+from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError, with_retries
 
 HOST = "https://github.com"
 _SUFFIXES = (".json", ".md", ".txt", ".csv")
 _LARGEST, _LARGEST_FILE = 2_000_000_000, 100_000_000
 """Bytes of an archive, and of a file in it: far above those of today, so that a wrong answer does not fill the disk."""
 _BLOCK = 1 << 20
-_PASSING = frozenset({429, 500, 502, 503, 504})
 _PATIENCE = Patience(connect=10, read=60, total=3600, attempts=4, first_pause=2, longest_pause=60)
 
 
@@ -58,7 +58,7 @@ def _download(address: str, archive: IO[bytes], patience: Patience) -> None:
     archive.truncate()
     try:
         with requests.get(address, stream=True, timeout=(patience.connect, patience.read)) as answer:
-            if answer.status_code in _PASSING:
+            if answer.status_code in RETRIED_STATUSES:
                 raise TransientError(f"it answered {answer.status_code}")
             if answer.status_code != requests.codes.ok:
                 raise DatasetError(f"{address} answered {answer.status_code}: the repository or its revision is gone")

@@ -9,7 +9,8 @@ from storm_bench.datasets.current_page import CurrentPage, pages_of
 from storm_bench.datasets.histories import EditHistory
 from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia, service_errors
 from storm_pipeline import DatasetError
-from storm_pipeline.api import TransientError, objects, plain_text, with_retries
+from storm_pipeline.api import objects, plain_text
+from storm_pipeline.net.retrying import TransientError, with_retries
 
 Params = Mapping[str, str | int | list[str]]
 _COMMON: Mapping[str, str | int] = {"format": "json", "formatversion": 2, "maxlag": 5}
@@ -28,7 +29,6 @@ class MediaWiki:
 
     def __init__(self, services: Wikimedia, answers: AnswerCache) -> None:
         self._address = services.api or f"https://{services.language}.wikipedia.org/w/api.php"
-        self._site = f"{services.language}.wikipedia.org"
         self._patience = services.patience
         self._answers = answers
         self._client = services.client("Wikipedia", self._address, {403: "it refuses this address or network; wait"})
@@ -49,7 +49,7 @@ class MediaWiki:
                     "ppprop": "disambiguation|wikibase-shortdesc|wikibase_item",
                 }
             )
-            for page in pages_of(query, wanted[start : start + _MOST_TITLES], self._site):
+            for page in pages_of(query, wanted[start : start + _MOST_TITLES]):
                 if page.number not in seen:
                     seen.add(page.number)
                     yield page

@@ -8,7 +8,8 @@ from functools import partial
 from storm_bench.datasets.months import Month
 from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia, service_errors
 from storm_pipeline import DatasetError
-from storm_pipeline.api import ApiClient, objects, plain_text
+from storm_pipeline.api import objects, plain_text
+from storm_pipeline.net.http import ApiClient
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from typing import Protocol
 from storm_bench.datasets.dataset import shuffled
 from storm_bench.vectors import Vectors
 from storm_pipeline import Snippet
-from storm_pipeline.api import Embedder, LexicalIndex, terms
+from storm_pipeline.api import LexicalIndex, terms
+from storm_pipeline.retrieval.embedder import Embedder
 
 Texts = tuple[str, ...]
 _CACHED_CORPORA = 2  # corpora whose indexes are cached

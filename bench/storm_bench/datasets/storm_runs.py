@@ -23,19 +23,10 @@ from typing import Any
 from storm_bench.articles.file_names import file_names
 from storm_bench.types import Case, HumanArticle, Topic
 from storm_pipeline import Article, DatasetError, Outline, Snippet
-from storm_pipeline.api import (
-    AvailablePages,
-    Citation,
-    Heading,
-    HeadingNode,
-    Paragraph,
-    Source,
-    TextBlock,
-    parse_cited,
-    source_id,
-    split_sentences,
-    tidy,
-)
+from storm_pipeline.api import parse_cited, source_id, split_sentences, tidy
+from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextBlock
+from storm_pipeline.documents.articles.pages import AvailablePages
+from storm_pipeline.types import Citation, Heading, Paragraph, Source
 
 _HEADING = re.compile(r"(#+)\s*(.*?)\s*#*")
 _NUMBER = re.compile(r"\[(\d+)\]")

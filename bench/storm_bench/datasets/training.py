@@ -15,7 +15,9 @@ from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import MANIFEST, read_wikigenbench
 from storm_bench.types import Topic
 from storm_pipeline import Article, DatasetError, Snippet
-from storm_pipeline.api import Paragraph, Section, parse_cited, with_citations
+from storm_pipeline.api import parse_cited
+from storm_pipeline.documents.articles.pages import with_citations
+from storm_pipeline.types import Paragraph, Section
 
 _NO_SENTENCE = -1  # index of what is a source of the article, and cited by none of its sentences
 _WICE = "wice_claim_dev.jsonl.gz"

@@ -33,15 +33,8 @@ from storm_bench.types import (
     TopicDocument,
 )
 from storm_pipeline import DatasetError
-from storm_pipeline.api import (
-    HeadingNode,
-    escape,
-    escape_heading,
-    plain_markdown,
-    plain_text,
-    readable_title,
-    web_address,
-)
+from storm_pipeline.api import escape, plain_text, readable_title, web_address
+from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, plain_markdown
 
 NAME = "wiki_live"
 SUFFIX = ".json.gz"
@@ -175,7 +168,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _heading(text: str) -> str:
-    return _unlinked(escape_heading(text))
+    return _unlinked(escape(text, heading=True))
 
 
 def _literal(text: str) -> str:

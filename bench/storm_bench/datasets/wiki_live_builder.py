@@ -26,7 +26,8 @@ from storm_bench.datasets.wiki_page import WikiPage, read_page
 from storm_bench.datasets.wikimedia import Wikimedia
 from storm_bench.types import Topic, TopicDocument
 from storm_pipeline import DatasetError, SearchEngine
-from storm_pipeline.api import Search, repeats_wikipedia
+from storm_pipeline.api import repeats_wikipedia
+from storm_pipeline.search.base import Search
 
 MANIFEST = "manifest.json"
 _CATEGORY = "Good articles"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from unicodedata import normalize
 
 from storm_bench.types import HumanArticle
-from storm_pipeline.api import is_complete, points_back, stands_alone, statements_in, words
+from storm_pipeline.api import in_context, is_complete, statements_in, words
 
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»]*[\"”“»]")
 _MIN_UNQUOTED = 4  # minimum words outside quotation marks; fewer are a quotation and its speaker
@@ -25,9 +25,9 @@ def statements_of(article: HumanArticle) -> tuple[str, ...]:
     """
     found: dict[tuple[str, ...], str] = {}
     for heading, sentence in _sentences(article):
-        if _is_statement(sentence):
-            key = tuple(normalize("NFKC", sentence).casefold().split())
-            found.setdefault(key, _self_contained(article.title, heading, sentence))
+        told = in_context(sentence, f"{article.title}, {heading}") if _is_statement(sentence) else None
+        if told:
+            found.setdefault(tuple(normalize("NFKC", sentence).casefold().split()), told)
     return tuple(found.values())
 
 
@@ -50,10 +50,6 @@ def _sentences(article: HumanArticle) -> Iterator[tuple[str, str]]:
 
 
 def _is_statement(sentence: str) -> bool:
-    if len(words(sentence)) not in _WORDS or not is_complete(sentence) or not stands_alone(sentence):
+    if len(words(sentence)) not in _WORDS or not is_complete(sentence):
         return False
     return bool(statements_in(sentence)) and len(words(_QUOTED.sub("", sentence))) >= _MIN_UNQUOTED
-
-
-def _self_contained(title: str, heading: str, sentence: str) -> str:
-    return f"{title}, {heading}: {sentence}" if points_back(sentence) else sentence

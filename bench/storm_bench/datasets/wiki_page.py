@@ -13,7 +13,7 @@ from storm_bench.datasets.dataset import without_back_matter
 from storm_bench.datasets.wiki_citations import Citations, take_citations
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, TopicDocument
 from storm_pipeline import DatasetError
-from storm_pipeline.api import MARKER, canonical_url, is_back_matter, plain_text, split_sentences
+from storm_pipeline.api import MARKER, is_back_matter, plain_text, source_id, split_sentences
 
 _TAGS = frozenset("table style script figure noscript math audio video".split())
 _CLASSES = frozenset(
@@ -70,7 +70,7 @@ class WikiPage:
 
     def links(self) -> tuple[TopicDocument, ...]:
         """The distinct pages cited by editors, in order."""
-        cited = {canonical_url(one.url): one for one in reversed(list(self.citations.values())) if one.url}
+        cited = {source_id(one.url): one for one in reversed(list(self.citations.values())) if one.url}
         return tuple(reversed(cited.values()))
 
 

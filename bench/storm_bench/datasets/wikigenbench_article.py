@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from storm_bench.types import HumanSection
-from storm_pipeline.api import folded_title, overlap
+from storm_pipeline.api import folded_words, overlap
 
 _SUBHEADING = re.compile(r"(#{3,6}) +(.*)")
 _RUN_TOGETHER = re.compile(r"(?<=[a-z\d)\]][.,;:!?])(?=[A-Z])")
@@ -64,10 +64,10 @@ def _nodes(heading: str, rest: str) -> Iterator[_Node]:
 
 def _heading_lines(lines: Sequence[str], nodes: Sequence[_Node]) -> Iterator[int | None]:
     """For each heading, in order, the index of its line in the text; None if no later line matches."""
-    names = [folded_title(line) for line in lines]
+    names = ["".join(folded_words(line)) for line in lines]
     position = 0
     for node in nodes:
-        name = folded_title(node.heading)
+        name = "".join(folded_words(node.heading))
         found = names.index(name, position) if name and name in names[position:] else None
         if found is not None:
             position = found + 1

@@ -22,7 +22,7 @@ from storm_bench.datasets.wikigenbench import read_wikigenbench, write_manifest,
 from storm_bench.datasets.wikimedia import Wikimedia
 from storm_bench.types import Topic
 from storm_pipeline import DatasetError, SearchEngine
-from storm_pipeline.api import Search
+from storm_pipeline.search.base import Search
 
 PROVENANCE = "manifest.json"
 _KINDS = ("wiki", "google")

@@ -9,7 +9,10 @@ from typing import Any
 
 from storm_bench.datasets.dataset import BUILD
 from storm_pipeline import DatasetError, SearchError
-from storm_pipeline.api import ApiClient, Patience, Rate, SqliteCache
+from storm_pipeline.api import SqliteCache
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.retrying import Patience
 
 KEY_VARIABLE = "WIKIMEDIA_TOKEN"
 _LARGEST = 40_000_000

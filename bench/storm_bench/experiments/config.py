@@ -24,7 +24,8 @@ from storm_bench.experiments.own_code import is_own
 from storm_bench.metrics.registry import METRICS
 from storm_bench.metrics.resources import Resources
 from storm_pipeline import Settings, SettingsError
-from storm_pipeline.api import OUTLINES, fingerprint, read_bounded, without_secrets
+from storm_pipeline.api import fingerprint, read_bounded, without_secrets
+from storm_pipeline.recipes import OUTLINES
 
 _RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
 _OF_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from storm_bench.datasets.closed_corpus import Sources
 from storm_bench.experiments.own_code import is_own
 from storm_pipeline import Settings
-from storm_pipeline.api import RECIPES, renamed, without_secrets
+from storm_pipeline.api import renamed, without_secrets
+from storm_pipeline.recipes import RECIPES
 
 _WITHOUT_SOURCES = frozenset({"direct", "rr-no-documents"})
 """Recipes that write from memory: no sentence has a source that could support it."""

@@ -29,7 +29,8 @@ from storm_bench.experiments.config_tables import DATA, DataTable, SearchTable
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Topic
 from storm_pipeline import DatasetError, SearchEngine, Snippet
-from storm_pipeline.api import shared_embedder, source_id
+from storm_pipeline.api import source_id
+from storm_pipeline.retrieval.embedder import shared_embedder
 
 
 def topics_of(config: ExperimentConfig) -> tuple[Topic, ...]:

@@ -10,7 +10,9 @@ from storm_bench.experiments.units import Unit
 from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, estimate_judging
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Topic
-from storm_pipeline.api import Range, estimate, words
+from storm_pipeline.api import words
+from storm_pipeline.estimate.estimating import estimate
+from storm_pipeline.estimate.results import Range
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from storm_bench.judges.language_model import LanguageModelJudge
 from storm_bench.judges.model_judge import open_judge
 from storm_bench.judges.screen import ScreenJudge
 from storm_pipeline import Settings, SettingsError
-from storm_pipeline.api import CachingEmbedder, shared_embedder
+from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
 
 
 def open_support_judge(

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_bench.judges.base import Pair, Parameters
-from storm_pipeline.api import Embedder, chunks, numbers, terms, words
+from storm_pipeline.api import chunks, numbers, terms, words
+from storm_pipeline.retrieval.embedder import Embedder
 
 Features = npt.NDArray[np.float64]
 """Shape (pairs, 3), each in [-1, 1], in the order of :data:`FEATURES`."""

@@ -10,7 +10,8 @@ from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.metrics.texts import generated_text
 from storm_bench.types import Case
 from storm_bench.vectors import Embed
-from storm_pipeline.api import Embedder, numbers
+from storm_pipeline.api import numbers
+from storm_pipeline.retrieval.embedder import Embedder
 
 ALIKE = 0.85
 """Minimum cosine (all-MiniLM-L6-v2) of two facts that count as one.

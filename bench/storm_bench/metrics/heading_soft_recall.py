@@ -6,7 +6,8 @@ from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.metrics.official import HeadingTruth, heading_pair
 from storm_bench.metrics.texts import HeadingsOf, describe_headings
 from storm_bench.types import Case
-from storm_pipeline.api import Embedder, soft_recall
+from storm_pipeline.api import soft_recall
+from storm_pipeline.retrieval.embedder import Embedder
 
 PUBLISHED = "paraphrase-MiniLM-L6-v2"
 """The sentence encoder used in the paper."""

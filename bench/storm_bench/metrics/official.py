@@ -12,7 +12,7 @@ from storm_bench.metrics.texts import HeadingsOf, generated_headings
 from storm_bench.sections import all_sections
 from storm_bench.types import HumanArticle, HumanSection
 from storm_pipeline import Article
-from storm_pipeline.api import UNTITLED, Paragraph
+from storm_pipeline.types import UNTITLED, Paragraph
 
 HeadingTruth = Literal["txt", "json"]
 """``txt``: as official, from the published text, cut at the first heading of back matter; ``json``: from the article's

@@ -4,7 +4,7 @@ import math
 
 from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.types import Case
-from storm_pipeline.api import LATER_ROUND
+from storm_pipeline.types import LATER_ROUND
 
 
 def _research(case: Case) -> Score:

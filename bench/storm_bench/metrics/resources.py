@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from storm_bench.judges.model_judge import JudgeModel
     from storm_bench.judges.screen import ScreenJudge
     from storm_bench.metrics.taggers import EntityTagger
-    from storm_pipeline.api import Embedder
+    from storm_pipeline.retrieval.embedder import Embedder
 
 _PINNED = "all-MiniLM-L6-v2"
 
@@ -67,7 +67,7 @@ class Resources:
         Raises:
             AssetError: the pinned one is absent and cannot be fetched.
         """
-        from storm_pipeline.api import CachingEmbedder, shared_embedder
+        from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
 
         return CachingEmbedder(shared_embedder(self.heading_embedder, self.cache, exact=True))
 
@@ -78,7 +78,7 @@ class Resources:
         Raises:
             AssetError: the pinned one is absent and cannot be fetched.
         """
-        from storm_pipeline.api import CachingEmbedder, shared_embedder
+        from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
 
         return CachingEmbedder(shared_embedder(self.embedder, self.cache))
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from storm_bench.sections import all_paragraphs, all_sections
 from storm_pipeline import Article
-from storm_pipeline.api import UNTITLED
+from storm_pipeline.types import UNTITLED
 
 HeadingsOf = Literal["outline", "article"]
 """``outline``: all headings of the outline, without one those of the body; ``article``: those of the body alone."""

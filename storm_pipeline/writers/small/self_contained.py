@@ -53,6 +53,13 @@ def stands_alone(text: str) -> bool:
     return not dependent and word_count(text) >= _SHORTEST
 
 
+def in_context(text: str, before: str) -> str | None:
+    """A sentence that makes sense alone: with ``before`` in front where it points back; None where neither helps."""
+    if not stands_alone(text):
+        return None
+    return f"{before}: {text}" if points_back(text) else text
+
+
 def _has_unresolved_pronoun(text: str) -> bool:
     """Whether a personal pronoun comes before any possible antecedent."""
     found = _PERSONAL_PRONOUN.search(text)
