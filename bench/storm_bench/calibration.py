@@ -7,9 +7,12 @@ correlated.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import TypeAdapter
 
 from storm_bench.judges.base import Pair, Parameters, SupportJudge
 from storm_bench.judging_tasks import CalibrationTask
@@ -159,3 +162,23 @@ def _resampled(groups: Sequence[str], resamples: int, seed: int) -> Iterable[npt
     rng = np.random.default_rng(seed)
     for _ in range(resamples):
         yield np.concatenate([indices[i] for i in rng.integers(0, len(indices), len(indices))])
+
+
+@cache
+def known_calibrations() -> tuple[Calibration, ...]:
+    """The calibrations that are shipped, so that reports can print them without the data: ``known_calibrations.json``.
+
+    It holds the rounded output of ``python -m storm_benchmarks.judges calibrate --value`` and, for the screen of
+    statements, of ``python -m storm_benchmarks.statements --statements 20 --value``.
+    """
+    shipped = files("storm_bench").joinpath("known_calibrations.json").read_bytes()
+    return TypeAdapter(tuple[Calibration, ...]).validate_json(shipped)
+
+
+def known_calibration(judge: SupportJudge) -> Calibration | None:
+    """The shipped calibration of a judge with this name and these parameters, or None.
+
+    An int8 embedder counts as its float32 original: their vectors are nearly equal.
+    """
+    name, parameters = judge.name.removesuffix("+int8"), dict(judge.parameters)
+    return next((own for own in known_calibrations() if own.judge == name and own.parameters == parameters), None)

@@ -7,7 +7,7 @@ to import; a test keeps them in sync.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 import dspy
 
@@ -50,41 +50,15 @@ class ExpectedArticle:
         return math.ceil(self.words / self.sentence)
 
 
-_SHORT = partial(
-    ExpectedArticle,
-    covered=0.2,
-    in_article=0.8,
-    on_pages=0.0,
-    sentence=35,
-    passage=20,
-    cited=1,
-    page_passages=1,
-    unsupported=0.05,
+_ASSUMED = (
+    "covered", "in_article", "on_pages", "sentence", "passage", "cited", "page_passages", "unsupported",
+)  # fmt: skip
+_SCENARIOS: tuple[tuple[int, float, tuple[float, ...]], ...] = (
+    (1, 0.3, (0.2, 0.8, 0.0, 35, 20, 1, 1, 0.05)),
+    (6, 0.9, (0.6, 1.0, 0.5, 22, 110, 1, 5, 0.3)),
+    (10, 1.5, (1.0, 1.0, 1.0, 14, 256, 3, 5, 1.0)),
 )
-_USUAL = partial(
-    ExpectedArticle,
-    covered=0.6,
-    in_article=1.0,
-    on_pages=0.5,
-    sentence=22,
-    passage=110,
-    cited=1,
-    page_passages=5,
-    unsupported=0.3,
-)
-_LONG = partial(
-    ExpectedArticle,
-    covered=1.0,
-    in_article=1.0,
-    on_pages=1.0,
-    sentence=14,
-    passage=256,
-    cited=3,
-    page_passages=5,
-    unsupported=1.0,
-)
-_SCENARIOS = ((1, 0.3, _SHORT), (6, 0.9, _USUAL), (10, 1.5, _LONG))
-"""Maximum sections, words written per word of the target length, and other properties, from short to long."""
+"""Maximum sections, words written per word of the target length, and what else is assumed, from short to long."""
 
 
 @dataclass(frozen=True)
@@ -212,11 +186,11 @@ def estimate_judging(
     asking = [ASKS_MODEL[name] for name in metrics if name in ASKS_MODEL]
     asking += dict.fromkeys(ASK_JUDGE[name] for name in judged_support if name in ASK_JUDGE)
     scenarios = []
-    for max_sections, written, expected in _SCENARIOS:
+    for max_sections, written, assumed in _SCENARIOS:
         sections = min(settings.max_sections, max_sections)
         words = max(1, round(sections * settings.section_words * written))
-        article = expected(
-            words=words, sections=sections, fields=fields, statements=statements, human_words=human_words
-        )
+        human: dict[str, Any] = {"fields": fields, "statements": statements, "human_words": human_words}
+        rest: dict[str, Any] = dict(zip(_ASSUMED, assumed, strict=True))
+        article = ExpectedArticle(words=words, sections=sections, **human, **rest)
         scenarios.append([question for ask in asking for question in ask(article)])
     return JudgingEstimate(*estimate_questions(settings, model, scenarios))

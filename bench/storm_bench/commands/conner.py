@@ -23,8 +23,7 @@ _Data = Annotated[
 _Out = Annotated[Path, typer.Option("--out", help="Folder of the records.")]
 _Cache = Annotated[Path | None, typer.Option("--cache", metavar="PATH", help="Downloads and trained models.")]
 _Model = Annotated[
-    list[str] | None,
-    typer.Option("--model", metavar="SEAM=NAME", help="inference, matching, lm, downstream."),
+    list[str] | None, typer.Option("--model", metavar="SEAM=NAME", help="inference, matching, lm, downstream.")
 ]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -76,13 +75,7 @@ def run(
 
 
 @conner_app.command("report", short_help="Print the tables of what was measured.")
-def report(
-    *,
-    data: _Data = None,
-    out: _Out = _OUT,
-    cache: _Cache = None,
-    debug: _Debug = False,
-) -> None:
+def report(*, data: _Data = None, out: _Out = _OUT, cache: _Cache = None, debug: _Debug = False) -> None:
     """Print means, correlations, both uses and the paper's claims as Markdown."""
     with Guard(debug=debug):
         from storm_bench.conner.evidence_source import LEADS

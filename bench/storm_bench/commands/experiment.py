@@ -43,8 +43,7 @@ _Trust = Annotated[
     bool, typer.Option("--trust", help="Let CONFIG name addresses, files, and variables of keys; remembered.")
 ]
 _AllowCode = Annotated[
-    bool,
-    typer.Option("--allow-code", help="Run the code of recipes and metrics that CONFIG names as module:name."),
+    bool, typer.Option("--allow-code", help="Run the code of recipes and metrics that CONFIG names as module:name.")
 ]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]

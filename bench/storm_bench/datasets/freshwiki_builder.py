@@ -14,9 +14,9 @@ from storm_bench.datasets.building import Build, Progress
 from storm_bench.datasets.current_page import CurrentPage, non_article_reason
 from storm_bench.datasets.dataset import DataSet, remove_others, write_json
 from storm_bench.datasets.freshwiki import read_freshwiki, write_article
-from storm_bench.datasets.histories import write_histories
 from storm_bench.datasets.most_edited import EditedPage, most_edited
 from storm_bench.datasets.quality import LiftWing, QualityGrade, by_features
+from storm_bench.datasets.statistics import write_histories
 from storm_bench.datasets.wiki_page import WikiPage, read_page
 from storm_bench.datasets.wikimedia import Wikimedia
 from storm_pipeline import DatasetError, SearchError

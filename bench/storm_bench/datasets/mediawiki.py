@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from storm_bench.datasets.current_page import CurrentPage, pages_of
-from storm_bench.datasets.histories import EditHistory
+from storm_bench.datasets.statistics import EditHistory
 from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia, service_errors
 from storm_pipeline import DatasetError
 from storm_pipeline.api import objects, plain_text

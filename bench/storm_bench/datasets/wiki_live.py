@@ -24,14 +24,7 @@ from storm_bench.datasets.dataset import (
 )
 from storm_bench.datasets.usable_documents import usable
 from storm_bench.datasets.wiki_live_published import ARTICLES, article_files, benchmarks_in, topic_values
-from storm_bench.types import (
-    CitedStatement,
-    HumanArticle,
-    HumanSection,
-    SystemArticle,
-    Topic,
-    TopicDocument,
-)
+from storm_bench.types import CitedStatement, HumanArticle, HumanSection, SystemArticle, Topic, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import escape, plain_text, readable_title, web_address
 from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, plain_markdown

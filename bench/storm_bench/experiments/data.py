@@ -4,24 +4,11 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from storm_bench.datasets.closed_corpus import (
-    ClosedCorpus,
-    Sources,
-    article_chunks,
-    pooled_chunks,
-    topic_chunks,
-)
+from storm_bench.datasets.closed_corpus import ClosedCorpus, Sources, article_chunks, pooled_chunks, topic_chunks
 from storm_bench.datasets.dataset import DataSet
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.leakage import copies
-from storm_bench.datasets.rankers import (
-    Bm25Ranker,
-    DenseRanker,
-    GoldenRanker,
-    RandomRanker,
-    Ranker,
-    TfIdfRanker,
-)
+from storm_bench.datasets.rankers import Bm25Ranker, DenseRanker, GoldenRanker, RandomRanker, Ranker, TfIdfRanker
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_bench.experiments.config import ExperimentConfig

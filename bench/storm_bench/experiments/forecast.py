@@ -47,10 +47,7 @@ def _recipe(config: ExperimentConfig, method: str) -> str | Recipe:
 
 
 def forecast(
-    config: ExperimentConfig,
-    topics: Iterable[Topic],
-    unwritten: Iterable[Unit],
-    unscored: Mapping[Unit, Sequence[str]],
+    config: ExperimentConfig, topics: Iterable[Topic], unwritten: Iterable[Unit], unscored: Mapping[Unit, Sequence[str]]
 ) -> Forecast:
     """Sum the estimates of writing and judging; makes no calls and no requests.
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from storm_bench.calibration import known_calibration
 from storm_bench.experiments import jobs
 from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.config_tables import DataTable, MethodTable
 from storm_bench.judges.base import SupportJudge
-from storm_bench.known_calibrations import known_calibration
 from storm_bench.metrics.base import JudgedMetric, Measure, Metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.reporting import JudgedMeasures, judges_of

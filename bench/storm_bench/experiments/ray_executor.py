@@ -60,13 +60,7 @@ class RayExecutor:
     name = "ray"
 
     def __init__(
-        self,
-        address: str = "",
-        *,
-        at_once: int = 1,
-        max_retries: int = 3,
-        num_cpus: float = 1,
-        num_gpus: float = 0,
+        self, address: str = "", *, at_once: int = 1, max_retries: int = 3, num_cpus: float = 1, num_gpus: float = 0
     ) -> None:
         if max_retries < 0 or num_cpus < 0 or num_gpus < 0:
             raise SettingsError("max_retries, num_cpus and num_gpus of the executor 'ray' must be at least 0")

@@ -33,14 +33,10 @@ class ArticleJob:
 
 
 @dataclass(frozen=True)
-class ScoreJob:
+class ScoreJob(ArticleJob):
     """A job that scores one article by one metric."""
 
-    config: str  # the experiment as JSON
-    cache: Path  # the cache folder
-    folder: Path  # the article's folder
-    unit: Unit  # which article
-    metric: str  # name of the metric
+    metric: str
 
 
 @dataclass(frozen=True)

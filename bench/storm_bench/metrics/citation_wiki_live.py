@@ -12,13 +12,7 @@ from storm_bench.judges.base import CachingJudge, SupportJudge
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.metrics.statement_coverage import best_scores
 from storm_bench.own_statements import own_statements
-from storm_bench.statement_passages import (
-    PASSAGE_WORDS,
-    TOP_PASSAGES,
-    StatementPassages,
-    find_in_text,
-    share,
-)
+from storm_bench.statement_passages import PASSAGE_WORDS, TOP_PASSAGES, StatementPassages, find_in_text, share
 from storm_bench.types import Case, CitedStatement, TopicDocument
 from storm_pipeline.api import source_id
 

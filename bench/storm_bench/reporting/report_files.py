@@ -1,13 +1,46 @@
-"""Writes the report's files into one folder."""
+"""Writes the report's files into one folder.
 
+The page is self-contained: no scripts, no external resources, embedded plots. All text is autoescaped by jinja2. Plots
+are images, in which browsers run and load nothing; the page's Content-Security-Policy allows only its own style and
+data images.
+"""
+
+import base64
+import functools
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from storm_bench.errors import ExperimentError
-from storm_bench.reporting.html import to_html
+from storm_bench.reporting.blocks import Block, Figure, ReportPage
 from storm_bench.reporting.markdown import PLOTS, to_markdown
 from storm_bench.reporting.report_content import report_of
 from storm_bench.reporting.results_file import RESULTS, ExperimentResults, save_results
-from storm_pipeline.api import write_atomically
+from storm_pipeline.api import page_environment, tidy, write_atomically
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+def to_html(report: ReportPage, *, lang: str = "en") -> str:
+    """Render a report as a page."""
+    return _template().render(report=report, lang=lang)
+
+
+def _image(svg: str) -> str:
+    """An SVG document as a data URL."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+
+
+def _kind(block: Block) -> str:
+    return type(block).__name__.lower()
+
+
+@functools.cache
+def _template() -> "Template":
+    environment = page_environment("storm_bench.reporting")
+    environment.filters |= {"image": _image, "kind": _kind, "tidy": tidy}
+    environment.tests["figure"] = lambda block: isinstance(block, Figure)
+    return environment.get_template("report.html")
 
 
 def write_report(folder: Path, results: ExperimentResults) -> tuple[Path, ...]:

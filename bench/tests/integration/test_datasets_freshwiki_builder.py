@@ -10,8 +10,7 @@ from wikimedia import FakeWikimedia, WikiPageStub, article_html, lagged
 
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.freshwiki_builder import FreshWikiPlan, build_freshwiki
-from storm_bench.datasets.histories import EditHistory, read_histories
-from storm_bench.datasets.statistics import edit_counts, reference_evolution
+from storm_bench.datasets.statistics import EditHistory, edit_counts, read_histories, reference_evolution
 from storm_pipeline.errors import DatasetError
 
 URLS = [f"https://news{n}.example/{n}" for n in range(1, 6)]

@@ -21,7 +21,6 @@ ORDER = [
     {"judging_tasks"},
     {"calibration"},
     {"metrics"},
-    {"known_calibrations"},
     {"reporting"},
     {"conner", "judge_calls"},
     {"experiments"},

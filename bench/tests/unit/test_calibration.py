@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_bench.calibration import auc, balanced_accuracy, calibrate, f1
+from storm_bench.calibration import auc, balanced_accuracy, calibrate, f1, known_calibration
 from storm_bench.datasets.expertqa import EvidencePassage, LabelledClaim
 from storm_bench.judges.base import Pair
 from storm_bench.judges.doubles import ScriptedSupportJudge
 from storm_bench.judges.screen import ScreenJudge
 from storm_bench.judging_tasks import CalibrationTask, LabelledPair, halves, sampled, tasks
-from storm_bench.known_calibrations import known_calibration
 from storm_bench.metrics.resources import Resources
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 

@@ -6,15 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_bench.datasets.histories import EditHistory, read_histories, write_histories
 from storm_bench.datasets.statistics import (
     ArticleSize,
+    EditHistory,
     Table7,
     article_size,
     edit_counts,
     histogram,
+    read_histories,
     reference_evolution,
     table_7,
+    write_histories,
 )
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline.errors import DatasetError

@@ -12,14 +12,14 @@ from experiment_cases import DOLLARS, ROUGE, SECONDS, TOKENS, WORDS, experiment,
 from markdown_it import MarkdownIt
 from strategies import HOSTILE
 
+from storm_bench.calibration import known_calibrations
 from storm_bench.errors import ExperimentError
-from storm_bench.known_calibrations import known_calibrations
 from storm_bench.metrics.base import Measure
 from storm_bench.reporting import ExperimentResults, JudgedMeasures, Result, load_results, write_report
-from storm_bench.reporting.html import to_html
 from storm_bench.reporting.markdown import to_markdown
 from storm_bench.reporting.plots import cost_figure, difference_figure
 from storm_bench.reporting.report_content import report_of
+from storm_bench.reporting.report_files import to_html
 from storm_pipeline.text.words import tidy
 
 KNOWN = known_calibrations()

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE
 
-from storm_bench.calibration import Calibration, CalibrationRow, MetricInterval
+from storm_bench.calibration import Calibration, CalibrationRow, MetricInterval, known_calibrations
 from storm_bench.errors import ExperimentError
 from storm_bench.judges.doubles import ScriptedGrader, ScriptedSupportJudge
 from storm_bench.judges.model_judge import open_judge
-from storm_bench.known_calibrations import known_calibrations
 from storm_bench.metrics.base import Measure
 from storm_bench.metrics.bleu import bleu
 from storm_bench.metrics.citation_alce import CitationAlce

@@ -8,7 +8,7 @@ from experiment_cases import ROUGE, SECONDS, WORDS, experiment, results_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_bench.known_calibrations import known_calibrations
+from storm_bench.calibration import known_calibrations
 from storm_bench.metrics.base import Measure
 from storm_bench.metrics.registry import METRICS
 from storm_bench.reporting import ExperimentResults, JudgedMeasures
