@@ -125,11 +125,11 @@ def leans(text: str) -> bool:
 
 
 def lacks_subject(text: str, title: str) -> bool:
-    """Whether a sentence opens with a participle whose subject it does not name, or speaks of a person unnamed."""
-    return _is_of_nobody(text) or (bool(_PARTICIPLE.match(text)) and not _names(title, text))
+    """Whether a sentence opens with a participle whose subject it does not name."""
+    return bool(_PARTICIPLE.match(text)) and not _names(title, text)
 
 
-def _is_of_nobody(text: str) -> bool:
+def is_of_nobody(text: str) -> bool:
     """Whether a pronoun means a person whom nothing before it can name: The joule is named after him."""
     pronoun = _HIM.search(text)
     before = text[: pronoun.start()].split() if pronoun else []

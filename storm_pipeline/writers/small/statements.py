@@ -17,7 +17,7 @@ from storm_pipeline.writers.small.kinds import kind_of
 from storm_pipeline.writers.small.mentions import opens_about, opens_with, remoteness, tells_of
 from storm_pipeline.writers.small.self_contained import stands_alone
 from storm_pipeline.writers.small.shortening import shortened, without_short_forms
-from storm_pipeline.writers.small.standing import lacks_subject, leans, names_a_thing_before, with_subject
+from storm_pipeline.writers.small.standing import is_of_nobody, lacks_subject, leans, names_a_thing_before, with_subject
 from storm_pipeline.writers.small.subject import Subject
 
 _OF_A_PART, _OF_A_KIND = 0.4, 0.5
@@ -150,7 +150,7 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
         lacks = lacks_subject(text, fact.title) or (
             not whole and names_a_thing_before(text, fact.title, subject.named_in)
         )
-        lacks = lacks or not (own or opens_with(subject, fact.title, text))
+        lacks = lacks or not (own or (opens_with(subject, fact.title, text) and not is_of_nobody(text)))
         makes_sense = stands_alone(text) and not lacks and not _CUT.search(text)
         kept = speaks and makes_sense and (not leans(text) or (own and kept))
         if kept:
