@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {
     "core": (("storm_pipeline", "signatures"), 43_500),
-    "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 19_500),
+    "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 19_750),
     "training": (("training/storm_training",), 500),
 }
 """Room → its folders, and the most lines that their Python files may have together."""
