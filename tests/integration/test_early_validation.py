@@ -165,7 +165,7 @@ def test_a_continued_run_that_cannot_begin_leaves_the_old_one_alone(tmp_path: Pa
 
 @pytest.mark.parametrize("topics", [
     "topic\nSilk Road\nAmber Road\n",
-    "topic,language\nSilk Road,de\nAmber Road,fr\n",
+    "topic,source_language\nSilk Road,de\nAmber Road,fr\n",
     "topic,lm\nSilk Road,openai/m\nAmber Road,anthropic/m\n",
 ])  # fmt: skip
 def test_a_batch_without_keys_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topics: str) -> None:
