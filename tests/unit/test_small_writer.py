@@ -221,6 +221,20 @@ def test_a_kind_of_what_a_common_noun_means_is_called_so_by_its_page(title: str,
     assert [one.of_a_part for one in found] == [True] * is_part
 
 
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("Selby is an island in the warm sea of the south.", True),
+        ("Selby is a city in the cold north of the old state, by whose long wall an island lies.", False),
+    ],
+)
+def test_a_place_tells_of_a_common_noun_if_it_is_one(text: str, is_told: bool) -> None:
+    own = Snippet("https://example.org/i", "Island", "An island is a piece of land in water. Every island ends.")
+    store: Any = SimpleNamespace(embed=lambda texts: np.eye(len(texts), dtype=np.float32) + 0.6)
+    page = Snippet("https://example.org/m", "Selby", text)
+    assert bool(statements_about(subject_of("Island", sources_of([own])), [page], store)) is is_told
+
+
 def test_a_page_of_the_same_name_is_of_another_thing() -> None:
     album = Snippet("https://example.org/a", "Orrin (album)", "Orrin is an album of the singer Ada. It was sold.")
     genre = Snippet("https://example.org/g", "Orrin (genre)", "Orrin is a genre of songs with much suspense in them.")

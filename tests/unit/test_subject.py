@@ -61,6 +61,7 @@ WEST_ASIA = subject("West Asia", ("West Asia", "West Asia is the western part of
         (WEST_ASIA, "The desert is bordered to the north by West Asia.", False),
         (WEST_ASIA, "South Asia has the sea on one side, with West Asia to its west.", False),
         (WEST_ASIA, "The desert of New West Asia is dry.", False),
+        (WEST_ASIA, "East Asia is the second-largest part of the continent after West Asia.", False),
         (WEST_ASIA, "West Asia borders Africa.", True),
         (WEST_ASIA, "Trade reached West Asia by sea.", True),
         (WEST_ASIA, "South Asia has a monsoon.", False),

@@ -13,7 +13,7 @@ from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.types import Snippet
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
-from storm_pipeline.writers.small.kinds import kind_of
+from storm_pipeline.writers.small.kinds import KINDS, kind_of
 from storm_pipeline.writers.small.mentions import opens_about, opens_with, remoteness, tells_of
 from storm_pipeline.writers.small.self_contained import stands_alone
 from storm_pipeline.writers.small.shortening import shortened, without_short_forms
@@ -103,12 +103,14 @@ def _about_a_part(subject: Subject, snippets: Sequence[Snippet], store: Referenc
 def _has_other_sense(subject: Subject, page: Snippet) -> bool:
     """Whether a page is of the same name as the subject's own, or its title has a common noun that it is no kind of."""
     bare = bare_name(page.title)
-    if subject.has_namesake_in(page.text):
-        return True
+    is_noun = subject.names[0][:1].islower()
+    if subject.has_namesake_in(page.text) or (
+        is_noun and kind_of(page.text) == KINDS[0] and not _is_a_kind(subject, page)
+    ):
+        return True  # Moscow covers an area
     if bare.casefold() == bare_name(subject.topic).casefold():
         return True  # the genre of thrillers, for the album Thriller
-    is_named = subject.names[0][:1].islower() and subject.is_part_of(page.title)
-    return is_named and not _is_a_kind(subject, page)
+    return is_noun and subject.is_part_of(page.title) and not _is_a_kind(subject, page)
 
 
 def _is_a_kind(subject: Subject, page: Snippet) -> bool:

@@ -26,6 +26,7 @@ _BESIDE = re.compile(
     r"unlike|such as|e\.g\.,?|i\.e\.,?|rather than|(?:as )?opposed to) (?:the |an? )?(?:[a-z]+ ){0,2}$"
 )
 """What makes a name the end of another thing, or an example beside it: Gothic was succeeded by the Renaissance."""
+_RANKED = re.compile(r"\b(?:\w+est|most[ -]\w+)\b[^.;]{0,60} after (?:the )?$")  # second-largest country after Brazil
 _NEIGHBOUR = re.compile(r"\b(?:border(?:s|ed|ing)?|adjoins?|(?:is|are|lies?|located|situated) between)\b[^.;]*$")
 _SIDE = re.compile(r"(?: [\w-]+){0,2} (?:to|on|in) (?:its|the|their) (?:far )?(?:north|south|east|west)")
 """What makes a place a neighbour of another: bordered to the north by Mexico; with Mexico to its south."""
@@ -198,7 +199,7 @@ def _spelling(name: str) -> str:
 def _is_other(text: str, found: re.Match[str]) -> bool:
     """Whether the match is part of a longer name, as in Sun Yat-sen, or a mere measure or neighbour: the Sun's mass."""
     after, before = text[found.end() :], text[: found.start()]
-    if _PLACE_OF.search(before) or _NEIGHBOUR.search(before) or _SIDE.match(after):
+    if _PLACE_OF.search(before) or _RANKED.search(before) or _NEIGHBOUR.search(before) or _SIDE.match(after):
         return True
     is_beside = _MEASURE.search(before) or _BESIDE.search(before)
     return bool(re.match(r"[ –-][A-Z]\w|-\w", after) or before.endswith("-") or is_beside)
