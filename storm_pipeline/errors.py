@@ -176,6 +176,7 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
 
 def unforeseen(error: BaseException) -> str:
     """What to say to a user of an error that no code foresaw; its class and its traceback are for the log."""
+    said = " ".join(str(error).split()) or "no reason given"
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    return f"a fault in the program itself: {' '.join(str(error).split()) or 'no reason given'}"
+        said = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return f"unexpected fault: {said}"

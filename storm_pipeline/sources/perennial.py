@@ -98,7 +98,7 @@ def read_perennial(file: Path) -> Perennial:
         return Perennial(str(record["as_of"]), tuple(map(_listed, record["sources"])))
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise SourcesError(
-            f"the list of sources in {file} cannot be read, or has another form; "
+            f"the list of sources in {file} cannot be read as such a list; "
             "delete it to use the packaged one, or rebuild it with `storm sources refresh`"
         ) from error
 

@@ -308,7 +308,7 @@ def test_calls_in_flight_are_bounded_over_all_topics(tmp_path: Path) -> None:
 def test_crashes_are_rows_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     report = write_batch(["Jade", "Crash", "Bad", "Silk"], open_storm=stubbed, out=tmp_path)
     assert [row.state for row in report.rows] == ["written", "failed", "failed", "written"]
-    assert report.rows[1].error == "a fault in the program itself: Crash"
+    assert report.rows[1].error == "unexpected fault: Crash"
     assert report.rows[2].error == "the model is down"
     assert "Traceback" in caplog.text
 

@@ -321,9 +321,9 @@ def test_json_events_are_all_that_is_on_standard_output(command: str, quiet: tup
         (
             ZeroDivisionError("by nought"),
             1,
-            "error: a fault in the program itself: by nought; run again with --debug",
+            "error: unexpected fault: by nought; run again with --debug",
         ),
-        (OSError(28, "No space"), 1, "error: No space"),
+        (OSError(28, "No space"), 1, "error: unexpected fault: No space"),
         (KeyboardInterrupt(), 130, f"interrupted; progress is saved in {Path('runs/x')}"),
     ],
 )

@@ -20,10 +20,10 @@ FOR_PROGRAMMERS = {
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (OSError(28, "No space left on device"), "No space left on device"),
-        (PermissionError(13, "Permission denied", "runs/x"), "Permission denied: runs/x"),
-        (TypeError("one\ntwo"), "a fault in the program itself: one two"),
-        (KeyError(), "a fault in the program itself: no reason given"),
+        (OSError(28, "No space left on device"), "unexpected fault: No space left on device"),
+        (PermissionError(13, "Permission denied", "runs/x"), "unexpected fault: Permission denied: runs/x"),
+        (TypeError("one\ntwo"), "unexpected fault: one two"),
+        (KeyError(), "unexpected fault: no reason given"),
     ],
 )
 def test_an_error_is_said_plainly(error: BaseException, said: str) -> None:

@@ -60,7 +60,7 @@ def write_article(job: ArticleJob) -> Written:
         return Written(str(error), seconds=time.monotonic() - start)
     except Exception as error:  # noqa: BLE001 - a crash is a row too, and other articles continue
         _LOG.error("%s crashed", job.unit.id, exc_info=error)
-        return Written(f"a fault in the program itself: {error}", seconds=time.monotonic() - start)
+        return Written(f"unexpected fault: {error}", seconds=time.monotonic() - start)
     return Written(seconds=time.monotonic() - start)
 
 
@@ -80,7 +80,7 @@ def score_article(job: ScoreJob) -> Scored:
         return Scored(failure=str(error))
     except Exception as error:  # noqa: BLE001 - a crash is a row too
         _LOG.error("%s by %s crashed", job.unit.id, job.metric, exc_info=error)
-        return Scored(failure=f"a fault in the program itself: {error}")
+        return Scored(failure=f"unexpected fault: {error}")
     return Scored(tuple(values.items()), tuple(metric.parameters.items()))
 
 

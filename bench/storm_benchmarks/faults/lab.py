@@ -53,7 +53,7 @@ class Lab:
             "out": str(out or self.out(run)),
             "cache": str(self.folder / run / "cache"),
         }
-        options = [f"--{name}={value}" for name, value in settings.items()]
+        options = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
         output = self.folder / run / "said"
         return Command(["write", TOPIC, "--quiet", *options], output, quota=quota, obeys_modes=modes)
 

@@ -152,7 +152,7 @@ def test_a_run_whose_folder_is_deleted_ends_with_a_word(place: Lab, whole: Whole
     assert deleted_after(place, "deleted", whole.seconds / 2) == []
 
 
-@pytest.mark.parametrize("said", ["", "error: one\nerror: two", "error: unexpected KeyError: 'x'", "Traceback …"])
+@pytest.mark.parametrize("said", ["", "error: one\nerror: two", "error: unexpected fault: 'x'", "Traceback …"])
 def test_a_command_that_fails_with_other_words_is_noticed(said: str) -> None:
     assert wrong_failure(Ended(1, "", said, 0.0), "No space left")
     assert wrong_failure(Ended(0, "", "error: cannot write x: No space left on device", 0.0), "No space left")
