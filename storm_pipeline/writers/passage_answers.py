@@ -2,21 +2,24 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from storm_pipeline.references.grounding import Grounding
-from storm_pipeline.references.passages import Passage, numbered_passages, passages, within_budget
+from storm_pipeline.languages import count_words
+from storm_pipeline.references.grounding import Claim, Grounding
+from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours
 from storm_pipeline.references.relevance import Floor
 from storm_pipeline.retrieval.fusion import rank_scores
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.types import Answer, Snippet
+from storm_pipeline.text.sentences import is_complete
+from storm_pipeline.types import Answer, Sentence, Snippet
 from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.passage_prompts import language_and_style
 
 _NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
 _FEW = 3  # results shown where none bears on topic or question: the best ones, so that the model may say so
-_SHARE = 0.55
-"""An answer's evidence budget as a share of a section's. With less, a recorded run lost sentences of its answers."""
+_SHARE = 1 / 3  # an answer's evidence budget as a share of a section's
+_SHORTEST = 4  # minimum words of a finding
 
 
 def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
@@ -26,10 +29,13 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     to the model. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises ModelError:
     the model fails.
     """
+    if not found:
+        return Answer()
     floor = Floor(topic, found, ctx.store.embed, ctx.settings.article_language)
     bearing = floor.bearing(found, question) or tuple(found[:_FEW])
     ctx.events.count(off_topic=len(found) - len(bearing))
-    shown = _that_answer(question, passages(bearing), round(ctx.settings.evidence_words * _SHARE))
+    words = round(ctx.settings.evidence_words * _SHARE)
+    shown = passages(_that_answer(question, bearing, words))
     if not shown:
         return Answer()
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
@@ -49,22 +55,43 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     grounding = Grounding(
         shown, known=f"{topic} {question}", embed=ctx.store.embed, language=ctx.settings.article_language
     )
+    claims = draft.claims()
     if ctx.settings.uncited == "unchecked":
-        answered = list(map(grounding.as_written, draft.claims()))
+        answered = list(map(grounding.as_written, claims))
     else:
-        answered = [verdict.sentence for verdict in grounding.judge(draft.claims())]
-    sentences = [sentence for sentence in answered if sentence.citations]
+        answered = [verdict.sentence for verdict in grounding.judge(claims)]
+    findings = [_as_cited(sentence, claim, shown) for sentence, claim in zip(answered, claims, strict=True)]
+    sentences = [one for one in findings if one.citations and _is_whole(one.text)]
     ctx.events.count(invented_citations=draft.invented, dropped_unsupported=len(answered) - len(sentences))
     ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
     return Answer(tuple(sentences), snippets)
 
 
-def _that_answer(question: str, found: Sequence[Passage], words: int) -> tuple[Passage, ...]:
-    """The passages that fit into ``words``, those first that the search ranks high and that share the question's words.
+def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
+    """A sentence with those citations alone that its own answer gave it, or else those that were found for it."""
+    given = {citation for position in claim.cited for citation in shown[position].citations()}
+    return replace(sentence, citations=tuple(c for c in sentence.citations if c in given)) if given else sentence
 
-    They are shown in the order of the search.
+
+def _is_whole(text: str) -> bool:
+    """Whether a sentence can stand alone as a finding, unlike the rest of a list or of a table."""
+    return is_complete(text) and count_words(text) >= _SHORTEST
+
+
+def _that_answer(question: str, found: Sequence[Snippet], words: int) -> tuple[Snippet, ...]:
+    """The snippets that fit into ``words``, those first that the search ranks high and that share the question's words.
+
+    The best one brings those of its page that it overlaps: an answer that breaks off in it goes on there. They are
+    shown in the order of the search.
     """
     index = LexicalIndex([[(one.text, 1), (one.title, 1)] for one in found], floor=0.0)
     scores = rank_scores((range(len(found)), (match.position for match in index.search(question))))
-    best = within_budget((found[i] for i in sorted(scores, key=scores.__getitem__, reverse=True)), words)
-    return tuple(passage for passage in found if passage in best)
+    ranked = [found[i] for i in sorted(scores, key=scores.__getitem__, reverse=True)]
+    page = [one for one in found if one.source_id == ranked[0].source_id]
+    best: set[str] = set()
+    for snippet in dict.fromkeys((*with_neighbours(ranked[:1], page), *ranked)):
+        length = count_words(snippet.text)
+        if length <= words or not best:
+            best.add(snippet.id)
+            words -= length
+    return tuple(snippet for snippet in found if snippet.id in best)
