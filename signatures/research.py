@@ -99,6 +99,7 @@ class WriteQueries(dspy.Signature):
     """
 
     topic: str = dspy.InputField()
+    also: str = dspy.InputField()
     question: str = dspy.InputField()
     number: int = dspy.InputField()
     queries: Annotated[list[str], Field(min_length=1, max_length=5)] = dspy.OutputField(

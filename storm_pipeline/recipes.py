@@ -11,6 +11,7 @@ from storm_pipeline.references.evidence import SectionEvidence
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material
 from storm_pipeline.steps.article import write_article, write_from_memory
+from storm_pipeline.steps.asked import Asked
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.steps.exclusions import leave_out_copies, usable
 from storm_pipeline.steps.finish import as_article, finish
@@ -38,12 +39,13 @@ def storm(ctx: RunContext, topic: str) -> Article:
 def storm_iterative(ctx: RunContext, topic: str) -> Article:
     """STORM with further searches: for sections that lack facts, and for open questions of the draft.
 
-    Not in the paper. An interview's search that finds little new is repeated for more results. The draft is searched
-    for open questions ``research_rounds`` - 1 times. A writer by sentence plans sections from what was found;
-    its outline stays a draft.
+    Not in the paper. Interviewers see each other's questions. An interview's search that finds little new is repeated
+    for more results. The draft is searched for open questions ``research_rounds`` - 1 times. A writer by sentence
+    plans sections from what was found, its outline stays a draft, and its interviewers ask for themselves.
     """
     ctx = look_up_topic(ctx, topic)
-    interviews = partial(hold_interviews, interview=partial(converse, deeper=True))
+    asked = None if ctx.settings.writes_by_sentence else Asked()
+    interviews = partial(hold_interviews, interview=partial(converse, deeper=True, asked=asked), asked=asked)
     refine = _as_drafted if ctx.settings.writes_by_sentence else refine_outline
     outline, conversations = _outlined(ctx, topic, interviews, refine)
     evidence = fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations))

@@ -61,7 +61,7 @@ def perspective_examples(article: Article, settings: Settings) -> Iterator[dspy.
 def query_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
     """What a section answers → queries; judged by whether they find its passages."""
     for section in _sections(article, _ASKED):
-        inputs = {"topic": article.title, "question": _asked(article, section), "number": settings.queries}
+        inputs = {"topic": article.title, "also": "", "question": _asked(article, section), "number": settings.queries}
         others = (own for other in article.sections if other != section for own in _rests_on(article, other))
         gold = Gold(passages=_rests_on(article, section), left=tuple(map(with_title, others)))
         queries = [f"{article.title} {heading}" for heading in _headings(section)[: settings.queries]]
@@ -99,7 +99,7 @@ def section_examples(article: Article, settings: Settings) -> Iterator[dspy.Exam
     for section in _sections(article, _WRITTEN):
         shown, human = _rests_on(article, section)[: 2 * _SHOWN], " ".join(_texts(section))
         inputs: Inputs = {"article": article.title, "language": settings.language_name, "style": settings.style or ""}
-        inputs |= {"outline": outline, "section": section.heading, "words": count_words(human)}
+        inputs |= {"outline": outline, "section": section.heading, "introduced": "", "words": count_words(human)}
         inputs |= {"passages": numbered_passages(shown), "findings": "", "remarks": ""}
         yield dspy.Example(**inputs, gold=Gold(human, shown)).with_inputs(*inputs)
 

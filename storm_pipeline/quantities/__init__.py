@@ -1,6 +1,13 @@
 """Numbers and dates in text, compared by value, to check a sentence's figures against its sources."""
 
-from storm_pipeline.quantities.checking import first_year, full_dates, missing, quantities, without_quantities
+from storm_pipeline.quantities.checking import (
+    differing,
+    first_year,
+    full_dates,
+    missing,
+    quantities,
+    without_quantities,
+)
 from storm_pipeline.quantities.values import Kind, Quantity
 
-__all__ = ["Kind", "Quantity", "first_year", "full_dates", "missing", "quantities", "without_quantities"]
+__all__ = ["Kind", "Quantity", "differing", "first_year", "full_dates", "missing", "quantities", "without_quantities"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, product
 
 from storm_pipeline.languages import detect
 from storm_pipeline.quantities.literals import plain_digits
@@ -139,6 +139,22 @@ def without_quantities(text: str, language: str = "en") -> str:
     return kept
 
 
+def differing(one: str, other: str, language: str = "en") -> tuple[str, str] | None:
+    """Two numbers that count the same and differ, each as its text spells it with what it counts; else None.
+
+    None too where one text has the number of the other as well, or where their dates tell that they speak of different
+    times. Rounded numbers differ where they cannot mean the same.
+    """
+    first, second = _read(one, language), _read(other, language)
+    if _dates_differ(first, second):
+        return None
+    for mine, theirs in product(filter(_counts_exactly, first), filter(_counts_exactly, second)):
+        alike = mine.counted[:_STEM] == theirs.counted[:_STEM] and mine.readings[0].kind == theirs.readings[0].kind
+        if alike and not (_has(second, mine) or _has(first, theirs)):
+            return _spelt(one, mine), _spelt(other, theirs)
+    return None
+
+
 def first_year(text: str, language: str = "en") -> int | None:
     """The first year in a text: in a date, after a word such as "in", or of a decade or century; negative for BC."""
     for mention in _read(text, language):
@@ -239,3 +255,42 @@ def _date_of(published: str) -> Quantity | None:
     except ValueError:
         return None
     return day_of(year, month, day)
+
+
+def _counts_exactly(mention: Mention) -> bool:
+    counts = mention.readings[0].kind in {"number", "ordinal"} and len(mention.counted) >= _STEM
+    return counts and mention.counted.isalpha() and len(mention.readings) == 1
+
+
+def _has(mentioned: Sequence[Mention], wanted: Mention) -> bool:
+    """Whether a text states a number, rounded or not."""
+    low, high = _bounds(wanted.readings[0])
+    kind = wanted.readings[0].kind
+    numbers = (one for mention in mentioned for one in mention.readings if one.kind == kind)
+    return any(_bounds(one)[0] <= high and low <= _bounds(one)[1] for one in numbers)
+
+
+def _bounds(one: Quantity) -> tuple[Fraction, Fraction]:
+    return one.low - one.slack[0], one.high + one.slack[1]
+
+
+def _dates_differ(first: Sequence[Mention], second: Sequence[Mention]) -> bool:
+    """Whether both texts name years, months or days, and none of them in common."""
+    both = zip(_days(first), _days(second), strict=True)
+    return any(some and others and some.isdisjoint(others) for some, others in both)
+
+
+def _days(mentioned: Sequence[Mention]) -> tuple[set[Fraction], set[Fraction], set[Fraction]]:
+    """The years, months and days that a text names."""
+    dates = [one for mention in mentioned for one in mention.readings if one.kind == "date"]
+    alone = (m.readings[0] for m in mentioned if m.readings[0].kind == "number" and len(m.counted) < _STEM)
+    years = {one.low for one in (*dates, *alone) if one.low}
+    return (
+        {year for year in years if _MIN_YEAR <= year <= _MAX_YEAR},
+        {Fraction(one.month) for one in dates if one.month},
+        {Fraction(one.day) for one in dates if one.day},
+    )
+
+
+def _spelt(text: str, mention: Mention) -> str:
+    return f"{text[mention.start : mention.end]} {mention.counted}"

@@ -60,6 +60,7 @@ class PassageEvidence(SectionEvidence):
     findings: tuple[Sentence, ...] = ()
     own: int = 0  # number of findings assigned to this section
     target_words: int = 0  # target length of the section
+    introduced: tuple[str, ...] = ()  # names of its findings that an earlier section introduces
 
     @property
     def own_findings(self) -> tuple[Sentence, ...]:

@@ -1,4 +1,4 @@
-"""Finds the snippets of a page that introduce people whom its other snippets mention by bare surname."""
+"""Names in full, and the snippets of a page that introduce people whom its other snippets mention by bare surname."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,6 +32,18 @@ def introducing(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[S
         chosen.append(best)
         unknown -= others.pop(best)
     return tuple(chosen)
+
+
+def full_names(text: str) -> tuple[str, ...]:
+    """The names of two capitalised words or more in a text, in order and distinct; only of scripts with capitals."""
+    names: list[list[re.Match[str]]] = [[]]
+    for word in _capitalised(text):
+        last = names[-1][-1:]
+        if last and _INITIAL.fullmatch(text, last[0].end(), word.start()):
+            names[-1].append(word)
+        elif not _begins_sentence(text, word.start()):
+            names.append([word])
+    return tuple(dict.fromkeys(text[own[0].start() : own[-1].end()] for own in names if len(own) > 1))
 
 
 # Cached, since a page's snippets are compared for every section that shows one of them.

@@ -1,7 +1,8 @@
 """Conversations between a writer with a perspective and an expert with a search engine (paper section 3.2)."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
@@ -9,6 +10,7 @@ from storm_pipeline.languages import joined, split_sentences
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import at_place, fingerprint
+from storm_pipeline.steps.asked import Asked
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Conversation, Perspective, Snippet, Turn
 
@@ -23,22 +25,45 @@ _QUESTION_MARKS = "?？؟"
 _LABEL = re.compile(r"^\s*(?:writer|question|frage|pregunta|domanda|вопрос|سؤال|问题|問題|質問)\s*[:：]\s*", re.I)
 
 _DEEPER = 2  # depth factor of the repeated search when half of the results were shown before
+_IN_ITS_LANGUAGE = (
+    "where the topic belongs to a place whose people write in another language, one of the queries in that language"
+)
 _TITLES = 6
 _FIRST_TRIES = 3  # attempts at the first question: small models may end the interview before asking anything
 
 
-def converse(ctx: RunContext, topic: str, perspective: Perspective, *, deeper: bool = False) -> Conversation:
+def converse(
+    ctx: RunContext, topic: str, perspective: Perspective, *, deeper: bool = False, asked: Asked | None = None
+) -> Conversation:
     """Hold one conversation of at most M turns.
 
     A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was shown is
     added to the store at once, so that it is embedded in the background. ``deeper``: see :func:`look_up`. Raises
     ModelAuthError: the endpoint refuses the key; no turn can succeed.
+    A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was
+    shown is added to the store at once, so that it is embedded in the background.
+
+    Args:
+        ctx: the run.
+        topic: of the article.
+        perspective: of the writer who asks.
+        deeper: see :func:`look_up`.
+        asked: where the interviewers of the run tell each other their questions. Not in the paper.
+
+    Raises:
+        ModelAuthError: the endpoint refuses the key; no turn can succeed.
     """
     turns: list[Turn] = []
-    with at_place(piece_of(perspective)):
+    others: list[Sequence[str]] = []
+    with at_place(piece_of(perspective)), _taking_part(perspective, asked):
         while len(turns) < ctx.settings.turns:
             try:
-                turn = _take_turn(ctx, topic, perspective, turns, deeper=deeper)
+                if asked is not None and turns:
+                    others.append(asked.by_others(piece_of(perspective), len(turns) - 1))
+                question = _ask_question(ctx, topic, perspective, turns, others)
+                if question is not None and asked is not None:
+                    asked.add(piece_of(perspective), question)
+                turn = None if question is None else _answered(ctx, topic, question, turns, deeper=deeper)
             except ModelError as error:
                 ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}", error)
                 break
@@ -98,13 +123,17 @@ def piece_of(perspective: Perspective) -> str:
     return f"conversations/{slug(perspective.name)}-{number}.json"
 
 
-def _take_turn(
-    ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn], *, deeper: bool
-) -> Turn | None:
-    """The next turn, or None when the writer has nothing more to ask."""
-    question = _ask_question(ctx, topic, perspective, turns)
-    if question is None:
-        return None
+@contextmanager
+def _taking_part(perspective: Perspective, asked: Asked | None) -> Iterator[None]:
+    """Tell the other interviewers when this one has ended, in whatever way."""
+    try:
+        yield
+    finally:
+        if asked is not None:
+            asked.end(piece_of(perspective))
+
+
+def _answered(ctx: RunContext, topic: str, question: str, turns: list[Turn], *, deeper: bool) -> Turn:
     known = {snippet.id for turn in turns for snippet in turn.snippets}
     return look_up(ctx, topic, question, known=known, deeper=deeper)
 
@@ -130,7 +159,8 @@ def look_up(
         ModelError: the model fails.
     """
     number = ctx.settings.queries
-    reply = ctx.ask("expert", ctx.programs.queries, topic=ctx.about(topic), question=question, number=number)
+    also = _IN_ITS_LANGUAGE if number > 1 and not ctx.settings.writes_by_sentence else ""
+    reply = ctx.ask("expert", ctx.programs.queries, topic=ctx.about(topic), also=also, question=question, number=number)
     queries = tuple(dict.fromkeys(_on_subject(ctx, q) for q in (" ".join(q.split()) for q in reply.queries) if q))[
         :number
     ]
@@ -150,10 +180,13 @@ def _on_subject(ctx: RunContext, query: str) -> str:
     return f"{ctx.subject.names[0]} {query}"
 
 
-def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> str | None:
+def _ask_question(
+    ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn], others: Sequence[Sequence[str]]
+) -> str | None:
+    """The next question, or None when the writer has nothing more to ask."""
     for tried in range(1 if turns else _FIRST_TRIES):
         with at_place(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
-            reply = _reply_of_asker(ctx, topic, perspective, turns)
+            reply = _reply_of_asker(ctx, topic, perspective, history(turns, others))
         if not _is_farewell(reply, ctx.settings.article_language):
             break
     else:
@@ -163,20 +196,29 @@ def _ask_question(ctx: RunContext, topic: str, perspective: Perspective, turns: 
     return None if _plain(question) in asked else question
 
 
-def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn]) -> str:
+def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, conversation: str) -> str:
     """What the writer says next. No prompt of one who has no perspective speaks of perspectives."""
-    about = {"topic": ctx.about(topic), "language": ctx.settings.language_name, "conversation": history(turns)}
+    about = {"topic": ctx.about(topic), "language": ctx.settings.language_name, "conversation": conversation}
     if not perspective.focus:
         return str(ctx.ask("asker", ctx.programs.plain_question, **about).question)
     return str(ctx.ask("asker", ctx.programs.question, perspective=_described(perspective), **about).question)
 
 
-def history(turns: Sequence[Turn]) -> str:
+def history(turns: Sequence[Turn], others: Sequence[Sequence[str]] = ()) -> str:
     """The conversation so far as text; each turn only appends to it, for prefix caches.
 
     Titles of the search results show the writer what the sources cover.
+
+    Args:
+        turns: of the conversation.
+        others: what the other interviewers asked in each of them.
     """
-    return "\n".join(f"Writer: {turn.question}\nExpert: {turn.answer_text}{_found(turn)}" for turn in turns)
+    meanwhile = [f"\nAsked by other writers: {' '.join(asked)}" if asked else "" for asked in others]
+    meanwhile += [""] * (len(turns) - len(meanwhile))
+    return "\n".join(
+        f"Writer: {turn.question}\nExpert: {turn.answer_text}{_found(turn)}{asked}"
+        for turn, asked in zip(turns, meanwhile, strict=True)
+    )
 
 
 def _found(turn: Turn) -> str:

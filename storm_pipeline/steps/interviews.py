@@ -5,7 +5,8 @@ from collections.abc import Callable
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.errors import ModelError
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.steps.conversations import converse
+from storm_pipeline.steps.asked import Asked
+from storm_pipeline.steps.conversations import converse, piece_of
 from storm_pipeline.steps.exclusions import without_copies
 from storm_pipeline.steps.perspectives import BASIC_FACT_WRITER, find_perspectives
 from storm_pipeline.steps.searching import nothing_found
@@ -15,7 +16,7 @@ Conversations = tuple[Conversation, ...]
 Interview = Callable[[RunContext, str, Perspective], Conversation]
 
 
-def hold_interviews(ctx: RunContext, topic: str, interview: Interview) -> Conversations:
+def hold_interviews(ctx: RunContext, topic: str, interview: Interview, asked: Asked | None = None) -> Conversations:
     """The basic-fact writer's interview and, as soon as they are known, those of the perspectives.
 
     Raises:
@@ -25,7 +26,12 @@ def hold_interviews(ctx: RunContext, topic: str, interview: Interview) -> Conver
     total = (ctx.settings.perspectives + 1) * ctx.settings.turns
     with Tasks() as tasks, ctx.events.in_stage("conversations", total=total):
         first = tasks.start(interview, ctx, topic, BASIC_FACT_WRITER)
-        perspectives = find_perspectives(ctx, topic)
+        perspectives: tuple[Perspective, ...] = ()
+        try:
+            perspectives = tuple(find_perspectives(ctx, topic))
+        finally:
+            if asked is not None:
+                asked.expect(piece_of(one) for one in (BASIC_FACT_WRITER, *perspectives))
         others = [tasks.start(interview, ctx, topic, perspective) for perspective in perspectives]
         held = tuple(task.result() for task in (first, *others))
     return _kept(ctx, topic, held)

@@ -12,7 +12,7 @@ import numpy as np
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.languages import count_words
 from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
-from storm_pipeline.references.introductions import introducing
+from storm_pipeline.references.introductions import full_names, introducing
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.references.relevance import Floor
 from storm_pipeline.retrieval.embedder import Vectors
@@ -125,14 +125,19 @@ def _restricted_to(conversation: Conversation, kept: frozenset[str]) -> Conversa
 def _shares(ctx: RunContext, outline: Outline, research: _Research, found: _Candidates) -> list[PassageEvidence]:
     findings = findings_by_section(ctx, outline, research.findings, research.placed)
     required = _required(found, findings)
-    shares = []
-    for section, heading in enumerate(outline.sections):
-        shown = _as_passages(ctx, found, required[section], _others(ctx, found, required, section))
+    every = [
+        _as_passages(ctx, found, own, _others(ctx, found, required, section)) for section, own in enumerate(required)
+    ]
+    shares: list[PassageEvidence] = []
+    named: dict[str, None] = {}
+    for heading, shown, own in zip(outline.sections, every, findings, strict=True):
         ids = {c.snippet_id for passage in shown for c in passage.citations()}
-        own = findings[section]
         others = [f for in_section in findings for f in in_section if f not in own]
         related = [finding for finding in others if any(c.snippet_id in ids for c in finding.citations)]
-        shares.append(PassageEvidence(heading, shown, (*own, *related), len(own)))
+        names = dict.fromkeys(name for finding in own for name in full_names(finding.text))
+        introduced = tuple(name for name in names if name in named and name not in outline.topic)
+        shares.append(PassageEvidence(heading, shown, (*own, *related), len(own), introduced=introduced))
+        named |= names
     return _with_lengths(ctx, shares, research.growth)
 
 

@@ -11,7 +11,8 @@ from itertools import count
 from storm_pipeline.errors import ModelError
 from storm_pipeline.languages.tone import words_to_watch
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.types import Section
+from storm_pipeline.types import Revision, Section
+from storm_pipeline.writers.contradictions import contradictions
 from storm_pipeline.writers.edited_article import EditedArticle
 from storm_pipeline.writers.repetition import remove_certain_repetition
 
@@ -30,6 +31,7 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
             return sections
         edited = EditedArticle(ctx, topic, sections)
         inputs, remarks = {"topic": topic, "article": _numbered(sections), "watched": _watched(ctx, sections)}, ""
+        inputs["contradictions"] = _contradicting(ctx, topic, sections)
         for _ in range(_PASSES):
             try:
                 reply = ctx.ask("reviewer", ctx.programs.edit, **inputs, remarks=remarks)
@@ -39,7 +41,7 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
             remarks = edited.make(reply.edits)
             if not remarks:
                 break
-        return edited.sections()
+        return _with_what_is_left(ctx, topic, edited.sections())
 
 
 def watched_words(ctx: RunContext, sentence: str, allowed: str = "") -> str:
@@ -56,6 +58,22 @@ def _watched(ctx: RunContext, sections: Sequence[Section]) -> str:
     sentences = enumerate((s for section in sections for s in section.sentences()), 1)
     watched = ((number, watched_words(ctx, sentence.text)) for number, sentence in sentences)
     return "\n".join(f"[{number}] {words}" for number, words in watched if words)
+
+
+def _contradicting(ctx: RunContext, topic: str, sections: Sequence[Section]) -> str:
+    """Pairs of sentences that may contradict each other, by their numbers, a line each."""
+    sentences = [s for section in sections for s in section.sentences()]
+    found = contradictions(sentences, topic, ctx.settings.article_language)
+    return "\n".join(f"[{i + 1}] “{one}”, [{j + 1}] “{other}”" for i, j, one, other in found)
+
+
+def _with_what_is_left(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
+    """The sections; what the editor let stand although it may be a contradiction is recorded."""
+    sentences = [s for section in sections for s in section.sentences()]
+    for i, j, one, other in contradictions(sentences, topic, ctx.settings.article_language):
+        why = f"“{one}”, where another sentence has “{other}”: {sentences[j].text}"
+        ctx.events.revised(Revision("editing", sentences[i].text, why, "kept by the editor", sentences[i].text))
+    return sections
 
 
 def _numbered(sections: Sequence[Section]) -> str:

@@ -20,6 +20,7 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
         **language_and_style(ctx),
         "outline": outline_to_markdown(outline),
         "section": _section(evidence.heading),
+        "introduced": "; ".join(evidence.introduced),
         "words": evidence.target_words,
         "passages": numbered_passages(evidence.passages),
         "findings": _findings(evidence, ctx.settings.evidence_words // _FINDINGS),

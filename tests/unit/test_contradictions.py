@@ -1,0 +1,58 @@
+"""Numbers that differ in an article, and what was asked by others: found by code, told to a model."""
+
+import threading
+
+import pytest
+
+from storm_pipeline.quantities import differing
+from storm_pipeline.steps.asked import Asked
+from storm_pipeline.types import Sentence
+from storm_pipeline.writers.contradictions import contradictions
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        ("The motion needed 46 votes.", "A motion needs 52 votes to pass.", ("46 votes", "52 votes")),
+        (
+            "He was the third president removed.",
+            "He was the second president.",
+            ("third president", "second president"),
+        ),
+        ("The motion needed 46 votes.", "It needed 46 votes, and got 52 votes.", None),
+        ("In 2022 it had 50 members.", "In 2023 it had 70 members.", None),
+        ("About 360 tonnes of fish died.", "More than 300 tonnes of fish died.", None),
+        ("It had 50 members.", "It had 70 votes.", None),
+    ],
+)
+def test_numbers_that_count_the_same_and_differ(one: str, other: str, found: tuple[str, str] | None) -> None:
+    assert differing(one, other) == found
+
+
+def test_only_sentences_that_speak_of_the_same_are_a_pair() -> None:
+    said = [
+        "Congress needed 46 votes to admit the motion against Castillo.",
+        "Farmers of the coast counted 70 votes in their own assembly.",
+        "To admit the motion, Congress needed 52 votes.",
+    ]
+    assert contradictions([Sentence(text) for text in said], "Peru 2022", "en") == [(0, 2, "46 votes", "52 votes")]
+
+
+def test_a_turn_sees_what_the_others_asked_in_the_turn_before() -> None:
+    asked, seen = Asked(), []
+    waiting = threading.Thread(target=lambda: seen.append(asked.by_others("a", 0)), daemon=True)
+    waiting.start()
+    asked.add("a", "Who?")
+    asked.expect(["a", "b", "c"])
+    asked.add("c", "Where?")
+    assert not seen  # b has asked nothing yet
+    asked.add("b", "When?")
+    waiting.join(5)
+    assert seen == [("When?", "Where?")]
+
+
+def test_nobody_waits_for_an_interview_that_has_ended() -> None:
+    asked = Asked()
+    asked.expect(["a", "b"])
+    asked.end("b")
+    assert asked.by_others("a", 3) == ()
