@@ -146,7 +146,6 @@ _ANSWERS: list[tuple[str, str, Callable[[str, str], str]]] = [
     ("Write the opening", "lead", _deleting(_lead)),
     ("are to be told in an article", "placed findings", lambda *_: json.dumps({"places": []})),
     ("research has gone on since", "revised section", _deleting(_from_facts(8))),
-    ("research has found a little", "inserted findings", lambda user, mark: f"1: {_from_facts(1)(user, mark)}"),
     ("the draft of an encyclopedia article", "open questions", _open_questions),
     ("copy editor", "editing", lambda *_: json.dumps({"edits": []})),
     ("numbered pair", "repetition", lambda *_: json.dumps({"repeated": [1]})),

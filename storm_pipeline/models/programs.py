@@ -139,7 +139,6 @@ class Programs(SafeModule):
         self.memory = Program(writing.WriteFromMemory, token_limit=4000)
         self.section = Program(writing.WriteSection, token_limit=1500)
         self.revise = Program(writing.ReviseSection, token_limit=1500)
-        self.insert = Program(writing.InsertFindings)
         self.lead = Program(writing.WriteLead, token_limit=500)
         self.heading = Program(writing.NameSection, examples.HEADING, token_limit=20, greedy=True)
         self.edit = Program(review.EditArticle, token_limit=2000)

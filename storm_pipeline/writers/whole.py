@@ -14,7 +14,6 @@ from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, 
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.drafts import CheckedBlock, checked_blocks, read_draft
 from storm_pipeline.writers.editing import edit_article
-from storm_pipeline.writers.insertion import FEW, with_findings_inserted
 from storm_pipeline.writers.lead import write_lead
 from storm_pipeline.writers.passage_answers import answer_from_passages
 from storm_pipeline.writers.passage_prompts import (
@@ -99,14 +98,9 @@ def _revised(
     before: PassageEvidence,
     section: Section,
 ) -> Section:
-    """The section updated with new evidence: a sentence for one or two new findings, else the section once more.
-
-    A prompt for a section shows the passages that it cites and those not shown before.
-    """
+    """The section updated with new evidence; the prompt shows the passages it cites and those not shown before."""
     known = (outline.topic, *evidence.heading.titles())
     new = evidence.since(before, section)
-    if 0 < new.own <= FEW:
-        return with_findings_inserted(ctx, outline, new, section)
     stands = sum(count_words(sentence.text) for sentence in section.sentences())
     more = sum(count_words(finding.text) for finding in new.own_findings)
     new = replace(new, target_words=max(new.target_words, stands + more))  # never fewer words than it has to keep

@@ -179,24 +179,3 @@ def test_what_an_answer_cites_can_be_looked_up_copies_too() -> None:
 def test_without_anything_found_nobody_is_asked() -> None:
     with run() as (ctx, _):
         assert ctx.writer.answer(ctx, "Orrin Dam", "Who paid?", []).sentences == ()
-
-
-def test_one_new_finding_is_inserted_as_a_sentence() -> None:
-    asked: list[Mapping[str, Any]] = []
-
-    def insert(inputs: Mapping[str, Any]) -> dict[str, str]:
-        asked.append(inputs)
-        return {"text": f"1: {CAME.replace('[2]', '[1]')}\n2: Penguins waltz beneath Antarctic moonlight [1]."}
-
-    with run([DAM, FLOOD], {"InsertFindings": insert}) as (ctx, told):
-        before = evidence_of(ctx, OUTLINE.sections[0], [DAM])
-        chosen = evidence_of(ctx, OUTLINE.sections[0], [DAM, FLOOD])
-        new = Sentence(CAME.partition(" [")[0] + ".", (Citation(FLOOD.source_id, FLOOD.id),))
-        evidence = replace(chosen, findings=(new,), own=1)
-        written = section(BUILT)
-        revised = ctx.writer.write(ctx, Writing(OUTLINE, evidence, before=(written, before)))
-    assert isinstance(revised, Section)
-    assert texts(revised) == [BUILT.partition(" [")[0] + ".", CAME.partition(" [")[0] + "."]
-    assert asked[0]["written"] == f"(1) {BUILT.partition(' [')[0]}."
-    assert "Two thousand men" not in asked[0]["passages"]
-    assert [one.outcome for one in told.revised()] == ["inserted", "dropped"]

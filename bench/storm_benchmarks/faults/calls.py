@@ -22,7 +22,6 @@ _PARTS = {
     "outline": "outline",
     "placed findings": "evidence",
     "revised section": "writing",
-    "inserted findings": "writing",
     "section": "writing",
     "sections": "writing",
     "reworded": "writing",
