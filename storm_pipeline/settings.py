@@ -8,7 +8,6 @@ from typing import Any, Literal, get_origin
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from storm_pipeline.configuration.addresses import redacted
-from storm_pipeline.configuration.home import default_cache
 from storm_pipeline.configuration.renamed import renaming
 from storm_pipeline.configuration.setting_types import (
     Domains,
@@ -21,6 +20,7 @@ from storm_pipeline.configuration.setting_types import (
     Texts,
     Variable,
 )
+from storm_pipeline.configuration.variables import default_cache
 from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.languages import language_name
 from storm_pipeline.text.formatting import did_you_mean

@@ -107,8 +107,8 @@ def with_consent(work: Callable[[], T], otherwise: Callable[[], T] | None = None
 
 def record(claims: "Iterable[Claim]", *, counts: bool = True) -> None:
     """Remember the user's decision on claims. Raises SettingsError: his state folder cannot be written."""
-    from storm_pipeline.configuration.home import user_state
     from storm_pipeline.configuration.trust import remember
+    from storm_pipeline.configuration.variables import user_state
     from storm_pipeline.files import cannot_write
 
     try:

@@ -23,7 +23,7 @@ def documents(
 ) -> None:
     """Show what FOLDER holds: which documents can be read, as which works they are cited, and why others cannot."""
     with Guard(debug=debug):
-        from storm_pipeline.configuration.home import default_cache
+        from storm_pipeline.configuration.variables import default_cache
         from storm_pipeline.documents.inventory import take_inventory
         from storm_pipeline.documents.recognition import recognise
         from storm_pipeline.errors import CorpusError

@@ -7,7 +7,7 @@ A setting comes from the first of these places that has it:
 3. ``.env`` of the current folder, by the same names,
 4. ``storm.toml`` of the current folder,
 5. ``[tool.storm]`` in ``pyproject.toml`` of the current folder,
-6. the user's ``storm.toml``, see :func:`storm_pipeline.configuration.home.user_configuration`.
+6. the user's ``storm.toml``, see :func:`storm_pipeline.configuration.variables.user_configuration`.
 
 The files of the current folder decide by themselves what is written, and no more; see
 :mod:`storm_pipeline.configuration.trust`. Keys of providers and search engines come from environment variables or
@@ -20,9 +20,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.configuration.home import user_configuration
 from storm_pipeline.configuration.place_files import FolderFile, Given, files_of, load_env, of_toml, of_variables
 from storm_pipeline.configuration.trust import CAPS, Claim, decision, untrusted
+from storm_pipeline.configuration.variables import user_configuration
 from storm_pipeline.errors import InvalidSettingError
 from storm_pipeline.settings import PRESET, Settings
 

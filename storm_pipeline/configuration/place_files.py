@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_origin
 
-from storm_pipeline.configuration.home import user_configuration
 from storm_pipeline.configuration.providers import settable_in_env_file
 from storm_pipeline.configuration.renamed import SETTINGS
 from storm_pipeline.configuration.trust import Claim, decides_alone, decision
-from storm_pipeline.configuration.variables import MOST_OF_A_FILE, OWN, read_env, use_variables
+from storm_pipeline.configuration.variables import MOST_OF_A_FILE, OWN, read_env, use_variables, user_configuration
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.files import read_bounded
 from storm_pipeline.settings import Settings, no_such_setting

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from storm_pipeline.configuration.addresses import HIDDEN, names_secret, redacted
-from storm_pipeline.configuration.home import user_state
 from storm_pipeline.configuration.renamed import hashed_name
+from storm_pipeline.configuration.variables import user_state
 from storm_pipeline.errors import UntrustedError
 from storm_pipeline.files import write_atomically
 

@@ -1,4 +1,4 @@
-"""Variables: those of the process's environment, and those that ``.env`` of the current folder adds for this program.
+"""The process's environment, what ``.env`` of the current folder adds to it, and the folders that it names.
 
 What ``.env`` says never enters the process's environment, which libraries and child processes would obey.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.files import read_bounded
 
+_APP = "storm-pipeline"
 OWN = "STORM_"
 """Beginning of the package's own variables."""
 MOST_OF_A_FILE = 1_000_000
@@ -59,3 +60,31 @@ def read_env(folder: Path) -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise SettingsError(f"{file} cannot be read: {error}") from error
     return {name: value for name, value in values.items() if name and value and "\0" not in value}
+
+
+def default_cache() -> Path:
+    """``$STORM_HOME/cache``; without that variable, the folder that the platform has for a program's cache."""
+    from platformdirs import user_cache_path
+
+    home = _home()
+    return home / "cache" if home else user_cache_path(_APP, appauthor=False)
+
+
+def user_configuration() -> Path:
+    """The user's ``storm.toml``: in ``$STORM_HOME``, else where the platform has a program's configuration."""
+    from platformdirs import user_config_path
+
+    return (_home() or user_config_path(_APP, appauthor=False)) / "storm.toml"
+
+
+def user_state() -> Path:
+    """Where the user's consents are kept: ``$STORM_HOME/state``, else where the platform has a program's state."""
+    from platformdirs import user_state_path
+
+    home = _home()
+    return home / "state" if home else user_state_path(_APP, appauthor=False)
+
+
+def _home() -> Path | None:
+    given = os.environ.get("STORM_HOME", "").strip()
+    return Path(given).expanduser() if given else None

@@ -1,4 +1,7 @@
-"""Extracting the main text of a fetched page, without navigation, notices and advertising."""
+"""The main text of a fetched page, without navigation, notices and advertising, and what it declares for citing it.
+
+What it declares is in meta tags of the Highwire, PRISM and Dublin Core schemes.
+"""
 
 import math
 import re
@@ -12,8 +15,51 @@ from storm_pipeline.documents.pdf import read_pdf
 from storm_pipeline.documents.plain import iso_date, plain_text, readable_title, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.identity import canonical_url
-from storm_pipeline.pages.citation_tags import citation_tags
 from storm_pipeline.pages.fetch import HTML, PDF, Fetched
+
+_MAX_META_TAGS = 500
+_MAX_CHARS = 200
+_MAX_AUTHORS = 30
+_AUTHORS = ("citation_author", "dc.creator", "dcterms.creator")
+_JOURNAL = ("citation_journal_title", "prism.publicationname", "citation_conference_title", "citation_inbook_title")
+_PUBLISHER = ("citation_publisher", "dc.publisher", "dcterms.publisher")
+_DOI = ("citation_doi", "prism.doi", "bepress_citation_doi", "dc.identifier", "dcterms.identifier")
+_PUBLISHED = ("citation_publication_date", "citation_date", "citation_online_date", "dc.date", "dcterms.issued")
+_DOI_NAME = re.compile(r"(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)", re.I)
+
+
+@dataclass(frozen=True)
+class CitationTags:
+    """Declared metadata; None where nothing is declared."""
+
+    authors: str | None = None  # names joined by ``; ``, the first 30
+    journal: str | None = None  # title of the journal, the proceedings or the book
+    publisher: str | None = None
+    doi: str | None = None  # in lower case
+    published: str | None = None  # ISO date
+
+
+def citation_tags(tree: Any) -> CitationTags:
+    """Read the meta tags of a page. ``tree``: the parsed page (lxml); only its first 500 meta tags are read."""
+    tags: dict[str, list[str]] = {}
+    for tag in tree.xpath("//meta[@content]")[:_MAX_META_TAGS]:
+        name = (tag.get("name") or tag.get("property") or "").strip().lower()
+        if content := plain_text(tag.get("content"))[:_MAX_CHARS]:
+            tags.setdefault(name, []).append(content)
+
+    def declared(names: tuple[str, ...]) -> list[str]:
+        return next((tags[name] for name in names if name in tags), [])
+
+    authors = [author.replace(";", ",") for author in declared(_AUTHORS)[:_MAX_AUTHORS]]
+    dois = (_DOI_NAME.fullmatch(text) for name in _DOI for text in tags.get(name, []))
+    return CitationTags(
+        authors="; ".join(dict.fromkeys(authors)) or None,
+        journal=next(iter(declared(_JOURNAL)), None),
+        publisher=next(iter(declared(_PUBLISHER)), None),
+        doi=next((found[1].lower() for found in dois if found), None),
+        published=next((day for text in declared(_PUBLISHED) if (day := iso_date(text.replace("/", "-")))), None),
+    )
+
 
 _MAX_WORDS = 250  # interstitials are short: a longer text is a page
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.configuration.addresses import redacted
-from storm_pipeline.configuration.home import default_cache
-from storm_pipeline.configuration.variables import variable
+from storm_pipeline.configuration.variables import default_cache, variable
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.base import Search
 

@@ -1,10 +1,54 @@
-"""Perspectives on the topic (paper section 3.1; Algorithm 1, lines 11 and 12)."""
+"""Related topics, and perspectives on the topic from what they cover (paper section 3.1; Algorithm 1, to line 12)."""
 
-from storm_pipeline.errors import ModelError
+from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.errors import ModelError, SearchError
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.search.tables_of_contents import TableOfContents
 from storm_pipeline.signatures.shapes import Editor
-from storm_pipeline.steps.related import related_contents
 from storm_pipeline.types import Perspective
+
+_HEADINGS_SHOWN = 14
+
+
+def related_contents(ctx: RunContext, topic: str) -> str:
+    """Find related articles and say what they cover, one line per article: ``Title: heading; heading; …``.
+
+    An article whose contents are not available is left out: its title tells the model nothing that it did not say
+    itself. If the contents cannot be fetched, that is recorded once.
+    """
+    if ctx.settings.related_topics == 0:
+        return ""
+    with ctx.events.in_stage("related topics"):
+        try:
+            titles = ctx.ask("asker", ctx.programs.related, topic=ctx.about(topic)).related_topics
+        except ModelError as error:
+            ctx.events.failed("no related topics", error)
+            return ""
+        titles = [t for t in dict.fromkeys(t.strip() for t in titles) if t and t.casefold() != topic.casefold()]
+        titles = [title for title in titles if not ctx.search.excludes_title(title)]
+        titles = titles[: ctx.settings.related_topics]
+        found = parallel_map(lambda title: _look_up(ctx, title), titles, workers=len(titles))
+        errors = [str(item) for item in found if isinstance(item, SearchError)]
+        if errors:
+            ctx.events.degraded(f"{len(errors)} of {len(titles)} tables of contents could not be fetched: {errors[0]}")
+        lines = [line for title, item in zip(titles, found, strict=True) if (line := _line(title, item))]
+        ctx.run.save_json("contents.json", lines)
+        return "\n".join(lines)
+
+
+def _look_up(ctx: RunContext, title: str) -> TableOfContents | SearchError | None:
+    try:
+        found = ctx.contents.table_of_contents(title)
+    except SearchError as error:
+        return error
+    return None if found and ctx.search.excludes_title(found.title) else found
+
+
+def _line(title: str, found: TableOfContents | SearchError | None) -> str:
+    if not isinstance(found, TableOfContents) or not found.headings:
+        return ""
+    return f"{title}: " + "; ".join(text for _, text in found.headings[:_HEADINGS_SHOWN])
+
 
 BASIC_FACT_WRITER = Perspective("Basic fact writer", "Broadly covers the basic facts about the topic.")
 """p0 of the paper: takes part in every run, whatever perspectives are found."""

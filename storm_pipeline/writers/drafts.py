@@ -18,8 +18,14 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import MARKER, has_word
 from storm_pipeline.types import Paragraph, Revision, Sentence
-from storm_pipeline.writers.claims import claims_of, ends_in_marker, has_markers_alone, without_emphasis
-from storm_pipeline.writers.remarks import RemarkReply, read_replies
+from storm_pipeline.writers.claims import (
+    RemarkReply,
+    claims_of,
+    ends_in_marker,
+    has_markers_alone,
+    read_replies,
+    without_emphasis,
+)
 
 _HEADING = re.compile(r"#{1,6} (.+?)(?: #+)?|\*\*([^*]+)\*\*:?")
 _SET_APART = re.compile(r"(?:^|(?<=[.!?\]]))[^\S\n]*\\?(#{1,6})[^\S\n]+", re.M)

@@ -25,7 +25,6 @@ ORDER = [
         "files",
     },
     {
-        "configuration.home",
         "configuration.trust",
         "configuration.providers",
     },

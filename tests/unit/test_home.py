@@ -5,7 +5,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from storm_pipeline.configuration.home import default_cache, user_configuration
+from storm_pipeline.configuration.variables import default_cache, user_configuration
 from storm_pipeline.settings import Settings
 
 

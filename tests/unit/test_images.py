@@ -21,8 +21,7 @@ from storm_pipeline.render.json import from_json, to_json
 from storm_pipeline.run.events import CallbackSink, Event, Events, Reused
 from storm_pipeline.run.journal import Journal, fingerprint
 from storm_pipeline.run.recorded_search import RecordedImages
-from storm_pipeline.search.licences import free_licence
-from storm_pipeline.search.wikimedia_images import LeadImages, WikimediaImages
+from storm_pipeline.search.wikimedia_images import LeadImages, WikimediaImages, free_licence
 from storm_pipeline.steps.images import find_images
 from storm_pipeline.types import Article, Snippet, Source
 
