@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {
     "core": (("storm_pipeline", "signatures"), 44_000),
-    "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 19_750),
+    "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 20_000),
     "training": (("training/storm_training",), 500),
 }
 """Room → its folders, and the most lines that their Python files may have together."""
