@@ -25,7 +25,7 @@ export LITELLM_LOCAL_MODEL_COST_MAP := True
 # Downloads go to ./cache instead of the user's cache folder.
 export STORM_HOME := $(CURDIR)
 
-.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths clean
+.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live deepscholar-data deepscholar storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -127,6 +127,12 @@ wiki-live-data: $(READY) ## build a round of Wiki Live from the Good Articles of
 
 wiki-live: $(READY) ## compare STORM with eleven deep-research systems (LM=… TOPICS=… SIZE=smoke|embedded|systems|round|full)
 	$(EXPERIMENT) experiments/wiki-live.toml $(CHOICES)
+
+deepscholar-data: $(READY) ## fetch DeepScholar-Bench from its authors' repository
+	@$(BIN)/storm experiment data fetch deepscholar --to data/deepscholar
+
+deepscholar: $(READY) ## write the related work of DeepScholar-Bench's papers (LM=… TOPICS=… SIZE=smoke|full)
+	$(EXPERIMENT) experiments/deepscholar.toml --allow-code $(CHOICES)
 
 storm-runs: $(READY) ## score the official system's recorded articles
 	$(EXPERIMENT) experiments/storm-runs.toml $(CHOICES)

@@ -69,6 +69,7 @@ class SettingsKeywords(TypedDict, total=False):
     length: str
     evidence: int | None
     article_language: str
+    about: str | None
     style: str | None
     editing: Literal["on", "off"]
     tone: Literal["on", "off"]

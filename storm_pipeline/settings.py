@@ -242,6 +242,12 @@ class Settings(BaseModel):
         pattern="^[a-z]{2}$",
         description="Language of the article, e.g. de; sources may be in any.",
     )
+    about: str | None = Field(
+        default=None,
+        max_length=4000,
+        description="More on the topic for research, outline and writers: which of several things is meant, or the "
+        "abstract of a paper whose related work is written.",
+    )
     style: str | None = Field(default=None, max_length=500, description="Writing style, e.g. 'for a general reader'.")
     editing: Literal["on", "off"] = Field(
         default="on", description="Whether a copy editor goes over the sections (writing: whole)."

@@ -123,6 +123,7 @@ class Topic:
     Attributes:
         id: stable within the data set; used in file names.
         title: the topic given to the systems.
+        about: more on it, also given to them, such as a paper's abstract.
         human: the human article.
         documents: the topic's closed corpus; empty if the data set has none.
         system_articles: other systems' articles, one per system; empty if the data set has none.
@@ -133,6 +134,7 @@ class Topic:
     human: HumanArticle
     documents: tuple[TopicDocument, ...] = ()
     system_articles: tuple[SystemArticle, ...] = ()
+    about: str = ""
 
     def written_by(self, system: str) -> SystemArticle | None:
         """The article of a system; None if it wrote none on this topic."""

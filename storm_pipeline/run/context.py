@@ -70,8 +70,9 @@ class RunContext:
     """What the sources say the topic is, where that was looked up first."""
 
     def about(self, topic: str) -> str:
-        """The topic as prompts of the research name it: with its definition, if that was looked up."""
-        return self.subject.described if self.subject else topic
+        """The topic as prompts name it: with its definition, if that was looked up, and what the user says about it."""
+        named = self.subject.described if self.subject else topic
+        return f"{named} ({' '.join(self.settings.about.split())})" if self.settings.about else named
 
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: object) -> dspy.Prediction:
         """Shorthand for :meth:`LanguageModels.ask`."""

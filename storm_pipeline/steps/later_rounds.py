@@ -113,7 +113,7 @@ def _open_questions(ctx: RunContext, topic: str, written: DraftedSections, cited
     reply = ctx.ask(
         "asker",
         ctx.programs.open_questions,
-        topic=topic,
+        topic=ctx.about(topic),
         language=ctx.settings.language_name,
         article=_plain(written.sections),
         unused=numbered_passages(within_budget(unused, words)),

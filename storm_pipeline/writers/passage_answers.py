@@ -44,7 +44,7 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     reply = ctx.ask(
         "expert",
         ctx.programs.passage_answer,
-        topic=topic,
+        topic=ctx.about(topic),
         language=language_and_style(ctx)["language"],
         question=question,
         passages=numbered_passages(shown),

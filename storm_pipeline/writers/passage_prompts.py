@@ -16,7 +16,7 @@ _FINDINGS = 5  # words of evidence budget per word of findings from other sectio
 def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> dict[str, object]:
     """Inputs of :class:`storm_pipeline.signatures.writing.WriteSection` for a new section."""
     return {
-        "article": outline.topic,
+        "article": ctx.about(outline.topic),
         **language_and_style(ctx),
         "outline": outline_to_markdown(outline),
         "section": _section(evidence.heading),
@@ -29,7 +29,7 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
 
 def article_inputs(ctx: RunContext, topic: str, words: int) -> dict[str, object]:
     """Inputs of the prompts that ask for a whole article, without outline and evidence."""
-    return {"topic": topic, **language_and_style(ctx), "words": words}
+    return {"topic": ctx.about(topic), **language_and_style(ctx), "words": words}
 
 
 def conversations_with_markers(conversations: Sequence[Conversation], shown: Sequence[Passage]) -> str:

@@ -22,7 +22,9 @@ _Seed = Annotated[int, typer.Option("--chance", min=0, help="Seed of the sample.
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 
-@data_app.command("fetch", short_help="A data set as its authors publish it: freshwiki, wikigenbench or wiki_live.")
+@data_app.command(
+    "fetch", short_help="A data set as its authors publish it: freshwiki, wikigenbench, wiki_live, deepscholar."
+)
 def fetch(
     name: Annotated[str, typer.Argument(metavar="NAME", show_default=False)],
     *,

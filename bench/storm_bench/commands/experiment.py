@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from storm_pipeline.estimate.results import Range
 
 experiment_app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Compare methods on a data set (FreshWiki, WikiGenBench)."
+    no_args_is_help=True, rich_markup_mode=None, help="Compare methods on a data set (FreshWiki, WikiGenBench, …)."
 )
 experiment_app.add_typer(data_app, name="data")
 experiment_app.add_typer(conner_app, name="conner")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from storm_bench.datasets.closed_corpus import ClosedCorpus, Sources, article_chunks, pooled_chunks, topic_chunks
 from storm_bench.datasets.dataset import DataSet
+from storm_bench.datasets.deepscholar import read_deepscholar
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.leakage import copies
 from storm_bench.datasets.rankers import Bm25Ranker, DenseRanker, GoldenRanker, RandomRanker, Ranker, TfIdfRanker
@@ -78,6 +79,8 @@ def _read(name: str, folder: Path, *, core: bool) -> DataSet:
     match name:
         case "freshwiki":
             return read_freshwiki(folder)
+        case "deepscholar":
+            return read_deepscholar(folder)
         case "wiki_live":
             return read_wiki_live(folder)
         case _:

@@ -18,7 +18,7 @@ from storm_bench.articles.folder import imported_hash, read_imported
 from storm_bench.datasets.leakage import exclusion_settings
 from storm_bench.datasets.storm_runs import find_storm_run, read_storm_run
 from storm_bench.experiments.config import ExperimentConfig
-from storm_bench.experiments.config_tables import DataTable, SearchTable
+from storm_bench.experiments.config_tables import DataTable, MethodTable, SearchTable
 from storm_bench.experiments.data import engine_of, pool_of, topics_of
 from storm_bench.experiments.executors import job_halt
 from storm_bench.experiments.own_code import is_own, own_metric, own_recipe, run_name, source_hash
@@ -127,7 +127,8 @@ def settings_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> Settings:
     seed: Mapping[str, Any] = {} if unit.seed is None else {"seed": unit.seed}
     reads_ground_truth = config.search_of(method).corpus == "article"
     exclusions = {} if reads_ground_truth else exclusion_settings(topic)
-    return Settings.build({**config.settings, **method.settings, **exclusions, **seed})
+    about = {"about": topic.about} if topic.about else {}
+    return Settings.build({**about, **config.settings, **method.settings, **exclusions, **seed})
 
 
 def fingerprint_of(config: ExperimentConfig, topic: Topic, unit: Unit) -> str:
@@ -154,6 +155,8 @@ def topic_fingerprint(topic: Topic) -> str:
     facts = dataclasses.asdict(topic)
     if not topic.human.published_text:
         del facts["human"]["published_text"]  # as it was before that field existed
+    if not topic.about:
+        del facts["about"]
     return fingerprint(facts)
 
 
@@ -178,7 +181,7 @@ def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
         run = find_storm_run(method.recorded, topic)
         return read_storm_run(run, polished=method.polished, title=topic.title).article
     if method.imported:
-        return read_imported(method.imported, topic)
+        return read_imported(method.imported, _with_corpus(config, topic, method))
     if method.system:
         return system_article(topic, method.system)
     if method.human:
@@ -201,6 +204,13 @@ def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
     else:
         made = storm.write(topic.title, recipe, halt=halt)
     return made if isinstance(made, Article) else _outline_only_article(made, topic, job.folder)
+
+
+def _with_corpus(config: ExperimentConfig, topic: Topic, method: MethodTable) -> Topic:
+    """The topic with the pages that articles on it may cite: those of all topics, where all are searched."""
+    if config.search_of(method).corpus != "pooled":
+        return topic
+    return dataclasses.replace(topic, documents=tuple(d for one in pool_of(config.data) for d in one.documents))
 
 
 @lru_cache(2)

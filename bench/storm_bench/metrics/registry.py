@@ -42,6 +42,7 @@ METRICS = {
     "citation_alce": Row("citation_alce:CitationAlce", ("support_judge",), {"expand": "expand_citations"}),
     "citation_wikigenbench": Row("citation_wikigenbench:CitationWikiGenBench", ("support_judge",)),
     "citation_wiki_live": Row("citation_wiki_live:CitationWikiLive", ("support_judge",)),
+    "deepscholar": Row("deepscholar:DeepScholar", ("support_judge",)),
     "support_errors": Row("support_errors:SupportErrors", ("support_judge", "judge_model")),
     "rubric": Row("rubric:RubricGrades", ("grader",)),
     "wikigen_quality": Row("wikigen_quality:WikiGenQuality", ("judge_model", "grader")),

@@ -1,0 +1,122 @@
+"""Reference coverage, citation precision and claim coverage as DeepScholar-Bench defines them.
+
+Its nugget coverage is that of the human article's statements, which are the nuggets (:mod:`.statement_coverage`,
+:mod:`.statement_coverage_lm`).
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from statistics import mean
+
+from storm_bench.judges.base import CachingJudge, Pair, SupportJudge
+from storm_bench.metrics.base import Measure, Score
+from storm_bench.sections import all_paragraphs
+from storm_bench.types import Case, TopicDocument
+from storm_pipeline import Article
+from storm_pipeline.api import folded_words
+from storm_pipeline.types import Source
+
+_COVERAGE, _CITED, _PRECISION, _CLAIMS = (
+    f"{name}_deepscholar" for name in ("reference_coverage", "references_cited", "citation_precision", "claim_coverage")
+)
+_FEWEST_CHARACTERS = 50
+_ALIKE = 0.8
+_ARXIV = re.compile(r"arxiv\.org/(?:abs|pdf|html)/(\d{4}\.\d{4,5})", re.I)
+
+
+class DeepScholar:
+    """How much of what the paper cites an article cites, and how far the works that it cites support it.
+
+    - ``reference_coverage_deepscholar``: of the works on arXiv that the paper's own related work cites, the share that
+      the article cites, by arXiv id or title (similarity over 0.8). None without such works.
+    - ``references_cited_deepscholar``: number of works that the article cites.
+    - ``citation_precision_deepscholar``: mean over the sentences of the share of their citations that support them
+      alone, by title and abstract; 0 for a sentence without citations.
+    - ``claim_coverage_deepscholar``: share of the sentences that the works cited in a window around them, the sentence
+      before and the one after, support together with the paper's own title and abstract.
+
+    Sentences under 50 characters do not count; the last two are None without others. Departures: reference coverage is
+    over all works on arXiv, where the authors keep those that a language model calls essential, a file that is not
+    published; a work's text is what the search gave of it.
+
+    Args:
+        judge: decides whether works support a sentence.
+        window: sentences before and after, >= 0; at 0 as the authors' code counts, which reads a sentence's own
+            citations only.
+    """
+
+    name = "deepscholar"
+    measures = (
+        Measure(_COVERAGE),
+        Measure(_CITED, high=math.inf, better="neither"),
+        Measure(_PRECISION),
+        Measure(_CLAIMS),
+    )
+    rests_on = (("judge", measures[2:]),)
+    reference = "Patel et al. 2025 (DeepScholar-Bench, arXiv 2508.20033), section 4"
+
+    def __init__(self, judge: SupportJudge, *, window: int = 1) -> None:
+        self._judge = CachingJudge.of(judge)
+        self._window = window
+
+    @property
+    def parameters(self) -> Mapping[str, str | int | float]:
+        """The judge and its parameters, and the window."""
+        return {"judge": self._judge.name, **self._judge.parameters, "window": self._window}
+
+    def score(self, cases: Sequence[Case]) -> list[Score]:
+        """One score per case, in order."""
+        return [self._score(case) for case in cases]
+
+    def _score(self, case: Case) -> Score:
+        cited = case.article.references
+        wanted = [work for work in case.topic.human.references if _ARXIV.search(work.url)]
+        judged = self._judged(case)
+        return {
+            _COVERAGE: mean(any(_same(work, own) for own in cited) for work in wanted) if wanted else None,
+            _CITED: len(cited),
+            _PRECISION: mean(precise for precise, _ in judged) if judged else None,
+            _CLAIMS: mean(supported for _, supported in judged) if judged else None,
+        }
+
+    def _judged(self, case: Case) -> list[tuple[float, bool]]:
+        """Of each sentence that counts, the share of its citations that support it, and whether its window does."""
+        sentences = _sentences(case.article)
+        paper = f"{case.topic.title}\n{case.topic.about}"
+        alone, together = [], []
+        for place, (text, works) in enumerate(sentences):
+            near = sentences[max(0, place - self._window) : place + self._window + 1]
+            window = dict.fromkeys(work for _, own in near for work in own)
+            alone.append([Pair(work, text) for work in works])
+            together.append([Pair("\n".join([*window, paper]), text)] if window else [])
+        counted = [i for i, (text, _) in enumerate(sentences) if len(text) >= _FEWEST_CHARACTERS]
+        self._judge.scores([pair for i in counted for pair in (*alone[i], *together[i])])  # in one batch
+        return [(self._share(alone[i]), self._share(together[i]) == 1) for i in counted]
+
+    def _share(self, pairs: Sequence[Pair]) -> float:
+        return mean(map(float, self._judge.supported(pairs))) if pairs else 0.0
+
+
+def _sentences(article: Article) -> list[tuple[str, list[str]]]:
+    """The sentences, each with the texts of the works that it cites, title first."""
+    texts = {source.id: _text(source) for source in article.sources}
+    sentences = (sentence for paragraph in all_paragraphs(article) for sentence in paragraph.sentences)
+    return [(one.text, [texts[i] for i in dict.fromkeys(c.source_id for c in one.citations)]) for one in sentences]
+
+
+def _text(source: Source) -> str:
+    return "\n".join(dict.fromkeys([source.title, *(snippet.text for snippet in source.snippets)]))
+
+
+def _same(work: TopicDocument, cited: Source) -> bool:
+    """Whether a cited page is this work."""
+    wanted, found = _ARXIV.search(work.url), _ARXIV.search(cited.url)
+    if wanted and found and wanted[1] == found[1]:
+        return True
+    return SequenceMatcher(None, _folded(work.title), _folded(cited.title)).ratio() > _ALIKE
+
+
+def _folded(title: str) -> str:
+    return " ".join(word for word in folded_words(title) if len(word) > 2)
