@@ -13,9 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from storm_pipeline import Article
-from storm_pipeline.api import fetch, page_address
+from storm_pipeline.api import fetch
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reading import read_article
+from storm_pipeline.identity import page_address
 
 CORPUS = "wikipedia-vital-article-leads-en"
 ARTICLES = {"renaissance-capable.md": "Renaissance"}
