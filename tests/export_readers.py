@@ -11,6 +11,7 @@ import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -145,7 +146,7 @@ def read_wikitext(data: bytes) -> Rows:
                 (template,) = node.contents.nodes
                 field = "url" if template.has("url") else "id"
                 value = template.get(field).value if template.has(field) else ""
-                addresses[name] = _literal(value).replace("%27", "'")
+                addresses[name] = re.sub("%27|%5F|%7E", lambda found: unquote(found[0]), _literal(value))
                 for parameter in template.params:
                     assert parameter.showkey
                     _literal(parameter.value)

@@ -108,6 +108,14 @@ def test_a_document_keeps_every_sentence_with_its_sources(name: str, article: Ar
     assert DOCUMENTS[name](export(article, name)) == expected(article, name)
 
 
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_an_address_with_markup_is_read_back(name: str) -> None:
+    snippet = Snippet("https://a.org/x__y'z~~", "A", "It is.")
+    source = Source(snippet.source_id, snippet.url, "A", (snippet,))
+    article = Article("A", (Paragraph((Sentence("It is.", (Citation(source.id, snippet.id),)),)),), sources=(source,))
+    assert DOCUMENTS[name](export(article, name)) == expected(article, name)
+
+
 @pytest.mark.parametrize("name", LISTS)
 @settings(max_examples=40, deadline=None)
 @given(article=articles())
