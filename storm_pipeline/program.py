@@ -2,6 +2,7 @@
 
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
 
 Makes = Literal["article", "research", "outline", "section", "lead"]
+
+_REPEATED_WITHIN = 5.0  # seconds
 
 
 class StormProgram(SafeModule):
@@ -118,31 +121,48 @@ _MADE = {"research": "conversations", "outline": "outline", "section": "section"
 
 
 class _Runs:
-    """What copies of a module share: a Storm, and the calls under way."""
+    """What copies of a module share: a Storm, the calls under way, and those that impatient callers repeated."""
 
     def __init__(self, storm: "Storm") -> None:
         self.storm = storm
         self._lock = threading.Lock()
         self._under_way: dict[str, Future[dspy.Prediction]] = {}
+        self._repeated: set[str] = set()
+        self._ended: dict[str, float] = {}
 
     def __deepcopy__(self, _: dict[int, Any]) -> "_Runs":
         return self
 
     def once(self, key: str, make: Callable[[], dspy.Prediction]) -> dspy.Prediction:
-        """What ``make`` returns; that of an earlier call with the same key if that is still under way."""
+        """What ``make`` returns; that of an earlier call with the same key if that is still under way.
+
+        A call that was repeated while it was under way may be repeated again just as it ends: DSPy looks for calls that
+        take long whenever another one ends. Within a few seconds such a call gets the same result.
+        """
         with self._lock:
+            self._forget()
             future = self._under_way.get(key)
-            is_first = future is None
             if future is None:
-                future = self._under_way[key] = Future()
-        if not is_first:
+                mine = self._under_way[key] = Future()
+            else:
+                self._repeated.add(key)
+        if future is not None:
             return future.result()
         try:
-            future.set_result(made := make())
+            mine.set_result(made := make())
         except BaseException as error:
-            future.set_exception(error)
+            mine.set_exception(error)
             raise
         finally:
             with self._lock:
-                del self._under_way[key]
+                self._ended[key] = time.monotonic()
+                self._forget()
         return made
+
+    def _forget(self) -> None:
+        """Drop what has ended, of repeated calls what ended a few seconds ago."""
+        now = time.monotonic()
+        for key, ended in list(self._ended.items()):
+            if key not in self._repeated or now - ended > _REPEATED_WITHIN:
+                self._repeated.discard(key)
+                del self._under_way[key], self._ended[key]
