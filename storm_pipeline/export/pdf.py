@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from storm_pipeline.configuration.variables import child_environment
@@ -16,7 +16,15 @@ from storm_pipeline.export.pages import article_page
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 """Programs that can print, the first that is on the PATH is taken."""
 _SECONDS = 120
-_PRINT = "import sys, weasyprint as w; sys.stdout.buffer.write(w.HTML(string=sys.stdin.read()).write_pdf())"
+_PRINT = """
+import sys
+try:
+    from weasyprint import HTML
+except (ImportError, OSError):
+    sys.exit(3)
+sys.stdout.buffer.write(HTML(string=sys.stdin.read()).write_pdf())
+"""
+_CANNOT_LOAD = 3  # exit status: a library of the system is missing
 _CSS = """
 @page { size: A4; margin: 24mm 26mm 26mm; @bottom-center { content: counter(page); font: 9pt serif; } }
 body { font: 11pt/1.45 Georgia, "DejaVu Serif", "Noto Serif", serif; margin: 0; }
@@ -41,8 +49,8 @@ def write(manuscript: Manuscript) -> bytes:
         RunError: the printer fails.
     """
     page = article_page(manuscript, _CSS)
-    if printing := _weasyprint():
-        return printing(page)
+    if find_spec("weasyprint") and (printed := _by_weasyprint(page)):
+        return printed
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise MissingExtraError(
@@ -52,26 +60,22 @@ def write(manuscript: Manuscript) -> bytes:
     return _by_browser(browser, page)
 
 
-def _weasyprint() -> Callable[[str], bytes] | None:
-    """What prints a page; None where WeasyPrint, or a library of the system that it needs, is not there."""
-    try:
-        from weasyprint import HTML
-    except (ImportError, OSError):
-        return None
-    except TypeError:  # a library here was built for another layout of Cython's types than one that is loaded already
-        return _by_process
-    return lambda page: bytes(HTML(string=page).write_pdf() or b"")
+def _by_weasyprint(page: str) -> bytes:
+    """The printed page; empty where a library of the system is missing that WeasyPrint needs.
 
-
-def _by_process(page: str) -> bytes:
-    """What WeasyPrint prints in a process of its own."""
+    It runs in a process of its own: its libraries have Cython's types in another layout than the runtime of the
+    embedded model, and whichever came second would not load.
+    """
     command = [sys.executable, "-P", "-c", _PRINT]
     try:
         done = subprocess.run(  # noqa: S603
-            command, input=page.encode(), capture_output=True, timeout=_SECONDS, check=True, env=child_environment()
+            command, input=page.encode(), capture_output=True, timeout=_SECONDS, check=False, env=child_environment()
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise RunError("WeasyPrint could not print the page: install Chromium, or export another format") from error
+    if done.returncode not in (0, _CANNOT_LOAD):
+        said = done.stderr.decode("utf-8", "replace").strip()[-200:]
+        raise RunError(f"WeasyPrint could not print the page ({said}): install Chromium, or export another format")
     return done.stdout
 
 

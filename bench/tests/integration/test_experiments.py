@@ -2,8 +2,6 @@
 
 import json
 import resource
-import subprocess
-import sys
 import tempfile
 import textwrap
 from collections import Counter
@@ -489,10 +487,8 @@ def test_that_the_embedded_model_judges_is_said(quiet: tuple[str, ...], data: Pa
         file = config_file(model, tmp_path)
         file.write_text(file.read_text("utf-8").replace('"shape"]', '"rubric"]'), "utf-8")
         there = ("--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(CACHE), "--trust")
-        # in processes of their own: the runtime of the embedded model does not go with every library of other tests
-        run = [sys.executable, "-P", "-m", "storm_pipeline", "experiment", "run", str(file), *there, *quiet]
-        done = subprocess.run(run, capture_output=True, text=True, check=False)
-        other = subprocess.run([*run, "--judge-lm", "openai/gpt-4o"], capture_output=True, text=True, check=False)
+        done = command("run", str(file), *there, *quiet)
+        other = command("run", str(file), *there, *quiet, "--judge-lm", "openai/gpt-4o")
     warning = "WARNING: the judge of rubric is embedded, a small model on this machine"
     assert done.stderr.count(warning) == 1
     assert ("to be judged" in done.stderr) == (not quiet)
