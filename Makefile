@@ -25,7 +25,7 @@ export LITELLM_LOCAL_MODEL_COST_MAP := True
 # Downloads go to ./cache instead of the user's cache folder.
 export STORM_HOME := $(CURDIR)
 
-.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live deepscholar-data deepscholar storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths clean
+.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live deepscholar-data deepscholar storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-judge-table bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths training-tables clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -46,7 +46,7 @@ demo: $(READY) ## write an article with the embedded model and corpus (TOPIC=…
 
 test: $(READY) ## run all tests (the pinned downloads are fetched once)
 	@$(BIN)/storm assets pull --all
-	@$(BIN)/pytest tests/e2e bench/tests/e2e
+	@$(BIN)/pytest bench/tests/e2e tests/e2e
 	@$(BIN)/pytest --numprocesses 3 --dist loadfile --durations 10 tests/integration tests/unit bench/tests/integration bench/tests/unit training/tests
 
 test-core: $(READY) ## run the package's unit tests, while you work on it
@@ -107,7 +107,7 @@ freshwiki-report: $(READY) ## rewrite the reports of these experiments, finished
 wikigenbench-data: $(READY) ## build a WikiGenBench data set for given months (MONTHS=… SEARCH=…) from Wikimedia and the web
 	@$(BIN)/storm experiment data wikigenbench $(or $(MONTHS),$(error name the months, such as MONTHS="2026-09 2026-10")) --to data/wikigenbench $(if $(SEARCH),--search $(SEARCH)) $(MORE)
 
-wikigenbench: $(READY) ## compare RR, RPRR, oRAG and STORM on each topic's documents (LM=… TOPICS=… SIZE=smoke|embedded|full)
+wikigenbench: $(READY) ## compare RR, RPRR, oRAG and STORM on each topic's documents (LM=… TOPICS=… SIZE=smoke|embedded|lengths|full)
 	$(EXPERIMENT) experiments/wikigenbench.toml $(CHOICES)
 
 wikigenbench-writers: $(READY) ## compare RR and RPRR by several models, unchecked (options as above)
@@ -164,16 +164,21 @@ bench-judges: $(READY) ## calibrate support judges on human labels (STORM_DATA=�
 bench-grounding: $(READY) ## what the citation check does to sentences labelled by people (STORM_DATA=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.grounding
 
+bench-judge-table: $(READY) ## judges of support beside one another: people's labels and planted errors (STORM_DATA=…)
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.judge_table labels
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.judge_table planted
+
 bench-metrics: $(READY) ## compute metrics without a judge on recorded and human articles (STORM_DATA=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.metrics
 
 bench-datasets: $(READY) ## compare the published data sets with the papers' tables (STORM_DATA=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.datasets
 
-bench-statements: $(READY) ## evaluate the screen of statement coverage, and statements taken by rules (STORM_DATA=…)
+bench-statements: $(READY) ## evaluate the screen of statement coverage, statements taken by rules, and add up kept labels (STORM_DATA=…)
 	@$(BIN)/storm assets pull
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.statements
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.rule_statements
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.labels
 
 bench-good-article: $(READY) ## calibrate a judge of the Good Article criteria (LM=… STORM_DATA=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.good_article --judge-lm $(LM)
@@ -189,6 +194,9 @@ bench-lengths: $(READY) ## time against length of what reads replies and pages
 
 bench-sources: $(READY) ## measure what the source filter excludes from real search results (STORM_DATA=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.source_filter
+
+training-tables: $(READY) ## train the models of FoRAG's tables in a synthetic world (MORE="--threads 2")
+	@$(BIN)/python -m storm_training tables training/recipes/tables.toml --to runs/training/tables $(MORE)
 
 clean: ## remove the environment and the downloads (runs/ is kept)
 	rm -rf $(VENV) build ./*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,9 +1,11 @@
 """Shared fixtures: no test reaches beyond this machine; pinned downloads come from cache/models."""
 
 import asyncio
+import gc
 import os
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,6 +61,15 @@ def data_dir() -> Iterator[Path]:
     if not path.is_dir():
         pytest.skip(f"needs the measuring data in {path}")
     return path
+
+
+@pytest.fixture
+def no_clients_left() -> Iterator[None]:
+    """LiteLLM's clients close no connection when they are dropped: the warning of it belongs to the test that asked."""
+    yield
+    if "litellm" in sys.modules:
+        sys.modules["litellm"].in_memory_llm_clients_cache.flush_cache()
+    gc.collect()
 
 
 @pytest.fixture(autouse=True)

@@ -23,6 +23,15 @@ class OutlineSection(BaseModel):
     subsections: list[str] = Field(default=[], max_length=3)
 
 
+class Point(BaseModel):
+    """A point of an outlined text: what it tells, and the numbers of the passages that it rests on."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str = Field(min_length=1)
+    passages: list[int] = []
+
+
 class Place(BaseModel):
     """The findings that a section tells, by their numbers."""
 

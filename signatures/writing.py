@@ -13,7 +13,7 @@ class WriteSection(dspy.Signature):
       outline, and what only fills a day's report: the words of passers-by, scenes, a page's praise of itself.
     - Only what the passages say. Combine passages that speak of one thing into one statement; where they differ, give
       both with their sources, unless one is plainly mistaken beside better ones: leave that out. Name a person in full,
-      with their office, where the passages do.
+      with their office, where the passages do. Of a passage "in part" other sections tell the rest.
     - State as fact what the sources agree on or nobody disputes; the number behind the sentence says who reported it.
       Name whoever holds an opinion, makes an estimate or is contradicted, never a newspaper for plain facts. Say what
       sources found out on the topic, nothing about the sources themselves (how a study is titled, what it examines).
@@ -64,7 +64,7 @@ class ReviseSection(dspy.Signature):
       "today", "last month", "this year" into dates by the date behind a passage's title. State as fact what nobody
       disputes; name whoever holds an opinion, makes an estimate or is contradicted, never a newspaper for plain facts.
     - End every sentence with the numbers of all passages that it rests on, like this [2][5]; the numbers in the section
-      as it stands are those of the passages below.
+      as it stands are of the same passages, of which those are shown again that new findings rest on.
     - Subheadings only those given, in their order, each on its own line after "##", only where there is material for
       at least three sentences; and one new subheading where the new findings make up a matter of its own, of at least
       three sentences. Do not repeat the section's own heading.

@@ -7,10 +7,12 @@ import secrets
 import select
 import stat
 import time
+import tomllib
 import zipfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 UNFINISHED = ".unfinished"
 """Suffix of the hidden files that an interrupted write may leave behind."""
@@ -27,6 +29,11 @@ _REMEDIES = {
     errno.EPERM: "check the folder's permissions",
     errno.ENOENT: "restore the folder",
 }
+
+
+def table_beside(module: str) -> dict[str, Any]:
+    """The data of a module: what ``words.toml`` holds, beside ``words.py``. ``module``: its ``__file__``."""
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def is_plain(path: Path) -> bool:

@@ -16,6 +16,7 @@ class SettingsKeywords(TypedDict, total=False):
     outliner_lm: str | None
     writer_lm: str | None
     reviewer_lm: str | None
+    judge_lm: str | None
     api_base: str | None
     api_key_env: str | None
     temperature: float | None
@@ -66,6 +67,7 @@ class SettingsKeywords(TypedDict, total=False):
     outline_depth: int
     outline_words: int | None
     writing: Literal["auto", "whole", "sentences"]
+    answers: Literal["plain", "outlined"]
     length: str
     evidence: int | None
     article_language: str
@@ -75,6 +77,7 @@ class SettingsKeywords(TypedDict, total=False):
     tone: Literal["on", "off"]
     words_to_watch: tuple[str, ...]
     uncited: Literal["drop", "keep", "unchecked"]
+    judge: str
     images: Literal["off", "wikimedia"]
     out: Path
     cache: Path

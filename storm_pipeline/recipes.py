@@ -7,9 +7,11 @@ from functools import partial
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.configuration.renamed import renaming
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.references.evidence import SectionEvidence
+from storm_pipeline.models.programs import Program
+from storm_pipeline.references.evidence import Evidence, SectionEvidence
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material
+from storm_pipeline.steps.answers import search_for_answer, write_answer
 from storm_pipeline.steps.article import write_article, write_from_memory
 from storm_pipeline.steps.asked import Asked
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
@@ -22,7 +24,7 @@ from storm_pipeline.steps.searching import search_all
 from storm_pipeline.steps.section_evidence import fill_gaps, gather_evidence
 from storm_pipeline.steps.topic_search import look_up_topic, search_with_topic
 from storm_pipeline.text.formatting import did_you_mean
-from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Heading, Outline, Snippet
+from storm_pipeline.types import UNTITLED, Article, Conversation, Heading, Outline, Snippet
 from storm_pipeline.writers.section_loop import write_sections
 
 Conversations = tuple[Conversation, ...]
@@ -131,12 +133,11 @@ def rag(ctx: RunContext, topic: str) -> Article:
 
 
 def orag(ctx: RunContext, topic: str) -> Article:
-    """Outline-driven RAG: RAG's outline, then a search with each section's title (section 4.3)."""
+    """Outline-driven RAG: RAG's outline, then a search with each section's title (section 4.3), written as STORM is."""
     outline = rag_outline(ctx, topic)
     ctx.store.add(search_all(ctx, [f"{topic} {section.title}" for section in outline.sections]))
     leave_out_copies(ctx)
-    evidence = gather_evidence(ctx, outline)
-    return as_article(ctx, outline, Body((), write_sections(ctx, outline, evidence.sections)))
+    return _written(ctx, topic, outline, ())
 
 
 def rr(ctx: RunContext, topic: str) -> Article:
@@ -152,15 +153,36 @@ def rr_no_documents(ctx: RunContext, topic: str) -> Article:
 def rprr(ctx: RunContext, topic: str) -> Article:
     """Retrieve-plan-retrieve-read of WikiGenBen: plan sections, rank ``top_k`` chunks anew for each, and write.
 
-    The plan is made from the chunks that :func:`rr` reads.
+    The plan is made from the chunks that :func:`rr` reads. Editor and lead are STORM's, so that methods differ in what
+    they find and plan.
     """
     outline = keep_outline(ctx, plan_outline(ctx, topic, _best_chunks(ctx, topic)))
     needs = [f"{topic} {section.title}" for section in outline.sections]
     found = [search_all(ctx, [need]) for need in needs]
     best = [usable(ctx, snippets)[: ctx.settings.top_k] for snippets in found]
     parts = [Outline(topic, (section,)) for section in outline.sections]
-    evidence = [own for part, few in zip(parts, best, strict=True) for own in _selected(ctx, part, few, len(parts))]
-    return as_article(ctx, outline, Body((), write_sections(ctx, outline, evidence)))
+    chosen = [own for part, few in zip(parts, best, strict=True) for own in _selected(ctx, part, few, len(parts))]
+    sections = write_sections(ctx, outline, chosen)
+    return _finished(ctx, topic, DraftedSections(sections, Evidence(outline, tuple(chosen)), ()))
+
+
+def answer(ctx: RunContext, question: str) -> Article:
+    """An outline-enhanced answer (FoRAG 4.1): search, an outline whose points name their passages, expansion.
+
+    A writer by sentence answers with the sources' sentences that are nearest to the question, without an outline.
+    """
+    return _answered(ctx, question, ctx.programs.answer)
+
+
+def answer_no_outline(ctx: RunContext, question: str) -> Article:
+    """The answer in one call, from the same passages: FoRAG's generator without the outline (table 4)."""
+    return _answered(ctx, question, ctx.programs.plain_answer)
+
+
+def _answered(ctx: RunContext, question: str, program: Program) -> Article:
+    found = search_for_answer(ctx, question)
+    body = write_answer(ctx, question, found, program)
+    return as_article(ctx, Outline(question), body, command="answer")
 
 
 def direct_outline(ctx: RunContext, topic: str) -> Outline:
@@ -203,7 +225,7 @@ def require_outline(recipe: str) -> None:
         raise SettingsError(f"{recipe} writes without an outline: leave --outline out, or choose another recipe")
 
 
-_WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rag", "rr", "rr-no-documents"})
+_WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rag", "rr", "rr-no-documents", "answer", "answer-no-outline"})
 
 Recipe = Callable[[RunContext, str], Article]
 """A whole method: from a run and its topic to an article."""
@@ -220,6 +242,8 @@ RECIPES: Mapping[str, Recipe] = {
     "rr": rr,
     "rr-no-documents": rr_no_documents,
     "rprr": rprr,
+    "answer": answer,
+    "answer-no-outline": answer_no_outline,
 }
 """Every method that writes articles, by its name in settings and reports."""
 

@@ -26,6 +26,7 @@ from storm_pipeline.languages import language_name
 from storm_pipeline.text.formatting import did_you_mean
 
 _LENGTHS = {"short": 800, "standard": 2400, "long": 4800}
+_ANSWER_LENGTHS = {"short": 150, "standard": 400, "long": 900}
 _DEPTHS: dict[str, dict[str, int]] = {
     "1": {"perspectives": 3, "turns": 3, "top_k": 3, "rounds": 1},
     "2": {"perspectives": 5, "turns": 5, "top_k": 5, "rounds": 2},
@@ -35,8 +36,8 @@ PRESET = frozenset(name for preset in _DEPTHS.values() for name in preset)
 """Settings that a depth sets unless they are given."""
 _EVIDENCE = 3000
 _INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 600
-Role = Literal["asker", "expert", "outliner", "writer", "reviewer"]
-ROLES: tuple[Role, ...] = ("asker", "expert", "outliner", "writer", "reviewer")
+Role = Literal["asker", "expert", "outliner", "writer", "reviewer", "judge"]
+ROLES: tuple[Role, ...] = ("asker", "expert", "outliner", "writer", "reviewer", "judge")
 
 
 class Settings(BaseModel):
@@ -61,6 +62,9 @@ class Settings(BaseModel):
     writer_lm: RoleModel = Field(default=None, description="Model that writes sections and lead; default: lm.")
     reviewer_lm: RoleModel = Field(
         default=None, description="Model that edits the sections (writing: whole); default: lm."
+    )
+    judge_lm: RoleModel = Field(
+        default=None, description="Model that judges the sentences (judge: model); default: reviewer_lm, else lm."
     )
     api_base: Endpoint = Field(
         default=None,
@@ -224,12 +228,18 @@ class Settings(BaseModel):
         description="How sections and lead are written: whole, as in the paper, or sentence by sentence from one "
         "fact each, which keeps small models truthful; auto: sentences if the writer is the embedded model.",
     )
+    answers: Literal["plain", "outlined"] = Field(
+        default="plain",
+        description="How interviews' answers and new sections are written (writing: whole): plain, in one call; "
+        "outlined: with a call before it that outlines the text, each point with its passages (FoRAG). Answers of "
+        "`storm answer` always are.",
+    )
     length: str = Field(
         default="standard",
         pattern=r"^(short|standard|long|[1-9]\d{2,4})$",
         coerce_numbers_to_str=True,
         description="Target words of an article that is written whole, if its sources suffice: short (800), standard "
-        "(2400), long (4800), or a number of at least 100.",
+        "(2400), long (4800), or a number of at least 100; of an answer short is 150, standard 400, long 900.",
     )
     evidence: int | None = Field(
         default=None,
@@ -264,6 +274,13 @@ class Settings(BaseModel):
         default="drop",
         description="What to do with a sentence that no source supports: drop it, or keep it without a citation; "
         "unchecked: texts stay as their writer cited them, as in the paper (not if written sentence by sentence).",
+    )
+    judge: str = Field(
+        default="screen",
+        min_length=1,
+        description="What judges whether passages support the sentences (writing: whole): screen, by similarity, words "
+        "and numbers; small, by names, denials and links too; model, the language model too; or the folder or hub name "
+        "of an entailment model. What the judge doubts goes back to the writer.",
     )
     images: Literal["off", "wikimedia"] = Field(
         default="off",
@@ -315,6 +332,11 @@ class Settings(BaseModel):
         return _LENGTHS.get(self.length) or int(self.length)
 
     @property
+    def answer_words(self) -> int:
+        """Target words of the answer to a question."""
+        return _ANSWER_LENGTHS.get(self.length) or int(self.length)
+
+    @property
     def research_rounds(self) -> int:
         """``rounds``, or their default for the way of writing."""
         return self.rounds or (1 if self.writes_by_sentence else 2)
@@ -346,8 +368,13 @@ class Settings(BaseModel):
 
     def lm_of(self, role: Role) -> str:
         """Name of the model that plays ``role``."""
-        lm: str | None = getattr(self, f"{role}_lm")
-        return lm or self.lm
+        lm: str = getattr(self, self.names_model_of(role))
+        return lm
+
+    def names_model_of(self, role: Role) -> str:
+        """The setting that names the model of a role: its own, the reviewer's for the judge, else ``lm``."""
+        own = (f"{role}_lm", *(["reviewer_lm"] if role == "judge" else []))
+        return next((name for name in own if getattr(self, name)), "lm")
 
 
 def is_embedded(lm: str) -> bool:

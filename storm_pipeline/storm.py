@@ -13,8 +13,10 @@ from typing import Any, TypedDict, TypeVar, Unpack, overload
 from storm_pipeline.assets import Progress
 from storm_pipeline.configuration.trust import is_content
 from storm_pipeline.errors import RunError, SettingsError
+from storm_pipeline.judges.language_model import LanguageModelJudge
+from storm_pipeline.judges.support import support_as_judged, support_of
 from storm_pipeline.keywords import SettingsKeywords
-from storm_pipeline.models.compiled_sets import read_set
+from storm_pipeline.models.compiled_sets import programs_of
 from storm_pipeline.models.keys import require_keys
 from storm_pipeline.models.model_objects import ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
@@ -39,8 +41,9 @@ from storm_pipeline.settings import Role, Settings, no_such_setting
 from storm_pipeline.steps.images import find_images
 from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.text.outlines import parse_outline
-from storm_pipeline.types import Article, Outline, Usage
+from storm_pipeline.types import Article, Outline, Support, Usage
 from storm_pipeline.writers import writer_for
+from storm_pipeline.writers.disagreement import contested
 
 _MAX_TOPIC_LENGTH = 300
 _OUTLINE = "outline"
@@ -179,6 +182,29 @@ class Storm:
         Arguments and errors are those of :meth:`write`; the recipe is one of :data:`storm_pipeline.recipes.OUTLINES`.
         """
         return self._new_run(topic, _outline_run(recipe), _outline, halt, *sinks)
+
+    def answer(
+        self,
+        question: str,
+        recipe: str = "answer",
+        *,
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> Article:
+        """Search for a question and answer it at length, every sentence cited (FoRAG 4.1).
+
+        The answer is an article whose title is the question, with all that articles have; ``settings.length`` counts as
+        :attr:`Settings.answer_words` says. Its outline is ``plan.json`` in the run's folder.
+
+        Args:
+            question: at most 300 characters.
+            recipe: ``answer``, or ``answer-no-outline``, the baseline.
+            sinks: as for :meth:`write`.
+            halt: as for :meth:`write`.
+
+        Raises as :meth:`write`.
+        """
+        return self.write(question, recipe, sinks=sinks, halt=halt)
 
     def prepare(
         self,
@@ -405,7 +431,7 @@ class Storm:
             return self._programs_object
         place = self.settings.programs
         if self._loaded is None or self._loaded[0] != place:
-            self._loaded = place, read_set(place).apply(Programs()) if place else Programs()
+            self._loaded = place, programs_of(place)
         return self._loaded[1]
 
     @property
@@ -501,6 +527,11 @@ def write(topic: str, *, outline: Outline | Path | str | None = None, **settings
     return Storm(**settings).write(topic, outline=outline)
 
 
+def answer(question: str, **settings: Unpack[StormKeywords]) -> Article:
+    """Answer one question: ``answer("Why do rivers meander?", search="you")``; see :class:`Storm`."""
+    return Storm(**settings).answer(question)
+
+
 @overload
 def resume(
     run: Path | str, kind: None = None, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]
@@ -537,12 +568,22 @@ def _write(method: Recipe, ctx: RunContext) -> Article:
         written=ctx.run.created,
         images=images,
     )
+    article = replace(article, support=_support(ctx, article), disagreements=contested(ctx.differing, article))
     _save_usage(ctx, usage)
     ctx.run.save_text("article.md", article.to_markdown())
     ctx.run.save_text("article.html", article.to_html())
     ctx.run.save_text("article.json", article.to_json())
     ctx.run.save_json("references.json", article.references)
     return article
+
+
+def _support(ctx: RunContext, article: Article) -> Support | None:
+    """What the run's judge says of the article; of a language model, what it said while the article was written."""
+    if ctx.judge is None or not any(s.citations for s in article.sentences()):
+        return None
+    if isinstance(ctx.judge, LanguageModelJudge):
+        return support_as_judged(article, ctx.judge, ctx.verdicts)
+    return support_of(article, ctx.judge)
 
 
 def _outline(ctx: RunContext) -> Outline:

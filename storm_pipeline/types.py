@@ -123,12 +123,22 @@ class Exclusion:
     query: str
 
 
+Spans = tuple[tuple[int, int], ...]
+"""Parts of a text, apart from each other and in order: start and end of each, in characters."""
+
+
 @dataclass(frozen=True)
 class Citation:
-    """A snippet that supports a sentence, and the source of the snippet, by their ids."""
+    """A snippet that supports a sentence, and the source of the snippet, by their ids.
+
+    Attributes:
+        spans: where in the snippet's text the words stand that carry the sentence. Known once the article is finished;
+            empty where the passage shares no word with the sentence.
+    """
 
     source_id: str
     snippet_id: str
+    spans: Spans = ()
 
 
 @dataclass(frozen=True)
@@ -444,6 +454,67 @@ class Image:
                 raise ValueError(f"the {name} of an image is not an address of Wikimedia's files or a known licence")
 
 
+SupportError = Literal[
+    "improper inferential linking", "inaccurate paraphrasing", "irrelevant source", "wrongly split", "no citation"
+]
+"""Classes of unsupported sentences (paper, Table 9)."""
+
+
+@dataclass(frozen=True)
+class Support:
+    """How well an article's sources support its sentences, as a judge says; shares in [0, 1], None if not known.
+
+    Attributes:
+        judge: name of the judge; its calibration is in ``docs/citations.md``.
+        sentences: number of sentences of lead and body.
+        recall: share of sentences that their citations support together (ALCE).
+        precision: share of citations that support the sentence alone, or without which the others do not (ALCE).
+        recall_alone: share of sentences that one of their citations supports alone (WikiGenBench).
+        precision_alone: mean share of a sentence's citations that support it alone (WikiGenBench).
+        errors: class of unsupported sentences → their number, the most frequent first.
+        unsettled: number of sentences that were not judged.
+    """
+
+    judge: str
+    sentences: int
+    recall: float | None = None
+    precision: float | None = None
+    recall_alone: float | None = None
+    precision_alone: float | None = None
+    errors: tuple[tuple[SupportError, int], ...] = ()
+    unsettled: int = 0
+
+
+@dataclass(frozen=True)
+class Side:
+    """What some of the sources say where others say something else.
+
+    Attributes:
+        says: the number or date as the first of them spells it; or words that a judge found.
+        source_ids: the sources that say so, copies of one text included.
+        independent: how many of them are independent: copies of one text count as one, and so do pages of one site.
+    """
+
+    says: str
+    source_ids: tuple[str, ...]
+    independent: int
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Something that the article tells and on which its sources differ.
+
+    Attributes:
+        sides: what they say, two or more.
+        sentences: places of the sentences that tell a side, among all of the article in reading order, from 0.
+        told: whether the article tells all sides.
+    """
+
+    sides: tuple[Side, ...]
+    sentences: tuple[int, ...]
+    told: bool
+
+
 @dataclass(frozen=True)
 class Article:
     """A finished article: text, references, and how it was made.
@@ -463,6 +534,8 @@ class Article:
         language: ISO 639-1 code of the text.
         images: images of the cited sources; which of them a page shows follows from the sections' citations.
         note: how the text was written and whose words it has, where a reader must know; shown below it.
+        support: how well the sources support the sentences, by the run's judge; None where none was asked.
+        disagreements: numbers, dates and judged statements of the article on which its sources differ.
     """
 
     title: str
@@ -479,6 +552,8 @@ class Article:
     language: str = "en"
     images: tuple[Image, ...] = ()
     note: str = ""
+    support: Support | None = None
+    disagreements: tuple[Disagreement, ...] = ()
 
     def sentences(self) -> Iterator[Sentence]:
         """All sentences, lead first, in reading order."""

@@ -13,7 +13,7 @@ from typing import Any
 import dspy
 from servers import Reply, Request, ScriptedServer
 
-from storm_pipeline.signatures import outline, research, review, writing
+from storm_pipeline.signatures import answers, judging, outline, research, review, writing
 
 
 def signatures_of(*modules: ModuleType) -> dict[str, type[dspy.Signature]]:
@@ -22,7 +22,7 @@ def signatures_of(*modules: ModuleType) -> dict[str, type[dspy.Signature]]:
     return {cls.__name__: cls for cls in members if issubclass(cls, dspy.Signature)}
 
 
-SIGNATURES = signatures_of(research, outline, writing, review)
+SIGNATURES = signatures_of(research, outline, writing, review, answers, judging)
 FACT = re.compile(r"^(?:Passages: )?\[(\d+)\] ([^:\n]*): (.+)$", re.M)
 
 Answer = Callable[[str], str] | str
@@ -55,6 +55,13 @@ def completion(text: str, *, usage: bool = True) -> dict[str, Any]:
         "model": "fake",
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
     } | ({"usage": counted | {"prompt_tokens_details": {"cached_tokens": 40}}} if usage else {})
+
+
+def _plan(user: str) -> str:
+    """A point for each of the first three passages, the first of which names them all."""
+    numbers = [int(number) for number, _, _ in FACT.findall(user)][:3]
+    points = [{"text": f"What passage {n} says.", "passages": [n] if i else numbers} for i, n in enumerate(numbers)]
+    return json.dumps({"pattern": "cause-effect", "points": points})
 
 
 def from_facts(user: str, most: int = 4) -> str:
@@ -121,6 +128,12 @@ def mending(answer: Callable[[str], str]) -> Callable[[str], str]:
     return answered
 
 
+def checking(user: str) -> str:
+    """A judge that finds every sentence supported."""
+    asked = re.findall(r"^ ?(\d+)\. .+\]$", user.partition("\nCheck:")[2], re.M)
+    return "\n".join(f"{number}: supported" for number in asked)
+
+
 def default_answers() -> dict[str, Answer]:
     """A model that does all that it is asked."""
     return {
@@ -139,8 +152,11 @@ def default_answers() -> dict[str, Answer]:
         "WriteSection": mending(lambda user: from_facts(user, 6)),
         "WriteLead": mending(_lead),
         "NameSection": "Further history of its trade",
+        "CheckSentences": checking,
         "EditArticle": json.dumps({"edits": []}),
         "PlaceFindings": json.dumps({"places": []}),
+        "OutlineText": _plan,
+        "AnswerQuestion": mending(lambda user: from_facts(user, 6)),
         "ReviseSection": mending(lambda user: from_facts(user, 6)),
     }
 
@@ -200,5 +216,7 @@ class FakeModel:
             self.asked.append(Asked(name, messages, body))
             if self._faults.get(name):
                 return self._faults[name].pop(0)
+            if "\nCheck:" in messages[-1][1]:  # a judge behind the prompt of another program
+                name = "CheckSentences"
             answer = self._other if name == "other" and self._other else self._answers[name]
             return Reply(body=completion(answer if isinstance(answer, str) else answer(messages[-1][1])))

@@ -21,6 +21,7 @@ from servers import Reply, Request
 _NUMBER = re.compile(r"\[(\d+)\]")
 _PASSAGE = re.compile(r"^(?:(?:Passages|Findings): )?\[(\d+)\] (.+)$", re.M)
 _SENTENCE = re.compile(r"\[(\d+)\] ([^\[\n]+)")
+_CITED = re.compile(r"([^\[\]\n#]+)((?:\[\d+\])+)")
 _KEPT = 24
 """Hashes that tell a passage: of five words in a row each, spread over its text."""
 _LEAST = 0.3
@@ -126,7 +127,19 @@ def replied(record: Mapping[str, Any], signature: str, user: str) -> str:
         return json.dumps(
             {"places": [{**p, "findings": [today[n] for n in p["findings"] if n in today]} for p in places]}
         )
-    return _NUMBER.sub(lambda n: f"[{today[int(n[1])]}]" if int(n[1]) in today else "", found["reply"])
+    if signature == "ReviseSection":
+        return _revised(found["reply"], user, today)
+    return _renumbered(found["reply"], today)
+
+
+def _renumbered(reply: str, today: Mapping[int, int]) -> str:
+    return _NUMBER.sub(lambda n: f"[{today[int(n[1])]}]" if int(n[1]) in today else "", reply)
+
+
+def _revised(reply: str, user: str, today: Mapping[int, int]) -> str:
+    """A revision; what stands in the section already keeps its numbers, whose passages are not shown again."""
+    stands = {tuple(hashes(text)): marks for text, marks in _CITED.findall(user.partition("\nWritten:")[2])}
+    return _CITED.sub(lambda own: own[1] + (stands.get(tuple(hashes(own[1]))) or _renumbered(own[2], today)), reply)
 
 
 def _as_today(then: Mapping[str, list[str]], now: Mapping[int, list[str]]) -> dict[int, int]:

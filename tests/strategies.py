@@ -20,6 +20,7 @@ from storm_pipeline.types import (
     Sentence,
     Snippet,
     Source,
+    Spans,
     Turn,
     Usage,
     UsageRow,
@@ -197,7 +198,7 @@ def articles(draw: st.DrawFn) -> Article:
     for url, title, bodies, about in draw(_sources):
         pieces = {s.id: s for s in (Snippet(url, title, body, **about) for body in bodies)}
         known.setdefault(source_id(url), Source(source_id(url), url, title, tuple(pieces.values())))
-    pool = [Citation(s.id, snippet.id) for s in known.values() for snippet in s.snippets]
+    pool = [Citation(s.id, one.id, draw(spans_of(one.text))) for s in known.values() for one in s.snippets]
     article = draw(_articles)
     return replace(
         article,
@@ -209,6 +210,12 @@ def articles(draw: st.DrawFn) -> Article:
             for c in article.conversations
         ),
     )
+
+
+def spans_of(text: str) -> st.SearchStrategy[Spans]:
+    """Parts of a text, in order and apart."""
+    cuts = st.lists(st.integers(0, len(text)), unique=True, max_size=6).map(sorted)
+    return cuts.map(lambda found: tuple(zip(found[::2], found[1::2], strict=False)))
 
 
 def _bound(paragraph: Paragraph, pool: list[Citation]) -> Paragraph:

@@ -7,15 +7,16 @@ correlated.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import TypeAdapter
 
-from storm_bench.judges.base import Pair, Parameters, SupportJudge
+from storm_bench.judges.base import Pair, scores_of
 from storm_bench.judging_tasks import CalibrationTask
+from storm_pipeline.judges.base import Judge, Parameters
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -84,9 +85,7 @@ class Calibration:
         )
 
 
-def calibrate(
-    judge: SupportJudge, tasks: Iterable[CalibrationTask], *, resamples: int = 1000, seed: int = 0
-) -> Calibration:
+def calibrate(judge: Judge, tasks: Iterable[CalibrationTask], *, resamples: int = 1000, seed: int = 0) -> Calibration:
     """Run a judge on tasks and measure it; tasks without both classes are left out.
 
     Args:
@@ -97,7 +96,7 @@ def calibrate(
     """
     usable = [task for task in tasks if len({item.positive for item in task.items}) == 2]
     pairs = list(dict.fromkeys(item.pair for task in usable for item in task.items))
-    known = dict(zip(pairs, judge.scores(pairs), strict=True))
+    known = dict(zip(pairs, scores_of(judge, pairs), strict=True))
     rows = tuple(_row(task, known, judge.threshold, resamples, seed) for task in usable)
     return Calibration(judge.name, judge.parameters, rows)
 
@@ -134,13 +133,8 @@ def _row(
     scores = np.array([known[item.pair] for item in task.items])
     positive = np.array([item.positive for item in task.items])
     verdicts = scores >= threshold
-    draws = list(_resampled([item.group for item in task.items], resamples, seed))
-
-    def interval(measure: Callable[[npt.NDArray[np.intp]], float]) -> MetricInterval:
-        found = [value for draw in draws if not np.isnan(value := measure(draw))]
-        ends = np.percentile(found, [(100 - _CONFIDENCE) / 2, (100 + _CONFIDENCE) / 2]) if found else (np.nan, np.nan)
-        return MetricInterval(measure(np.arange(len(scores))), float(ends[0]), float(ends[1]))
-
+    groups = [item.group for item in task.items]
+    interval = partial(over_groups, groups=groups, resamples=resamples, seed=seed)
     share = float(positive.mean())
     return CalibrationRow(
         task.name,
@@ -151,6 +145,32 @@ def _row(
         f1=interval(lambda draw: f1(verdicts[draw], positive[draw])),
         always_yes=2 * share / (1 + share),
     )
+
+
+def over_groups(
+    measure: Callable[[npt.NDArray[np.intp]], float], groups: Sequence[str], *, resamples: int = 1000, seed: int = 0
+) -> MetricInterval:
+    """A measure of the items at given indices, with its interval by bootstrap over their groups."""
+    draws = _resampled(groups, resamples, seed)
+    found = [value for draw in draws if not np.isnan(value := measure(draw))]
+    ends = np.percentile(found, [(100 - _CONFIDENCE) / 2, (100 + _CONFIDENCE) / 2]) if found else (np.nan, np.nan)
+    return MetricInterval(measure(np.arange(len(groups))), float(ends[0]), float(ends[1]))
+
+
+def cross_validated(scores: Floats, positive: Bools, groups: Sequence[str], *, folds: int = 5) -> MetricInterval:
+    """Balanced accuracy where the threshold of each fold is the best one on the others; groups are not divided."""
+    fold = np.array([sum(group.encode()) % folds for group in groups])
+    verdicts = np.zeros(len(scores), dtype=np.bool_)
+    for own in range(folds):
+        others, here = fold != own, fold == own
+        if others.any():
+            verdicts[here] = scores[here] >= _best_threshold(scores[others], positive[others])
+    return over_groups(lambda at: balanced_accuracy(verdicts[at], positive[at]), groups)
+
+
+def _best_threshold(scores: Floats, positive: Bools) -> float:
+    candidates = np.unique(scores)
+    return float(max(candidates, key=lambda least: np.nan_to_num(balanced_accuracy(scores >= least, positive))))
 
 
 def _resampled(groups: Sequence[str], resamples: int, seed: int) -> Iterable[npt.NDArray[np.intp]]:
@@ -169,13 +189,13 @@ def known_calibrations() -> tuple[Calibration, ...]:
     """The calibrations that are shipped, so that reports can print them without the data: ``known_calibrations.json``.
 
     It holds the rounded output of ``python -m storm_benchmarks.judges calibrate --value`` and, for the screen of
-    statements, of ``python -m storm_benchmarks.statements --statements 20 --value``.
+    statements, of ``python -m storm_benchmarks.statements --value``.
     """
     shipped = files("storm_bench").joinpath("known_calibrations.json").read_bytes()
     return TypeAdapter(tuple[Calibration, ...]).validate_json(shipped)
 
 
-def known_calibration(judge: SupportJudge) -> Calibration | None:
+def known_calibration(judge: Judge) -> Calibration | None:
     """The shipped calibration of a judge with this name and these parameters, or None.
 
     An int8 embedder counts as its float32 original: their vectors are nearly equal.

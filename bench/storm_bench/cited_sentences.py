@@ -1,7 +1,7 @@
 """The sentences of an article with the passages they cite: the input of every citation metric."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from storm_bench.sections import all_paragraphs
 from storm_pipeline import Article
@@ -24,7 +24,7 @@ class CitedSentence:
     passages: tuple[str, ...] = ()
 
 
-def cited_sentences(article: Article, *, lead: bool = True, expand: bool = False) -> tuple[CitedSentence, ...]:
+def cited_sentences(article: Article, *, expand: bool = False) -> tuple[CitedSentence, ...]:
     """The sentences of an article that contain a word, in reading order, with the passages they cite.
 
     Empty for an article without sources, such as one written from memory: its citation quality is undefined, not bad.
@@ -38,9 +38,8 @@ def cited_sentences(article: Article, *, lead: bool = True, expand: bool = False
         return ()
     titles = {source.id: source.title for source in article.sources}
     texts = {(source.id, snippet.id): snippet.text for source in article.sources for snippet in source.snippets}
-    paragraphs = all_paragraphs(article if lead else replace(article, lead=()))
     found = []
-    for text, chunks in (one for paragraph in paragraphs for one in _sentences(paragraph, expand=expand)):
+    for text, chunks in (one for paragraph in all_paragraphs(article) for one in _sentences(paragraph, expand=expand)):
         passages = tuple("\n".join(filter(None, [titles[chunk[0]], texts[chunk]])) for chunk in chunks)
         found.append(CitedSentence(text, passages))
     return tuple(found)

@@ -14,7 +14,7 @@ from storm_bench.datasets.dataset import DataSet
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.leakage import copies
 from storm_bench.datasets.rankers import Bm25Ranker, DenseRanker, RandomRanker, Ranker, TfIdfRanker
-from storm_bench.datasets.statistics import PAPER, Table7, article_size, histogram, table_7
+from storm_bench.datasets.statistics import PAPER, Table7, table_7
 from storm_bench.datasets.usable_documents import is_flattened
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_benchmarks.shared import options
@@ -38,7 +38,6 @@ def main() -> None:
     print(_row("FreshWiki, the paper's Table 7", PAPER))
     print(_row("WikiGenBench, body alone", table_7(bench.topics, back_matter=False)))
     print(_row("WikiGenBench core, body alone", table_7(core.topics, back_matter=False)))
-    _print_histograms(fresh)
     for data in (bench, core):
         _print_documents(data)
     rankers: list[Ranker] = [RandomRanker(), TfIdfRanker(), Bm25Ranker()]
@@ -50,14 +49,6 @@ def main() -> None:
 def _row(name: str, table: Table7) -> str:
     figures = (table.sections, table.headings, table.words_a_section, table.words, table.references)
     return f"| {name} | {table.topics} | {' | '.join(f'{figure:.1f}' for figure in figures)} |"
-
-
-def _print_histograms(data: DataSet) -> None:
-    sizes = [article_size(topic.human) for topic in data.topics]
-    for name, values in (("words", [s.words for s in sizes]), ("references", [s.references for s in sizes])):
-        found = histogram(values, 6)
-        bins = ", ".join(f"{edge:.0f}: {count}" for edge, count in zip(found.edges, found.counts, strict=False))
-        print(f"\n{data.name}, {name} (from: articles): {bins}, up to {found.edges[-1]:.0f}")
 
 
 def _print_documents(data: DataSet) -> None:

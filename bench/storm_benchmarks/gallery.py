@@ -17,6 +17,7 @@ from storm_pipeline.api import fetch
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reading import read_article
 from storm_pipeline.identity import page_address
+from storm_pipeline.judges.carried import with_spans
 
 CORPUS = "wikipedia-vital-article-leads-en"
 ARTICLES = {"renaissance-capable.md": "Renaissance"}
@@ -36,10 +37,10 @@ NOTE = (
 
 
 def gallery_article(file: Path, title: str, corpus: Path) -> Article:
-    """An article with the passages that its sentences cite."""
+    """An article with the passages that its sentences cite, and in them the words that carry each."""
     leads: dict[str, dict[str, str]] = json.loads(corpus.read_text(encoding="utf-8"))
     pages = AvailablePages(Reference(page_address(name), name, lead["extract"]) for name, lead in leads.items())
-    return replace(read_article(file, title, pages), note=NOTE)
+    return with_spans(replace(read_article(file, title, pages), note=NOTE))
 
 
 def main() -> None:

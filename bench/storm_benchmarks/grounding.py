@@ -1,6 +1,7 @@
 """What the citation check does to sentences whose support people have labelled.
 
     python -m storm_benchmarks.grounding [--sentences 300] [--passages 12]
+    python -m storm_benchmarks.grounding read [--judge screen small model] [--judge-lm MODEL] [--run LABELS=FILE …]
 
 Data: WiCE (a Wikipedia sentence and the page it cites) and AttributionBench (a sentence of an answer and its sources).
 Each sentence is checked as a section's is (references/grounding.py), among passages for other sentences of the same
@@ -12,26 +13,51 @@ data set: once citing its own source, once citing another one's while its own is
 
 The last line is about the sentences of AttributionBench that several sources support together: each cites all of them
 and another one's source. How many of both does the check leave?
+
+`read` is about sentences that readers judged by the passages that they cite (``experiments/labels``): English ones
+about pages in five languages, written for this with errors of many kinds, and with `--run` those of an article.json.
+Each set is a section whose passages are all that its sentences cite. A run's judge is asked behind the check; of what
+is handed back, a writer who answers nothing loses what the last column counts.
 """
 
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
-from storm_benchmarks.shared import json_lines, options
+from scipy.stats import binomtest
+
+from storm_bench.datasets.support import read_wice
+from storm_bench.datasets.wiki_live import read_wiki_live
+from storm_bench.datasets.wikigenbench import read_wikigenbench
+from storm_benchmarks.labels import labels
+from storm_benchmarks.shared import json_lines, options, print_table
 from storm_pipeline.documents.chunks import chunks
+from storm_pipeline.errors import ModelError
+from storm_pipeline.judges.opening import judge_of_run
+from storm_pipeline.judges.support import Verdicts
+from storm_pipeline.models.asking import LanguageModels
+from storm_pipeline.models.open_models import open_models
+from storm_pipeline.models.programs import Programs
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage
+from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, open_embedder
+from storm_pipeline.run.events import CallbackSink, Event, Events, Revised
+from storm_pipeline.settings import Settings
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
+from storm_pipeline.writers.draft_checks import checked_blocks
+from storm_pipeline.writers.drafts import Block, Draft
+from storm_pipeline.writers.judging import judge_of
 
 _PASSAGE = 300  # maximum words of a passage: about two search results side by side
-_WICE = {"supported": "supported", "partially_supported": "partly", "not_supported": "not"}
 _BENCH = {"attributable": "supported", "not attributable": "not"}
+_READ = ("judge", "passages", "label", "sentences", "handed back", "dropped without an answer")
 
 
 @dataclass(frozen=True)
@@ -44,14 +70,34 @@ class Labelled:
     label: str
 
 
+@dataclass(frozen=True)
+class Read:
+    """Sentences that a reader judged by the passages that they cite, all of these, and a label each."""
+
+    name: str  # of the article, or the language of the passages
+    known: str
+    shown: tuple[Passage, ...]
+    claims: tuple[Claim, ...]
+    labels: tuple[str, ...]
+
+
 def main() -> None:
     """Print a Markdown table."""
     parser = options(__doc__, "data", "cache")
+    parser.add_argument("what", nargs="?", choices=["people", "read"], default="people", help="whose labels")
+    parser.add_argument("--judge", nargs="+", default=["screen", "small"], help="of the sentences that were read")
+    parser.add_argument("--judge-lm", help="language model of the judge `model`")
+    parser.add_argument("--run", nargs="+", default=[], metavar="LABELS=FILE", help="article.json and its labels")
     parser.add_argument("--embedder", default="all-MiniLM-L6-v2")
     parser.add_argument("--sentences", type=int, default=300, help="sentences drawn from each data set")
     parser.add_argument("--passages", type=int, default=12, help="passages shown with each sentence")
     args = parser.parse_args()
     embedder = CachingEmbedder(open_embedder(args.embedder, args.cache), size=1 << 16)
+    if args.what == "read":
+        sets = [*own_sentences(args.data), *(of_run(*one.split("=", 1)) for one in args.run)]
+        judges = [Settings.build({"writing": "whole", "judge": name, "judge_lm": args.judge_lm}) for name in args.judge]
+        print_table(_READ, (row for own in judges for row in read_rows(sets, own, embedder)), marks="<<<>>>")
+        return
     print("| data | cites | label | sentences | kept | moved | of these to its source | handed back |")
     print("|---|---|---|---|---|---|---|---|")
     for name, read in (("WiCE", _wice), ("AttributionBench", _attribution_bench)):
@@ -75,6 +121,73 @@ def main() -> None:
     own, others = _left_beside_another(args.data / "support", embedder)
     print(f"\nOf several sources: {sum(own) / len(own):.1%} of {len(own)} own ones stay, and of another one's", end=" ")
     print(f"{sum(others) / len(others):.1%} of {len(others)}")
+
+
+def own_sentences(data: Path) -> list[Read]:
+    """Our own sentences about pages of WikiGenBench and Wiki Live, by the language of the page."""
+    rows = labels("own-sentences")
+    topics = (*read_wiki_live(data / "wiki_live").topics, *read_wikigenbench(data / "wikigenbench").topics)
+    pages = {page.url: page.text for topic in topics for page in topic.documents}
+    found = []
+    for language, subject in dict.fromkeys((row["language"], row["subject"]) for row in rows):
+        own = [row for row in rows if (row["language"], row["subject"]) == (language, subject)]
+        places = list(dict.fromkeys((row["page"], int(row["part"])) for row in own))
+        texts = ((url, chunks(pages[url], _PASSAGE)[part]) for url, part in places)
+        shown = tuple(Passage(text, (Snippet(url, subject, text),)) for url, text in texts)
+        claims = tuple(Claim(row["sentence"], (places.index((row["page"], int(row["part"]))),)) for row in own)
+        found.append(Read(language, subject, shown, claims, tuple(row["label"] for row in own)))
+    return found
+
+
+def of_run(name: str, file: str) -> Read:
+    """The sentences of an article.json that readers labelled under a name in ``oder-citations.csv``, by number."""
+    article = from_json(Path(file).read_text("utf-8"))
+    snippets = {snippet.id: snippet for source in article.sources for snippet in source.snippets}
+    sentences = list(article.sentences())
+    cited = list(dict.fromkeys(own.snippet_id for one in sentences for own in one.citations))
+    shown = tuple(Passage(snippets[one].text, (snippets[one],)) for one in cited)
+    claims = [Claim(one.text, tuple(cited.index(own.snippet_id) for own in one.citations)) for one in sentences]
+    read = {int(row["sentence"]) - 1: row["label"] for row in labels("oder-citations") if row["article"] == name}
+    return Read(name, article.title, shown, tuple(claims[i] for i in read), tuple(read.values()))
+
+
+def read_rows(sets: Sequence[Read], settings: Settings, embedder: Embedder) -> Iterator[list[object]]:
+    """What the check with a run's judge does to each set: shares of the sentences with intervals."""
+    languages = LanguageModels.outside_a_run(open_models(settings), settings) if settings.judge == "model" else None
+    judge = judge_of_run(settings, languages, Programs())  # type: ignore[arg-type]
+    found: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
+    for own in sets:
+        for label, outcome in zip(own.labels, handed_back(own, settings, judge, embedder), strict=True):
+            found.setdefault((own.name, "supported" if label == "supported" else "not all of it"), []).append(outcome)
+    for (name, label), outcomes in sorted(found.items()):
+        shares = (_interval([one[at] for one in outcomes]) for at in (0, 1))
+        yield [settings.judge, name, label, len(outcomes), *shares]
+
+
+def handed_back(own: Read, settings: Settings, judge: object, embedder: Embedder) -> list[tuple[bool, bool]]:
+    """Whether each sentence is handed back, and whether it is dropped if its writer says nothing."""
+    told: list[Event] = []
+    remarks: list[str] = []
+    ctx: Any = SimpleNamespace(
+        settings=settings, judge=judge, verdicts=Verdicts(), differing=[], events=Events(CallbackSink(told.append))
+    )
+
+    def ask_again(said: str, _: Collection[int]) -> str:
+        remarks.extend(line.partition(". ")[2] for line in said.splitlines())
+        raise ModelError("nobody writes")
+
+    grounding = Grounding(own.shown, known=own.known, embed=embedder.embed)
+    asked = judge_of(ctx, Programs().section, {}, own.shown)
+    checked_blocks(ctx, own.name, Draft((Block("", (own.claims,)),), 0), grounding, ask_again, judge=asked)
+    dropped = {one.before for one in told if isinstance(one, Revised) and one.outcome == "dropped"}
+    return [(any(line.startswith(one.text) for line in remarks), one.text in dropped) for one in own.claims]
+
+
+def _interval(values: Iterable[bool]) -> str:
+    """A share with its 95 % interval by Wilson."""
+    every = list(values)
+    found = binomtest(sum(every), len(every)).proportion_ci(method="wilson")
+    return f"{sum(every) / len(every):.0%} ({found.low:.0%}–{found.high:.0%})"
 
 
 def _left_beside_another(folder: Path, embedder: Embedder) -> tuple[list[bool], list[bool]]:
@@ -125,9 +238,7 @@ def _passage(row: Labelled, sentence: str) -> Passage:
 
 
 def _wice(folder: Path) -> Iterator[Labelled]:
-    for row in json_lines(folder / "wice_claim_dev.jsonl.gz"):
-        title = row["meta"]["claim_title"]
-        yield Labelled(row["claim"], title, "\n".join(row["evidence"]), _WICE[row["label"]])
+    yield from (Labelled(one.text, one.topic, one.sources[0], one.label) for one in read_wice(folder))
 
 
 def _attribution_bench(folder: Path) -> Iterator[Labelled]:

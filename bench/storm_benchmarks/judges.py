@@ -1,33 +1,25 @@
-"""Accuracy of the support judges, ablation of the screen's features, and citation scores of recorded runs.
+"""Accuracy of the support judges, and ablation of the screen's features.
 
-    python -m storm_benchmarks.judges calibrate [--judge screen | nli:PATH | lm:NAME] [--claims 120] [--probabilities]
+    python -m storm_benchmarks.judges calibrate [--judge screen | small | nli:PATH | lm:NAME] [--claims 120]
     python -m storm_benchmarks.judges learn
-    python -m storm_benchmarks.judges storm-runs [--judge …]
 
 `calibrate` judges the held-out half of ExpertQA's questions: claims against the experts' labels, with swapped
 citations, and with changed numbers. `learn` fits the screen's weights to the other half and prints them, with an
-ablation of each feature on the held-out half. `storm-runs` scores the articles of the official system by both families
-of citation metrics.
+ablation of each feature on the held-out half.
 """
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from pydantic import TypeAdapter
 
 from storm_bench.calibration import Calibration, auc, calibrate
 from storm_bench.datasets.expertqa import LabelledClaim, read_expertqa
-from storm_bench.datasets.storm_runs import read_storm_runs
-from storm_bench.judges.base import CachingJudge, SupportJudge
 from storm_bench.judges.open_judge import open_support_judge
-from storm_bench.judges.screen import FEATURES, Weights, features
 from storm_bench.judging_tasks import CalibrationTask, halves, sampled, tasks
-from storm_bench.metrics.base import Metric
-from storm_bench.metrics.citation_alce import CitationAlce
-from storm_bench.metrics.citation_wikigenbench import CitationWikiGenBench
 from storm_benchmarks.shared import options
+from storm_pipeline.judges.screen import FEATURES, Weights, features
 from storm_pipeline.retrieval.embedder import Embedder, open_embedder
 from storm_pipeline.settings import Settings
 
@@ -35,9 +27,9 @@ from storm_pipeline.settings import Settings
 def main() -> None:
     """Print Markdown tables."""
     parser = options(__doc__, "data", "cache")
-    parser.add_argument("what", choices=["calibrate", "learn", "storm-runs"])
+    parser.add_argument("what", choices=["calibrate", "learn"])
     parser.add_argument("--embedder", default="all-MiniLM-L6-v2")
-    parser.add_argument("--judge", default="screen", help="screen, nli:FOLDER-OR-NAME, or lm:MODEL such as lm:embedded")
+    parser.add_argument("--judge", default="screen", help="screen, small, nli:FOLDER-OR-NAME, or lm:MODEL")
     parser.add_argument("--claims", type=int, help="maximum number of claims to judge")
     parser.add_argument(
         "--tasks", nargs="+", help="subset of: experts, another question, another source, changed number"
@@ -51,9 +43,6 @@ def main() -> None:
         return
     settings = Settings.build({"cache": args.cache, "embedder": args.embedder})
     judge = open_support_judge(args.judge, settings, threshold=args.threshold, probabilities=args.probabilities)
-    if args.what == "storm-runs":
-        storm_runs(args.data / "storm_runs", judge)
-        return
     _, held_out = halves(read_expertqa(args.data / "expertqa"))
     chosen = sampled(held_out, args.claims or len(held_out))
     given = [task for task in tasks(chosen) if not args.tasks or task.name in args.tasks]
@@ -88,7 +77,7 @@ def _subsets() -> dict[str, list[str]]:
 
 def _table(given: Sequence[CalibrationTask], embedder: Embedder) -> dict[object, np.ndarray]:
     pairs = list(dict.fromkeys(item.pair for task in given for item in task.items))
-    return dict(zip(pairs, features(pairs, embedder), strict=True))
+    return dict(zip(pairs, features([pair.question for pair in pairs], embedder), strict=True))
 
 
 def _rows(task: CalibrationTask, known: dict[object, np.ndarray]) -> np.ndarray:
@@ -116,24 +105,6 @@ def _fitted(given: Sequence[CalibrationTask], known: dict[object, np.ndarray], n
     model = LogisticRegression(C=1.0).fit(table, list(items.values()), sample_weight=weight / weight.mean())
     found = dict(zip(names, model.coef_[0].round(3).tolist(), strict=True))
     return Weights(round(float(model.intercept_[0]), 3), **{name: found.get(name, 0.0) for name in FEATURES})
-
-
-def storm_runs(folder: Path, judge: SupportJudge) -> None:
-    """Score the articles before and after polishing by both families of citation metrics."""
-    remembering = CachingJudge(judge)
-    metrics: list[Metric] = [CitationAlce(remembering), CitationWikiGenBench(remembering)]
-    names = [measure.name for metric in metrics for measure in metric.measures]
-    print(f"| run | article | sentences | cited | {' | '.join(names)} |\n{'|---' * (len(names) + 4)}|")
-    for polished in (False, True):
-        cases = read_storm_runs(folder, polished=polished)
-        found = [metric.score(cases) for metric in metrics]
-        for i, case in enumerate(cases):
-            scores = {name: value for own in found for name, value in own[i].items()}
-            sentences = list(case.article.sentences())
-            cited = sum(bool(s.citations) for s in sentences) / len(sentences)
-            cells = " | ".join("–" if scores[name] is None else f"{scores[name]:.3f}" for name in names)
-            kind = "polished" if polished else "before polishing"
-            print(f"| {case.topic.title} | {kind} | {len(sentences)} | {cited:.0%} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":

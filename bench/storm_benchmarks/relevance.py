@@ -40,6 +40,7 @@ class Labelled:
     part: str
     topic: str
     label: str
+    query: str
     snippets: tuple[Snippet, ...]
 
     @property
@@ -52,9 +53,10 @@ _HEAD = (
     "# The floor of relevance on labelled pages",
     "",
     "Precision / recall of keeping a page that is about the topic or has a fact that its article could tell (useful),",
-    "on pairs of topic and page; labels of one reader. Thresholds were chosen on the topics `tuning`. Beside it: pages",
-    "that name the topic in full, those with half of its words, a cosine of at least 0.3 to topic or question, and all",
-    "pages. `python -m storm_benchmarks.relevance --to docs/relevance.md`",
+    "on pairs of topic and page; labels of one reader. Thresholds were chosen on the topics `tuning`. Beside it: the",
+    "floor asked with the query that found the page, pages that name the topic in full, those with half of its",
+    "words, a cosine of at least 0.3 to the topic, and all pages. `python -m storm_benchmarks.relevance --to",
+    "docs/relevance.md`",
     "",
 )
 
@@ -90,7 +92,7 @@ def labelled(data: Path, cache: Path) -> list[Labelled]:
 
     with LABELS.open(encoding="utf-8", newline="") as opened:
         return [
-            Labelled(row["source"], row["part"], row["topic"], row["label"], snippets(row))
+            Labelled(row["source"], row["part"], row["topic"], row["label"], row["query"], snippets(row))
             for row in csv.DictReader(opened)
         ]
 
@@ -111,6 +113,7 @@ def kept(pages: Sequence[Labelled], embedder: Embedder) -> dict[str, list[bool]]
     vectors = embedder.embed([topic, *opening])
     return {
         "floor": [verdict.relevance != "neither" for verdict in verdicts],
+        "floor, asked": [floor.judge([page.snippets], page.query)[0].relevance != "neither" for page in pages],
         "names in full": [names_in_full(text, names) for text in whole],
         "half of the topic's words": [names_topic(text, topic) for text in whole],
         f"cosine alone, {_NEAR}": (vectors[1:] @ vectors[0] >= _NEAR).tolist(),

@@ -14,11 +14,11 @@ from statistics import mean
 from storm_bench.articles.data_set import system_article
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wiki_live_statements import spread, statements_of
-from storm_bench.judges.screen import ScreenJudge
 from storm_bench.metrics.statement_coverage import STATED, best_scores
 from storm_bench.statement_passages import find_in_article
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, Topic
 from storm_benchmarks.shared import options
+from storm_pipeline.judges.screen import ScreenJudge
 from storm_pipeline.retrieval.embedder import CachingEmbedder, open_embedder
 from storm_pipeline.text.sentences import split_sentences
 from storm_pipeline.text.words import word_count

@@ -14,6 +14,8 @@ TITLES = ("Origins", "Early development", "Groups affected", "Methods", "Regiona
 MARK = re.compile(r"\bmark[a-j]{6}\b")
 _FACT = re.compile(r"^\[(\d+)\] ([^:\n]*): (.+)$", re.M)
 _SNIPPETS = 4
+_CHECK = "\nCheck:"
+_DOUBTED = 10  # one sentence of so many is doubted by a judge
 
 
 def number_of(text: str) -> int:
@@ -30,6 +32,8 @@ def scripted_reply(messages: Sequence[dict[str, str]], mark: str) -> tuple[str, 
     """Kind and text of a reply of realistic length and format to a prompt of the pipeline."""
     system, user = messages[0]["content"], messages[-1]["content"]
     for phrase, kind, answer in _ANSWERS:
+        if phrase in system and _CHECK in user:
+            return f"{kind}, judged", _verdicts(user, mark)
         if phrase in system:
             return kind, answer(user, mark)
     raise ValueError(f"the benchmark has no reply for this prompt: {system[:80]}")
@@ -129,6 +133,13 @@ def _lead(user: str, mark: str) -> str:
     return " ".join(f"Of {topic}, says {mark}, {_shuffled(text)} [{number}]." for number, text in body[:5])
 
 
+def _verdicts(user: str, _: str) -> str:
+    """A judge's lines: it doubts one sentence in ten, by their words."""
+    asked = re.findall(r"^ ?(\d+)\. (.+)\]$", user.partition(_CHECK)[2], re.M)
+    labels = ["partly - it does not say so" if number_of(text) % _DOUBTED == 0 else "supported" for _, text in asked]
+    return "\n".join(f"{number}: {label}" for (number, _), label in zip(asked, labels, strict=True))
+
+
 def _reworded(user: str, _: str) -> str:
     return " ".join(reversed(user.rpartition("Sentence:")[2].strip(" .").split())) + "."
 
@@ -147,6 +158,7 @@ _ANSWERS: list[tuple[str, str, Callable[[str, str], str]]] = [
     ("are to be told in an article", "placed findings", lambda *_: json.dumps({"places": []})),
     ("research has gone on since", "revised section", _deleting(_from_facts(8))),
     ("the draft of an encyclopedia article", "open questions", _open_questions),
+    ("Check sentences of an", "sentences", _verdicts),
     ("copy editor", "editing", lambda *_: json.dumps({"edits": []})),
     ("numbered pair", "repetition", lambda *_: json.dumps({"repeated": [1]})),
     ("Say the same", "reworded", _reworded),

@@ -1,7 +1,7 @@
 """A run's wall time against the critical path of its calls, and the share of prompts that a prefix cache serves.
 
     python -m storm_benchmarks.speed [--embedder real|stub] [--perspectives 5] [--turns 5] [--runs 3]
-        [--recipe storm-iterative]        [--latency 0.25 0.002]
+        [--recipe storm-iterative] [--latency 0.25 0.002] [--judge model]
 
 The language model replies after 250 ms + 2 ms per completion token, which is fast, so that our own work shows;
 ``--latency 0.5 0.01`` (100 tokens a second) is nearer to a hosted one. The search engine replies after 100 ms with four
@@ -44,6 +44,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--recipe", default="storm-iterative")
+    parser.add_argument("--judge", default="screen", help="screen, or model, which here doubts a sentence in ten")
     parser.add_argument("--stages", action="store_true", help="also print the wall time of every stage")
     parser.add_argument("--latency", type=float, nargs=2, default=(0.25, 0.002), help="seconds a reply, and a token")
     args = parser.parse_args()
@@ -97,6 +98,7 @@ def _storm(bench: Bench, embedder: str, args: argparse.Namespace, out: str, stag
         sinks=[CallbackSink(note)],
         perspectives=args.perspectives,
         turns=args.turns,
+        judge=args.judge,
         workers=64,
         out=Path(out),
         cache=args.cache,

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,22 +47,6 @@ def float32(model: Path, longest: int = 256) -> Embed:
 
     network = SentenceTransformer(str(model), device="cpu", local_files_only=True)
     network.max_seq_length = longest
-    return lambda texts: network.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
-
-
-def torch_dynamic(model: Path, *, per_channel: bool) -> Embed:
-    """sentence-transformers with the linear layers quantised by torch.ao (deprecated in torch)."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from torch.ao import quantization
-
-        scheme = quantization.per_channel_dynamic_qconfig if per_channel else quantization.default_dynamic_qconfig
-        torch.backends.quantized.engine = "onednn"
-        network = SentenceTransformer(str(model), device="cpu", local_files_only=True)
-        quantization.quantize_dynamic(network, {torch.nn.Linear: scheme}, dtype=torch.qint8, inplace=True)
     return lambda texts: network.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
 
 
@@ -109,8 +92,6 @@ def embedders(args: argparse.Namespace) -> None:
     ways: dict[str, Embed] = {
         "float32, 256 tokens": float32(args.model),
         "float32, 128 tokens": float32(args.model, 128),
-        "torch.ao int8, per tensor": torch_dynamic(args.model, per_channel=False),
-        "torch.ao int8, per channel": torch_dynamic(args.model, per_channel=True),
         "**int8 per token (ours)**": Int8BertEmbedder(args.model, threads=args.threads).embed,
         "static token embeddings": static(args.model),
     }

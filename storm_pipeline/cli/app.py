@@ -9,7 +9,9 @@ import typer
 
 from storm_pipeline import __version__
 from storm_pipeline.cli.added_commands import StormGroup
+from storm_pipeline.cli.answer import answer
 from storm_pipeline.cli.batch import batch
+from storm_pipeline.cli.check import check
 from storm_pipeline.cli.compile import compile_programs
 from storm_pipeline.cli.documents import documents
 from storm_pipeline.cli.downloads import assets_app
@@ -19,6 +21,7 @@ from storm_pipeline.cli.export import export
 from storm_pipeline.cli.guard import INTERRUPTED, Guard
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say, silence_stdout
+from storm_pipeline.cli.refresh import refresh
 from storm_pipeline.cli.runs import runs, show
 from storm_pipeline.cli.serve import mcp, serve
 from storm_pipeline.cli.setup import doctor, init
@@ -38,6 +41,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=SettingsCommand, short_help="Write an article about TOPIC.")(write)
+app.command(cls=SettingsCommand, short_help="Answer QUESTION at length.")(answer)
 app.command(cls=SettingsCommand, short_help="Print an outline of an article about TOPIC.")(outline)
 app.command(cls=SettingsCommand, short_help="Write an article about each topic of a file.")(batch)
 app.command(cls=SettingsCommand, short_help="Resume an interrupted RUN or batch.")(resume)
@@ -45,6 +49,8 @@ app.command(cls=SettingsCommand, short_help="Estimate calls, tokens and cost of 
 app.command("compile", cls=SettingsCommand, short_help="Improve programs for a model with your own articles.")(
     compile_programs
 )
+app.command(cls=SettingsCommand, short_help="Judge every sentence of ARTICLE by its sources.")(check)
+app.command(cls=SettingsCommand, short_help="Look at the sources of RUN's article again.")(refresh)
 app.command(short_help="List the runs with their state and usage.")(runs)
 app.command(short_help="Show the timeline of RUN.")(show)
 app.command(short_help="Write the article of RUN as files for other programs.")(export)

@@ -29,7 +29,8 @@ _Train = Annotated[
     typer.Option(
         "--train",
         metavar="FOLDER",
-        help="Good articles, one a file: .md, .json, .wiki; or NAME:FOLDER of a data set that a package reads.",
+        help="Good articles, one a file: .md, .json, .wiki, .docx, .html; or NAME:FOLDER of a data set that a package "
+        "reads.",
         show_default=False,
     ),
 ]
@@ -44,6 +45,12 @@ _Optimizer = Annotated[
 ]
 _To = Annotated[Path, typer.Option("--to", metavar="SET", help="Folder of the compiled set; it is added to.")]
 _Candidates = Annotated[int, typer.Option("--candidates", min=1, max=100, help="Programs that the optimiser tries.")]
+_Topics = Annotated[
+    int | None,
+    typer.Option(
+        "--topics", min=5, help="Topics to draw from --train, at most: fewer calls; default: all.", show_default=False
+    ),
+]
 _Seed = Annotated[int, typer.Option("--split-seed", min=0, help="Draws the topics that are held back.")]
 _Teacher = Annotated[
     str | None,
@@ -65,6 +72,7 @@ def compile_programs(
     optimizer: _Optimizer = None,
     to: _To = Path("compiled"),
     candidates: _Candidates = 6,
+    topics: _Topics = None,
     split_seed: _Seed = 0,
     teacher_lm: _Teacher = None,
     reflection_lm: _Reflection = None,
@@ -91,6 +99,7 @@ def compile_programs(
                 optimizer=optimizer,
                 to=to,
                 candidates=candidates,
+                topics=topics,
                 seed=split_seed,
                 teacher_lm=teacher_lm,
                 reflection_lm=reflection_lm,
@@ -105,6 +114,7 @@ def _compile(
     optimizer: str | None,
     to: Path,
     candidates: int,
+    topics: int | None,
     seed: int,
     teacher_lm: str | None,
     reflection_lm: str | None,
@@ -112,18 +122,24 @@ def _compile(
     if train is None:
         raise SettingsError("name a folder of good articles with --train")
     from storm_pipeline.optimize.compiling import compile_program, job_for
+    from storm_pipeline.optimize.cost import most_dollars
     from storm_pipeline.optimize.tasks import read_training
     from storm_pipeline.retrieval.embedder import shared_embedder
+    from storm_pipeline.text.formatting import dollars
 
     settings = with_chosen_model(settings_asking(ctx.obj), quiet=False)
     articles = read_training(train)
     command = " ".join(["storm", *sys.argv[1:]])
     jobs = [
-        job_for(program, articles, settings, optimizer, candidates=candidates, seed=seed, command=command)
+        job_for(
+            program, articles, settings, optimizer, candidates=candidates, topics=topics, seed=seed, command=command
+        )
         for program in names
     ]
     for job in jobs:
-        tell(f"{job.task.program}: {job.sizes}; {job.optimizer}, at most {job.most_calls} calls")
+        price = most_dollars(job, (teacher_lm, reflection_lm))
+        costs = "" if price == 0 else f", dollars at most: {dollars(price)}"
+        tell(f"{job.task.program}: {job.sizes}; {job.optimizer}, at most {job.most_calls} calls{costs}")
     for title in jobs[0].copies if jobs else ():
         tell(f"left out: {title!r}, most of which is another article's text")
     embedder = shared_embedder(settings.embedder, settings.cache, None)

@@ -57,7 +57,7 @@ def export(
             raise SettingsError("say which run and which formats: storm export RUN --to docx,bibtex")
         names = list(FORMATS) if to == "all" else [name for name in to.split(",") if name.strip()]
         formats = list(map(export_format, names))
-        article = _article(run)
+        article = article_of(run)
         if any(one.name == "wikitext" for one in formats):
             formats = _accepted(article, formats, is_asked=cite_wikipedia, is_all=to == "all")
         folder = out or (run if run.is_dir() else run.parent)
@@ -86,7 +86,8 @@ def _accepted(
     return [one for one in formats if one.name != "wikitext"]
 
 
-def _article(run: Path) -> "Article":
+def article_of(run: Path) -> "Article":
+    """The article of a run's folder, or of its article.json. Raises RunError: there is none that can be read."""
     from storm_pipeline.errors import RunError
     from storm_pipeline.files import LARGEST, read_bounded, read_plain
     from storm_pipeline.render.json import from_json

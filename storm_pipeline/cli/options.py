@@ -67,11 +67,16 @@ class SettingsCommand(TyperCommand):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{**kwargs, "rich_markup_mode": "rich"})  # for headings between the options
 
+    @property
+    def _own(self) -> set[str]:
+        """The command's own parameters, which a setting of the same name gives way to."""
+        return {param.name for param in self.params}
+
     def get_params(self, ctx: Any) -> list[Any]:
         """The command's own parameters and the settings."""
         params: list[Any] = super().get_params(ctx)
         shown = _options() if ctx.meta.get(_ALL) else _common_options()
-        return [*params, _help_all(), *shown]
+        return [*params, _help_all(), *(option for option in shown if option.name not in self._own)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse; an option of earlier versions is refused with its name of now."""
@@ -84,7 +89,7 @@ class SettingsCommand(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Move the settings from the parameters to ``ctx.obj``; those not given are left out."""
         ctx.params.pop(_HELP_ALL)
-        values = {option.name: ctx.params.pop(option.name) for option in _options()}
+        values = {option.name: ctx.params.pop(option.name) for option in _options() if option.name not in self._own}
         ctx.obj = {name: value for name, value in values.items() if value not in (None, (), [])}
         return super().invoke(ctx)
 

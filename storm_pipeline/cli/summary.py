@@ -3,7 +3,7 @@
 from collections import Counter
 
 from storm_pipeline.languages import length_in_words, stem_set
-from storm_pipeline.text.formatting import amount, dollars, printable
+from storm_pipeline.text.formatting import amount, counted, dollars, printable
 from storm_pipeline.types import Article, Outline, Problem, Section, Usage
 
 _MOST_PROBLEMS = 5
@@ -11,17 +11,17 @@ _MOST_PROBLEMS = 5
 
 def of_article(article: Article) -> str:
     """Sections, words, references, uncited sentences and questions asked; usage; problems."""
-    body = [sentence for section in article.sections for sentence in section.sentences()]
-    words = sum(length_in_words(sentence.text) for sentence in article.sentences())
-    uncited = sum(not sentence.citations for sentence in body)
+    told = list(article.sentences())
+    words = sum(length_in_words(sentence.text) for sentence in told)
+    uncited = sum(not sentence.citations for sentence in told)
     facts = [
-        f"{len(article.sections)} sections",
-        f"{words} words",
-        f"{len(article.references)} references",
-        f"{uncited} of {len(body)} sentences uncited",
+        counted(len(article.sections), "section"),
+        counted(words, "word"),
+        counted(len(article.references), "reference"),
+        f"{uncited} of {len(told)} sentences uncited",
     ]
     if asked := sum(len(conversation.turns) for conversation in article.conversations):
-        facts.append(f"{asked} questions asked")
+        facts.append(f"{counted(asked, 'question')} asked")
     note = [printable(article.note)] if article.note else []
     lines = [", ".join(facts), *_off_topic(article), _usage(article.usage), *_problems(article.report.problems), *note]
     return "\n".join([printable(article.title), *(f"  {line}" for line in lines)])
@@ -30,7 +30,11 @@ def of_article(article: Article) -> str:
 def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) -> str:
     """Sections and headings; usage; problems."""
     headings = sum(1 for _ in outline.titles())
-    lines = [f"{len(outline.sections)} sections, {headings} headings", _usage(usage), *_problems(problems)]
+    lines = [
+        f"{counted(len(outline.sections), 'section')}, {counted(headings, 'heading')}",
+        _usage(usage),
+        *_problems(problems),
+    ]
     return "\n".join([printable(outline.topic), *(f"  {line}" for line in lines)])
 
 
@@ -58,7 +62,7 @@ def _usage(usage: Usage) -> str:
     if usage.estimated:
         tokens += f" (estimated for {usage.estimated} calls, whose server reports none)"
     cost = "unknown cost" if usage.cost is None else dollars(usage.cost)
-    return f"{usage.calls} calls, {tokens}, {cost}, {usage.seconds:.0f} s"
+    return f"{counted(usage.calls, 'call')}, {tokens}, {cost}, {usage.seconds:.0f} s"
 
 
 def _problems(problems: tuple[Problem, ...]) -> list[str]:
@@ -67,4 +71,4 @@ def _problems(problems: tuple[Problem, ...]) -> list[str]:
     alike = Counter(printable(f"{problem.kind} in {problem.stage}: {problem.detail}") for problem in problems)
     shown = [f"{line} ({times} times)" if times > 1 else line for line, times in alike.items()][:_MOST_PROBLEMS]
     more = [f"and {len(alike) - len(shown)} others"] if len(alike) > len(shown) else []
-    return [f"{len(problems)} problems:", *(f"  {line}" for line in shown + more)]
+    return [f"{counted(len(problems), 'problem')}:", *(f"  {line}" for line in shown + more)]

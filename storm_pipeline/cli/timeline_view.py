@@ -8,7 +8,7 @@ from typing import Any
 
 from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.run.timeline import Session, Stage, Timeline
-from storm_pipeline.text.formatting import amount, clock, dollars, printable
+from storm_pipeline.text.formatting import amount, clock, counted, dollars, printable
 from storm_pipeline.types import Usage
 
 _COLUMNS = ("stage, role", "start", "time", "calls", "fresh", "cached", "written", "cost", "searches", "retries")
@@ -84,9 +84,9 @@ def _totals_line(timeline: Timeline) -> str:
     usage = timeline.usage
     stages = [stage for session in timeline.sessions for stage in session.stages]
     facts = [
-        f"{len(timeline.sessions)} session{'s' if len(timeline.sessions) != 1 else ''}",
+        counted(len(timeline.sessions), "session"),
         clock(usage.seconds),
-        f"{usage.calls} calls",
+        counted(usage.calls, "call"),
         f"tokens: {amount(usage.tokens_in - usage.tokens_cached)} fresh",
         f"{amount(usage.tokens_cached)} cached",
         f"{amount(usage.tokens_out)} written",

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
-_JsonEvents = Annotated[
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
+JsonEvents = Annotated[
     bool,
     typer.Option("--json-events", help="Print events as JSON lines instead of the results."),
 ]
@@ -39,7 +39,7 @@ _Yes = Annotated[
     bool,
     typer.Option("--yes", "-y", help="Go on although files of the run were lost or changed, and buy what is missing."),
 ]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 
 
 def write(
@@ -57,9 +57,9 @@ def write(
     ] = None,
     headings: OutlineFile = None,
     yes: _Yes = False,
-    quiet: _Quiet = False,
-    json_events: _JsonEvents = False,
-    debug: _Debug = False,
+    quiet: Quiet = False,
+    json_events: JsonEvents = False,
+    debug: Debug = False,
 ) -> None:
     """Research TOPIC and write an article about it, every sentence traceable to a source.
 
@@ -82,10 +82,10 @@ def write(
 
         def work(*, accept_damage: bool) -> "Article":
             wanted = partial(written, accept_damage=accept_damage)
-            return _run(settings, [guard], wanted, quiet=quiet, json_events=json_events, phases=phases)
+            return run_with_progress(settings, [guard], wanted, quiet=quiet, json_events=json_events, phases=phases)
 
         article = with_consent(lambda: _accepting_damage(work, yes=yes))
-        _print_article(article, guard, quiet=quiet, json_events=json_events)
+        print_article(article, guard, quiet=quiet, json_events=json_events)
 
 
 def resume(
@@ -93,9 +93,9 @@ def resume(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run or a batch.", show_default=False)],
     *,
     yes: _Yes = False,
-    quiet: _Quiet = False,
-    json_events: _JsonEvents = False,
-    debug: _Debug = False,
+    quiet: Quiet = False,
+    json_events: JsonEvents = False,
+    debug: Debug = False,
 ) -> None:
     """Resume RUN after an interruption, a cap, or a failure, reusing recorded replies and searches.
 
@@ -126,11 +126,11 @@ def resume(
             def resumed(storm: "Storm") -> "Article | Outline":
                 return storm.resume(run, accept_damage=accept_damage)
 
-            return _run(settings, [guard, ledger], resumed, quiet=quiet, json_events=json_events)
+            return run_with_progress(settings, [guard, ledger], resumed, quiet=quiet, json_events=json_events)
 
         result = with_consent(lambda: _accepting_damage(work, yes=yes))
         if isinstance(result, Article):
-            _print_article(result, guard, quiet=quiet, json_events=json_events)
+            print_article(result, guard, quiet=quiet, json_events=json_events)
         else:
             _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
 
@@ -139,9 +139,9 @@ def outline(
     ctx: typer.Context,
     topic: Topic,
     *,
-    quiet: _Quiet = False,
-    json_events: _JsonEvents = False,
-    debug: _Debug = False,
+    quiet: Quiet = False,
+    json_events: JsonEvents = False,
+    debug: Debug = False,
 ) -> None:
     """Research TOPIC and print an outline of an article about it, as Markdown."""
     with Guard(debug=debug) as guard:
@@ -149,7 +149,7 @@ def outline(
 
         ledger, start = Ledger(), time.monotonic()
         settings = with_chosen_model(settings_asking(ctx.obj), quiet=quiet or json_events)
-        result = _run(
+        result = run_with_progress(
             settings,
             [guard, ledger],
             lambda storm: storm.outline(topic),
@@ -177,7 +177,7 @@ def _accepting_damage(work: Callable[..., T], *, yes: bool) -> T:
         return work(accept_damage=True)
 
 
-def _run(
+def run_with_progress(
     settings: "Settings",
     sinks: "Sequence[EventSink]",
     work: "Callable[[Storm], T]",
@@ -220,7 +220,8 @@ def _expect(progress: "ProgressSink", phases: "Callable[[], tuple[Phase, ...]]")
         progress.expect(phases())
 
 
-def _print_article(article: "Article", guard: Guard, *, quiet: bool, json_events: bool) -> None:
+def print_article(article: "Article", guard: Guard, *, quiet: bool, json_events: bool) -> None:
+    """The paths of an article on standard output, and its summary on standard error."""
     from storm_pipeline.cli import summary
 
     files = ("article.md", "article.html") if guard.folder else ()

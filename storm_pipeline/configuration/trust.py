@@ -24,8 +24,8 @@ from storm_pipeline.files import write_atomically
 CONTENT = frozenset(
     "perspectives turns queries depth rounds related_topics top_k source_language region since until domains "
     "without_domains read_pages source_policy allow_sources deny_sources exclude_urls exclude_titles answer_facts "
-    "section_snippets section_facts section_words max_sections outline_depth outline_words writing length evidence "
-    "article_language about style editing tone words_to_watch uncited images temperature top_p seed".split()
+    "section_snippets section_facts section_words max_sections outline_depth outline_words writing answers length "
+    "evidence article_language about style editing tone words_to_watch uncited images temperature top_p seed".split()
 )
 """Settings that say what is written."""
 CAPS = ("max_cost", "max_tokens", "max_minutes")
@@ -34,8 +34,8 @@ _ENGINE = r"(?:wikipedia:[a-z]{2,3}|[a-z][a-z-]*)"
 _ENGINES_ALONE = re.compile(rf"(?:(?:fused|first):)?{_ENGINE}(?:\s*[+>]\s*{_ENGINE})*")
 """Search engines without a path or an address."""
 _NAMED = frozenset(
-    "lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm embedder structured search_cache wikipedia_contents "
-    "judge judge_lm judge_form tagger heading_embedder heading_truth headings".split()
+    "lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm judge_lm embedder structured search_cache "
+    "wikipedia_contents judge judge_form tagger heading_embedder heading_truth headings".split()
 )
 """Settings of runs and metrics that name a model, or one of few ways."""
 _PLAIN_NAME = re.compile(r"(?!gguf:)\w[\w.-]*(?:[:/]\w[\w.-]*)*")

@@ -10,21 +10,12 @@ from urllib.parse import unquote
 
 from storm_pipeline.documents.pdf_record import found_doi
 from storm_pipeline.documents.record import Record
+from storm_pipeline.files import table_beside
 from storm_pipeline.types import Work
 
 _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
 _ATTACHED = re.compile(r"[^:;{}]*?([^/\\:;{}]+\.(?:pdf|docx|epub|html?|txt|md))(?=[:;}]|$)", re.I)
-_CSL_KINDS = {
-    "article-journal": "article", "article-magazine": "article", "article-newspaper": "article", "book": "book",
-    "chapter": "chapter", "entry-encyclopedia": "chapter", "entry-dictionary": "chapter", "paper-conference": "paper",
-    "thesis": "thesis", "report": "report", "manuscript": "manuscript", "article": "manuscript", "webpage": "page",
-    "post-weblog": "page", "post": "page",
-}  # fmt: skip
-_RIS_KINDS = {
-    "JOUR": "article", "MGZN": "article", "NEWS": "article", "EJOUR": "article", "BOOK": "book", "EDBOOK": "book",
-    "EBOOK": "book", "CHAP": "chapter", "ECHAP": "chapter", "ENCYC": "chapter", "CONF": "paper", "CPAPER": "paper",
-    "THES": "thesis", "RPRT": "report", "UNPB": "manuscript", "MANSCPT": "manuscript", "ELEC": "page", "BLOG": "page",
-}  # fmt: skip
+_KINDS = table_beside(__file__)
 
 
 @dataclass(frozen=True)
@@ -43,14 +34,6 @@ def _from_bibtex(text: str) -> Iterable[Entry]:
     with errors.capture():  # an entry that is there twice, a macro that is not defined
         library = Parser().parse_string(text)
     return [_bibtex_entry(key, one) for key, one in library.entries.items()]
-
-
-_BIBTEX_KINDS = {
-    "article": "article", "book": "book", "collection": "book", "mvbook": "book", "proceedings": "book",
-    "incollection": "chapter", "inbook": "chapter", "inreference": "chapter", "inproceedings": "paper",
-    "conference": "paper", "phdthesis": "thesis", "mastersthesis": "thesis", "thesis": "thesis", "report": "report",
-    "techreport": "report", "unpublished": "manuscript", "online": "page",
-}  # fmt: skip
 
 
 def _bibtex_entry(key: str, entry: Any) -> Entry:
@@ -73,7 +56,7 @@ def _bibtex_entry(key: str, entry: Any) -> Entry:
         url=field("url"),
         language=_language(field("langid", "language")),
         work=Work(
-            kind=_BIBTEX_KINDS.get(entry.type.lower(), ""),
+            kind=_KINDS["bibtex"].get(entry.type.lower(), ""),
             volume=field("volume"),
             issue=field("number", "issue"),
             extent=field("pages").replace("--", "-"),
@@ -129,7 +112,7 @@ def _ris_entry(fields: Mapping[str, Any]) -> Entry:
         url=next(iter(map(str, _listed(fields.get("urls")))), ""),
         language=_language(field("language")),
         work=Work(
-            kind=_RIS_KINDS.get(field("type_of_reference"), ""),
+            kind=_KINDS["ris"].get(field("type_of_reference"), ""),
             volume=field("volume"),
             issue=field("number"),
             extent="-".join(pages),
@@ -170,7 +153,7 @@ def csl_record(item: Mapping[str, Any]) -> Record:
         url=field("URL"),
         language=_language(field("language")),
         work=Work(
-            kind=_CSL_KINDS.get(field("type"), ""),
+            kind=_KINDS["csl"].get(field("type"), ""),
             volume=field("volume"),
             issue=field("issue"),
             extent=field("page"),

@@ -19,15 +19,22 @@ _END = re.compile(rf"[。！？｡]++[{_CLOSERS}]*+|(?<![.!?…؟।])[.!?…؟�
 _NOT_AN_END = re.compile(
     r"(?:^|[\s(\[“\"])(?:[A-Z]|[Dd]r|Mrs?|Ms|Prof|St|Sr|Jr|Gen|Col|Capt|[Nn]os?|[Vv]ols?|[Ff]igs?|pp?|al|ca?|cf|vs?|e\.g|i\.e|approx)\.$"
 )
-_UNPUNCTUATED_BLOCK = re.compile(r"(?<=[^\W_])(?=[^\S\n]*\n[^\S\n]*\n)")
+_UNPUNCTUATED_BLOCK = re.compile(r"(?<=[^\W_])(?=[^\S\n]*+\n[^\S\n]*+\n\s*+(\S?))")
+_LINE = 5  # words of a line that goes on in the next one, rather than being a heading
 
 
 def punctuated_blocks(text: str) -> str:
-    """Add a full stop to each block (between blank lines) that ends in a word.
+    """Add a full stop to each block (between blank lines) that ends in a word, unless the next one goes on with it.
 
-    Otherwise a heading would run into the next sentence once the passage is on one line.
+    Otherwise a heading would run into the next sentence once the passage is on one line. A block goes on if it has five
+    words and the next one begins in lower case: some pages break lines so.
     """
-    return _UNPUNCTUATED_BLOCK.sub(".", text)
+    return _UNPUNCTUATED_BLOCK.sub(lambda end: "" if end[1].islower() and _is_line(text, end.start()) else ".", text)
+
+
+def _is_line(text: str, end: int) -> bool:
+    """Whether what ends here has as many words as a line that goes on."""
+    return len(text[text.rfind("\n", 0, end) + 1 : end].split()) >= _LINE
 
 
 def count_words(text: str) -> float:

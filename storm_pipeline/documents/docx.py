@@ -33,15 +33,11 @@ def read_docx(data: bytes) -> FileText:
     """
     if data.startswith(_OLD_OR_ENCRYPTED):
         return FileText(problems=("is encrypted or in Word's old format; save it as .docx without a password",))
-    import docx
     from docx.opc.exceptions import OpcError
     from lxml import etree
 
     try:
-        archive = BoundedZip(data)
-        for name in archive.names:  # the library itself unpacks without a limit
-            archive.read(name)
-        document = docx.Document(io.BytesIO(data))
+        document = open_docx(data)
         pages = _pages(document)
         record = _record(document)
         return FileText(record.title, pages, record.published or None, record=record)
@@ -49,6 +45,16 @@ def read_docx(data: bytes) -> FileText:
         return FileText(problems=(str(error),))
     except (OpcError, etree.LxmlError, *DAMAGE) as error:
         return unreadable("DOCX", error)
+
+
+def open_docx(data: bytes) -> "WordDocument":
+    """The document of a file's bytes, none of whose parts is too large; raises what the libraries raise."""
+    import docx
+
+    archive = BoundedZip(data)
+    for name in archive.names:  # the library itself unpacks without a limit
+        archive.read(name)
+    return docx.Document(io.BytesIO(data))
 
 
 @dataclass
@@ -88,7 +94,7 @@ class _Layout:
 
 
 def _pages(document: "WordDocument") -> tuple[tuple[int | None, str], ...]:
-    layout = _Layout(_front_styles(document))
+    layout = _Layout(front_styles(document))
     _read_blocks(document.element.body, layout)
     is_paged = layout.cursor.page > 1
     return tuple((page if is_paged else None, "\n\n".join(texts)) for page, texts in layout.pages.items())
@@ -156,7 +162,7 @@ def _runs(parent: Any, cursor: _Cursor) -> Iterator[str]:
             yield from _runs(element, cursor)
 
 
-def _front_styles(document: "WordDocument") -> frozenset[str]:
+def front_styles(document: "WordDocument") -> frozenset[str]:
     """Ids of the styles of titles, bylines and tables of contents."""
     styles = document.styles.element.findall(f"{_W}style")
     names = {one.get(f"{_W}styleId") or "": _value(one.find(f"{_W}name")).lower() for one in styles}

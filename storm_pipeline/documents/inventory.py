@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 from storm_pipeline.documents.document import Document, Unreadable
 from storm_pipeline.documents.kept import KeptDocuments
 from storm_pipeline.documents.reader import read_documents
+from storm_pipeline.text.formatting import counted
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Inventory:
         known = sum(bool(one.record.authors and one.record.published) for one in self.documents)
         counts = [
             f"{len(self.documents)} readable",
-            f"{len(self.scans)} scan{'' if len(self.scans) == 1 else 's'}" if self.scans else "",
+            counted(len(self.scans), "scan") if self.scans else "",
             f"{self.broken} broken" if self.broken else "",
         ]
         return f"{', '.join(filter(None, counts))}; author and year known of {known}"

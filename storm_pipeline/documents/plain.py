@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # Unicode's categories Cc and Cs
-_BASE64 = re.compile(r"(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9+/]{16,}={0,2}")
-_WORDS = 0.7  # share of letters, digits and spaces in a text above which it is words
+_BASE64 = re.compile(r"(?=.*[A-Z])(?=.*[a-z])(?:[A-Za-z0-9+/]{12,}|[A-Za-z0-9+/]{6,}={1,2})")
+_WORDS = 0.5  # share of letters, digits and spaces in a text above which it is words
 _BY_PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|PowerPoint Presentation) - ", re.I)
 _FILE_NAME = re.compile(r"\.(?:docx?|pptx?|xlsx?|rtf|indd|pdf)$", re.I)
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")

@@ -25,6 +25,7 @@ from storm_pipeline.settings import Role, Settings, is_embedded
 from storm_pipeline.types import Outline
 
 _SCENARIOS = (USUAL, SHORT, LONG, POOR)  # the first one gives the likely values
+_ASKED_AGAIN = frozenset({"edit", "article"})  # programs whose prompts may repeat an earlier one but for its end
 _Key = tuple[str, Role, str]  # Stage, role and program of a row
 _SharedCall = tuple[Call, float]  # a call, and the tokens of its longest prefix in common with an earlier prompt
 _CHARACTERS_PER_WORD = 6.2
@@ -145,10 +146,16 @@ def _row(
         model,
         calls=_rounded(*([usage.calls for usage in end] for end in (low, likely, high))),
         tokens_in=_rounded(*([usage.tokens_in for usage in end] for end in (low, likely, high))),
-        tokens_cached=_rounded([0], [served], [usage.shared if caches else 0 for usage in high]),
+        tokens_cached=_rounded([0], [served], [_most_shared(key, usage) if caches else 0 for usage in high]),
         tokens_out=_rounded(*([usage.tokens_out for usage in end] for end in (low, likely, high))),
         dollars=dollars,
     )
+
+
+def _most_shared(key: _Key, usage: _RowUsage) -> float:
+    """The most that a cache can serve; what is asked again of one text may differ from before at its end alone."""
+    again = usage.tokens_in * (1 - 1 / usage.calls) if key[-1] in _ASKED_AGAIN else 0
+    return max(usage.shared, again)
 
 
 def _is_foreign(settings: Settings) -> bool:
@@ -159,10 +166,10 @@ def _is_foreign(settings: Settings) -> bool:
 def _usage(calls: Sequence[_SharedCall], rates: TokenRates, model: str, foreign: bool) -> _RowUsage:  # noqa: FBT001
     factor = rates.foreign if foreign else rates.english
     reasoning = rates.reasoning if reasons_by_default(model) else 0
-    replies = ((factor * count_tokens([call.reply]) + reasoning, call.max_tokens or math.inf) for call, _ in calls)
+    replies = ((factor * call.tokens_out + reasoning, call.max_tokens or math.inf) for call, _ in calls)
     return _RowUsage(
         len(calls),
-        factor * math.fsum(count_tokens(call.messages) for call, _ in calls),
+        factor * math.fsum(call.tokens_in for call, _ in calls),
         factor * math.fsum(shared for _, shared in calls),
         factor * count_served(shared for _, shared in calls),
         math.fsum(map(min, replies)),

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import dspy
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
 from storm_pipeline.estimate.made_up_replies import DEFAULT_REPLY, TYPICAL_REPLIES, MadeUpReply
 from storm_pipeline.estimate.scenarios import Scenario
+from storm_pipeline.estimate.tokens import count_tokens
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.settings import Role
@@ -23,6 +25,16 @@ class Call:
     messages: tuple[str, ...]
     reply: str
     max_tokens: int | None
+
+    @cached_property
+    def tokens_in(self) -> float:
+        """Tokens of the prompt."""
+        return count_tokens(self.messages)
+
+    @cached_property
+    def tokens_out(self) -> float:
+        """Tokens of the reply."""
+        return count_tokens([self.reply])
 
 
 class MadeUpModel:
@@ -50,7 +62,7 @@ class MadeUpModel:
         """Reply to a request of one of the programs, identified by its instructions."""
         system, *messages = str(request.system), *(message.text or "" for message in request.messages)
         program, signature = self._by_instructions[system]
-        typical = TYPICAL_REPLIES.get(program, DEFAULT_REPLY)
+        typical = TYPICAL_REPLIES.get(signature.__name__) or TYPICAL_REPLIES.get(program, DEFAULT_REPLY)
         reply = str(MadeUpReply(signature, messages[-1], typical, self._scenario, request.config.seed))
         max_tokens = request.config.max_tokens
         self._calls.append(Call(self._stage(), self._role, program, (system, *messages), reply, max_tokens))

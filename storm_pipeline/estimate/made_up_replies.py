@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from storm_pipeline.estimate.scenarios import Scenario
+from storm_pipeline.signatures.shapes import Place
 
 _SYLLABLES = tuple(map("".join, product("bdfgklmnprtv", "aou")))
 _WORDS = tuple(map("".join, product(_SYLLABLES, _SYLLABLES[:6], _SYLLABLES)))
@@ -24,7 +25,11 @@ _NUMBERED = re.compile(r"(?:^(?:[A-Z]\w+: )?|(?<=\. ))(\[\d+\]) (?:[^:\n]*: )?(.
 _REQUESTED = re.compile(r"^(Words|Number): (\d+)$", re.M)
 _TOPIC = re.compile(r"^Topic: (.+)$", re.M)
 _REMARK = re.compile(r"^(?:Remarks: )?(\d+)\. (.+?)((?:\[\d+\])*) — ", re.M)
+_SECTION = re.compile(r"^ ?\d+\. ", re.M)
+_FINDING = re.compile(r"^ ?\[(\d+)\] ", re.M)
+_CHECKED = re.compile(r"^ ?(\d+)\. .+\]$", re.M)
 _STOP = re.compile(r"(?<=\.) ")
+_REASON = 12  # words of a judge's reason
 _REMARKED = 2  # sentences of a text that get remarks, if a check has any
 _MAX_ITEMS = 100  # items of a list without a bound
 
@@ -82,12 +87,13 @@ TYPICAL_REPLIES: Mapping[str, TypicalReply] = {
     "draft": TypicalReply(3, items=6),
     "refine": TypicalReply(3, items=6),
     "plan": TypicalReply(3, items=6),
-    "place": TypicalReply(items=6),
     "memory": TypicalReply(paraphrases=False),
     "heading": TypicalReply(4, paraphrases=False),
     "edit": TypicalReply(10, items=6),
+    "OutlineText": TypicalReply(30, items=4),
 }
-"""Field of :class:`storm_pipeline.models.programs.Programs` → its usual reply, measured on runs of our own."""
+"""Field of :class:`storm_pipeline.models.programs.Programs`, or a signature that several of them ask by → its usual
+reply, measured on runs of our own."""
 
 
 class MadeUpReply:
@@ -116,11 +122,18 @@ class MadeUpReply:
 
     def _text(self) -> str:
         """Paraphrased sentences of the prompt with their numbers, or else made-up ones; or replies to remarks."""
+        if checked := _CHECKED.findall(self._prompt.partition("\nCheck:")[2]):
+            return "\n".join(f"{number}: {verdict}" for number, verdict in zip(checked, self._verdicts(), strict=False))
         if remarks := _REMARK.findall(self._prompt.rpartition("\nRemarks:")[2]):
             return "\n".join(f"{number}: {reworded(text)[:-1]} {markers}." for number, text, markers in remarks)
         words = max(1, round(self._requested.get("Words", self._typical.words) * self._scenario.reply))
         paraphrased = self._paraphrased(words) if self._typical.paraphrases else []
         return " ".join([*self._opening(), *(paraphrased or self._made_up(words))])
+
+    def _verdicts(self) -> Iterator[str]:
+        """A judge's: the first sentence of some texts is doubted."""
+        doubted = self._random.random() < self._scenario.remarks
+        return chain([f"partly - {self._random.words(_REASON)}" if doubted else "supported"], repeat("supported"))
 
     def _paraphrased(self, words: int) -> list[str]:
         """The sentences shown, paraphrased, up to about ``words`` words."""
@@ -175,6 +188,8 @@ class MadeUpReply:
         kind = field.annotation
         if get_origin(kind) is list:
             (item,) = get_args(kind)
+            if item is Place:
+                return self._places()
             return [self._value(FieldInfo(annotation=item), 1) for _ in range(self._length(field, items))]
         if get_origin(kind) is Literal:
             return get_args(kind)[0]
@@ -183,6 +198,12 @@ class MadeUpReply:
         if kind is str:
             return self._random.words(max(1, round(self._typical.words * self._scenario.reply)))
         return self._random.randint(1, 9)
+
+    def _places(self) -> list[dict[str, Any]]:
+        """The findings that the prompt numbers in all sections, one after another."""
+        outline, _, findings = self._prompt.rpartition("\nOutline:")[2].rpartition("\nFindings:")
+        sections, numbers = len(_SECTION.findall(outline)), [int(number) for number in _FINDING.findall(findings)]
+        return [{"section": i + 1, "findings": numbers[i::sections]} for i in range(sections)]
 
     def _length(self, field: FieldInfo, usual: int) -> int:
         """Length of a list: as the prompt or the scenario states, within the declared bounds."""

@@ -19,7 +19,7 @@ class Scenario:
     # length of a list: the minimum allowed, the usual one, or twice that
     items: Literal["fewest", "usual", "twice"] = "usual"
     copied: float = 0.1  # share of sentences copied verbatim from a source, in [0, 1]
-    remarks: float = 0.5  # share of texts that a check returns with remarks, in [0, 1]
+    remarks: float = 0.4  # share of texts that a check returns with remarks, in [0, 1]
     alike: float = 0.3  # share of pages that repeat what others say of the topic, in [0, 1]
     headings: int = 10  # headings shown of a related article
     found: float = 1.0  # share of the requested pages that a search finds, in (0, 1]

@@ -67,6 +67,7 @@ def simulate(
         user_pieces: pieces that the user provides, for which no model is asked.
     """
     settings = _simulation_settings(settled(settings), scenario)
+    programs = programs.for_settings(settings)
     ledger, calls = Ledger(), list[Call]()
     control = RunControl(settings, Spent(), threading.Event())
     starts: list[StageStarted] = []
@@ -111,6 +112,7 @@ def _simulation_settings(settings: Settings, scenario: Scenario) -> Settings:
         "search_cache": "off",
         "exclude_urls": (),
         "exclude_titles": (),
+        "judge": settings.judge if settings.judge == "model" else "screen",  # a model that is no language model is free
     }
     # The seed varies by place, so that concurrent interviews with equal prompts get different replies. Replies are
     # immediate, so concurrency would only slow the simulation down.

@@ -4,21 +4,9 @@ import json
 from typing import Any
 
 from storm_pipeline.export.manuscript import Manuscript
-from storm_pipeline.export.reference import Reference
+from storm_pipeline.export.reference import KINDS, Reference
 from storm_pipeline.references.citations import page_span
 from storm_pipeline.text.person_names import Name
-
-_KINDS = {
-    "journal": "article-journal",
-    "paper": "article",
-    "proceedings": "paper-conference",
-    "chapter": "chapter",
-    "book": "book",
-    "thesis": "thesis",
-    "report": "report",
-    "page": "webpage",
-    "document": "document",
-}
 
 
 def write(manuscript: Manuscript) -> bytes:
@@ -31,7 +19,7 @@ def csl_item(reference: Reference) -> dict[str, Any]:
     """A reference as a CSL-JSON item; what is not known is left out."""
     fields = {
         "id": reference.key,
-        "type": _KINDS[reference.kind],
+        "type": KINDS["csl"][reference.kind],
         "title": reference.title,
         "author": [_name(name) for name in reference.authors],
         "editor": [_name(name) for name in reference.editors],

@@ -10,25 +10,12 @@ from storm_pipeline.export.bibtex import bibtex_text
 from storm_pipeline.export.entries import Run
 from storm_pipeline.export.manuscript import Cited, HeadingBlock, Manuscript
 from storm_pipeline.export.notes import Cite
+from storm_pipeline.export.pages import as_it_stands
 from storm_pipeline.export.tex_text import tex_text
 from storm_pipeline.references.citations import locator
 
 _URL = re.compile(r"[\w.:/?=&+~()@,;!*'-]+", re.A)  # an address that LaTeX takes as it is
 _HEADINGS = ("section", "subsection", "subsubsection", "paragraph", "subparagraph", "subparagraph")
-_PREAMBLE = r"""\documentclass{article}
-\usepackage{iftex}
-\ifPDFTeX
-  \usepackage[utf8]{inputenc}
-  \usepackage[T1]{fontenc}
-\else
-  \usepackage{fontspec}
-\fi
-\usepackage{textcomp}
-\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
-\PassOptionsToPackage{hyphens}{url}
-\usepackage[numbers,sort&compress]{natbib}
-\usepackage[hidelinks]{hyperref}
-"""
 
 
 def write(manuscript: Manuscript) -> bytes:
@@ -40,7 +27,7 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
     if manuscript.references:
         yield r"\begin{filecontents*}[overwrite]{\jobname.bib}"
         yield bibtex_text(manuscript) + r"\end{filecontents*}"
-    yield _PREAMBLE
+    yield as_it_stands("preamble.tex")
     if manuscript.note_place == "endnotes":
         yield r"\IfFileExists{endnotes.sty}{\usepackage{endnotes}}{\let\endnote\footnote\let\theendnotes\relax}"
     yield rf"\title{{{tex_text(manuscript.title)}}}"

@@ -11,7 +11,7 @@ from storm_pipeline.export.reference import Reference, read_references
 from storm_pipeline.export.tex_text import clean
 from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import number_references, page_names
-from storm_pipeline.text.formatting import day
+from storm_pipeline.text.formatting import counted, day
 from storm_pipeline.types import Article, NotePlace, Paragraph, Section, Sentence, Snippet
 
 _LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -94,10 +94,10 @@ class Manuscript:
         cited = sum(bool(sentence.numbers) for sentence in sentences)
         models = f" ({', '.join(self.models)})" if self.models else ""
         when = f" on {day(self.written)}" if self.written else ""
-        stand = f"{cited} of its {_counted(len(sentences), 'sentence')} {'stands' if cited == 1 else 'stand'}"
+        stand = f"{cited} of its {counted(len(sentences), 'sentence')} {'stands' if cited == 1 else 'stand'}"
         return (
             f"Written by a program{models}{when} from the sources below: "
-            f"{stand} on {_counted(len(self.references), 'source')}."
+            f"{stand} on {counted(len(self.references), 'source')}."
         )
 
 
@@ -140,10 +140,6 @@ def _iso_day(text: str | None) -> str:
         return datetime.date.fromisoformat(text or "").isoformat()
     except ValueError:
         return ""
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _without_empty_sentences(article: Article) -> Article:

@@ -4,6 +4,7 @@ import functools
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from storm_pipeline.export.manuscript import HeadingBlock, Manuscript
@@ -25,17 +26,17 @@ class Contents:
     below: tuple["Contents", ...] = ()
 
 
-def article_page(manuscript: Manuscript, css: str) -> str:
+def article_page(manuscript: Manuscript, style: str) -> str:
     """The article as well-formed XHTML that is HTML too: text, marks that link to the references, and the references.
 
-    Only http and https addresses are links.
+    Only http and https addresses are links. ``style``: the name of a style sheet among the templates.
     """
     cited = (number for sentence in manuscript.sentences() for number in sentence.numbers)
     return template("article.xhtml").render(
         manuscript=manuscript,
         notes=itertools.count(1) if manuscript.notes else cited,
         notes_heading=notes_heading(manuscript.language),
-        css=css,
+        css=f"\n{as_it_stands(style)}",
         contents=contents(manuscript),
         is_link=lambda href: href.lower().startswith(_WEB),
     )
@@ -52,6 +53,11 @@ def contents(manuscript: Manuscript) -> tuple[Contents, ...]:
         elif block.level == 2:
             found[-1][2].append(Contents(block.text, f"part-{number}"))
     return tuple(Contents(text, anchor, tuple(below)) for text, anchor, below in found)
+
+
+def as_it_stands(name: str) -> str:
+    """A file among the templates into which nothing is put."""
+    return Path(__file__).with_name("templates").joinpath(name).read_text(encoding="utf-8")
 
 
 @functools.cache

@@ -25,20 +25,6 @@ except (ImportError, OSError):
 sys.stdout.buffer.write(HTML(string=sys.stdin.read()).write_pdf())
 """
 _CANNOT_LOAD = 3  # exit status: a library of the system is missing
-_CSS = """
-@page { size: A4; margin: 24mm 26mm 26mm; @bottom-center { content: counter(page); font: 9pt serif; } }
-body { font: 11pt/1.45 Georgia, "DejaVu Serif", "Noto Serif", serif; margin: 0; }
-h1 { font-size: 22pt; line-height: 1.15; margin: 0 0 6pt; }
-h2 { font-size: 15pt; margin: 20pt 0 6pt; } h3 { font-size: 12.5pt; margin: 14pt 0 4pt; }
-h4, h5, h6 { font-size: 11pt; margin: 10pt 0 4pt; }
-h1, h2, h3, h4, h5, h6 { break-after: avoid; }
-p { margin: 0 0 8pt; orphans: 2; widows: 2; }
-.made { font-style: italic; font-size: 9.5pt; margin-bottom: 16pt; }
-.cite { font-size: .7em; line-height: 0; vertical-align: super; color: inherit; text-decoration: none; }
-ol { padding-left: 2em; font-size: 9.5pt; }
-li { overflow-wrap: anywhere; break-inside: avoid; } li p { margin: 0 0 4pt; }
-a { color: #1a4a8a; text-decoration: none; }
-"""
 
 
 def write(manuscript: Manuscript) -> bytes:
@@ -48,7 +34,7 @@ def write(manuscript: Manuscript) -> bytes:
         MissingExtraError: there is neither WeasyPrint nor Chromium.
         RunError: the printer fails.
     """
-    page = article_page(manuscript, _CSS)
+    page = article_page(manuscript, "print.css")
     if find_spec("weasyprint") and (printed := _by_weasyprint(page)):
         return printed
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)

@@ -2,11 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from storm_pipeline.export.tex_text import clean
+from storm_pipeline.files import table_beside
 from storm_pipeline.references.citations import cited_page_names, locator
 from storm_pipeline.render.links import host, is_shared_link, label, shared_address
 from storm_pipeline.text.person_names import Name, read_names
@@ -20,6 +21,8 @@ _KINDS = {"article": "journal", "paper": "proceedings", "manuscript": "paper"} |
     kind: kind for kind in ("book", "chapter", "thesis", "report", "page")
 }
 """Kind of a work → kind of a reference."""
+KINDS: Mapping[str, Mapping[str, str]] = table_beside(__file__)
+"""Format → kind of a reference → the format's word for it."""
 _LONGEST_KEY = 24
 _IN_ADDRESSES = "%:/?#@!$&'()*+,;=~-._"
 

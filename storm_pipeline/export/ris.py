@@ -3,19 +3,7 @@
 from collections.abc import Iterator
 
 from storm_pipeline.export.manuscript import Manuscript
-from storm_pipeline.export.reference import Reference
-
-_KINDS = {
-    "journal": "JOUR",
-    "paper": "UNPB",
-    "proceedings": "CPAPER",
-    "chapter": "CHAP",
-    "book": "BOOK",
-    "thesis": "THES",
-    "report": "RPRT",
-    "page": "ELEC",
-    "document": "GEN",
-}
+from storm_pipeline.export.reference import KINDS, Reference
 
 
 def write(manuscript: Manuscript) -> bytes:
@@ -28,7 +16,7 @@ def write(manuscript: Manuscript) -> bytes:
 
 
 def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
-    yield "TY", _KINDS[reference.kind]
+    yield "TY", KINDS["ris"][reference.kind]
     work = reference.work
     first, _, last = work.extent.partition("-")
     known = [

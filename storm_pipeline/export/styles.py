@@ -15,26 +15,14 @@ from storm_pipeline.export.manuscript import Formatter
 from storm_pipeline.export.notes import Cite, NoteFormatter, plain_notes
 from storm_pipeline.export.reference import Reference
 from storm_pipeline.export.tex_text import clean
+from storm_pipeline.files import table_beside
 from storm_pipeline.references.citations import page_span
 
 _ITALIC, _UPRIGHT = "\ufffe", "\uffff"  # in no text that was cleaned
 _ITALICS = re.compile(f"({_ITALIC}|{_UPRIGHT})")
 _CSL = "{http://purl.org/net/xbiblio/csl}"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,199}")
-ALIASES = {
-    "ama": "american-medical-association",
-    "acs": "american-chemical-society",
-    "asa": "american-sociological-association",
-    "apsa": "american-political-science-association",
-    "chicago": "chicago-author-date",
-    "chicago-notes": "chicago-notes-bibliography",
-    "chicago-fullnote-bibliography": "chicago-notes-bibliography",
-    "harvard": "harvard-cite-them-right",
-    "mhra": "mhra-notes",
-    "mla": "modern-language-association",
-    "turabian": "chicago-notes-bibliography",
-    "vancouver": "nlm-citation-sequence",
-}
+ALIASES: dict[str, str] = table_beside(__file__)
 """Names by which styles are known → those of the repository."""
 _LONE_EDITION = re.compile(r", edition(?=[,.])")
 _SHOWN = 80  # characters of an unknown style's name that a message shows

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from storm_pipeline.export.manuscript import HeadingBlock, Manuscript
 from storm_pipeline.export.notes import Cite
-from storm_pipeline.export.reference import Reference
+from storm_pipeline.export.reference import KINDS, Reference
 from storm_pipeline.references.citations import page_span
 from storm_pipeline.render.links import host
 from storm_pipeline.text.formatting import day
@@ -17,17 +17,6 @@ _MARKUP_IN_URL = re.compile(r"'|~(?=~)|(?<=~)~|_(?=_)|(?<=_)_")
 _SCHEME = re.compile(r"\b(bitcoin|geo|magnet|mailto|news|sips?|sms|tel|urn|xmpp):(?=\S)", re.I)
 _LINE_START = re.compile(r"^[*#:;!+\-]")
 _MAGIC_LINK = re.compile(r"\b(RFC|PMID|ISBN) (?=[\d ])")
-_TEMPLATES = {
-    "journal": "cite journal",
-    "paper": "cite web",
-    "proceedings": "cite conference",
-    "chapter": "cite book",
-    "book": "cite book",
-    "thesis": "cite thesis",
-    "report": "cite report",
-    "page": "cite web",
-    "document": "citation",
-}
 
 
 _CONTAINERS = {"journal": "journal", "proceedings": "book-title"}
@@ -94,7 +83,7 @@ def _ref(manuscript: Manuscript, cite: Cite, defined: set[int]) -> str:
         return f'<ref name="{reference.key}" />{pages}'
     defined.add(reference.number)
     fields = "".join(f" |{name}={value}" for name, value in _fields(reference, manuscript.written) if value)
-    return f'<ref name="{reference.key}">{{{{{_TEMPLATES[reference.kind]}{fields}}}}}</ref>{pages}'
+    return f'<ref name="{reference.key}">{{{{{KINDS["wikitext"][reference.kind]}{fields}}}}}</ref>{pages}'
 
 
 def _fields(reference: Reference, written: str) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.languages.function_words import LATIN, stop_words
 from storm_pipeline.text.words import words
 
@@ -13,29 +14,8 @@ _SAMPLE = 4000  # maximum characters examined
 _MIN_LETTERS = 2  # minimum letters of a script that identifies a language
 _MIN_HITS, _MIN_SHARE, _MIN_RATIO = 2, 0.12, 1.15
 """Minimum function words, their minimum share of the words, and the minimum ratio to the next language's score."""
-_BY_SCRIPT = {
-    "CYRILLIC": "ru",
-    "ARABIC": "ar",
-    "CJK": "zh",
-    "HANGUL": "ko",
-    "GREEK": "el",
-    "HEBREW": "he",
-    "DEVANAGARI": "hi",
-    "THAI": "th",
-    "ARMENIAN": "hy",
-    "GEORGIAN": "ka",
-    "BENGALI": "bn",
-    "TAMIL": "ta",
-    "TELUGU": "te",
-    "LAO": "lo",
-    "KHMER": "km",
-    "MYANMAR": "my",
-    "ETHIOPIC": "am",
-}
-_BY_LETTERS = {
-    "ru": {"uk": "іїєґ", "be": "ў", "sr": "ђћџљњ", "mk": "ѓќѕ", "bg": ""},
-    "ar": {"ur": "ٹڈڑے", "fa": "پچژگ"},
-}
+_TABLE = table_beside(__file__)
+_LETTERS: dict[str, dict[str, str]] = _TABLE["by_letters"]
 _RUSSIAN_ONLY = re.compile("[ыэё]")
 _KANA_SHARE = 0.05
 _HAN_WEIGHT = 3  # weight of a Han character or kana against a letter of an alphabet
@@ -69,14 +49,14 @@ def _detected(text: str) -> str:
     if script == "LATIN":
         found = (word.casefold().replace("’", "'") for word in words(sample))
         return _by_words([part for word in found for part in word.split("'")])
-    if letters < _MIN_LETTERS or script not in _BY_SCRIPT:
+    if letters < _MIN_LETTERS or script not in _TABLE["by_script"]:
         return ""
-    return _by_letters(sample.casefold(), _BY_SCRIPT[script])
+    return _by_letters(sample.casefold(), _TABLE["by_script"][script])
 
 
 def _by_letters(sample: str, language: str) -> str:
     """Choose among the languages of a script by letters unique to one."""
-    for other, own in _BY_LETTERS.get(language, {}).items():
+    for other, own in _LETTERS.get(language, {}).items():
         if any(letter in sample for letter in own):
             return other
     if language == "ru" and "ъ" in sample and not _RUSSIAN_ONLY.search(sample):

@@ -89,6 +89,11 @@ def read_set(folder: Path) -> CompiledSet:
         raise ProgramError(f"{file} is damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
+def programs_of(folder: Path | None) -> Programs:
+    """The package's own programs, with those of a compiled set in place of some. Raises as :func:`read_set`."""
+    return read_set(folder).apply(Programs()) if folder else Programs()
+
+
 def add_to_set(folder: Path, name: str, program: Program, compiled: Compiled, versions: Mapping[str, str]) -> None:
     """Write a compiled program into a set, which is made if it does not exist; it replaces one of the same name.
 

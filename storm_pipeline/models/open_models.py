@@ -46,7 +46,7 @@ def open_models(
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices come with the package, not from the network
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else LiteLLM puts the nearest .env into the environment
     prices = parse_prices(settings.prices)
-    fields = {role: f"{role}_lm" if getattr(settings, f"{role}_lm") else "lm" for role in ROLES}
+    fields = {role: settings.names_model_of(role) for role in ROLES}
     opened = {
         field: _opened(field, settings, progress, objects or {}, prices) for field in dict.fromkeys(fields.values())
     }

@@ -9,9 +9,11 @@ import dspy
 from pydantic import BaseModel, ValidationError
 
 from storm_pipeline.errors import ProgramError
+from storm_pipeline.models.outlined import Outlined
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import fingerprint
-from storm_pipeline.signatures import examples, outline, research, review, writing
+from storm_pipeline.settings import Settings
+from storm_pipeline.signatures import answers, examples, judging, outline, research, review, writing
 from storm_pipeline.text.fitting import most_tokens
 
 _log = logging.getLogger(__name__)
@@ -62,6 +64,14 @@ class Program(SafeModule):
         """Name of the signature, or of the module."""
         self.token_limit = token_limit
         self.greedy = greedy
+
+    def outlined(self) -> "Program":
+        """The program that outlines its text first; one of a module stays as it is."""
+        if not isinstance(self.predict, dspy.Predict):
+            return self
+        program = Program(Outlined(self.predict.signature, self.shown), token_limit=self.token_limit)
+        program.name = self.name
+        return program
 
     @property
     def shown(self) -> list[dspy.Example]:
@@ -123,25 +133,28 @@ class Programs(SafeModule):
 
     def __init__(self) -> None:
         super().__init__()
-        self.related = Program(research.FindRelatedTopics, examples.RELATED, token_limit=120)
-        self.perspectives = Program(research.FindPerspectives, examples.PERSPECTIVES, token_limit=400)
-        self.question = Program(research.AskQuestion, examples.QUESTION, token_limit=100)
-        self.plain_question = Program(research.AskPlainQuestion, examples.PLAIN_QUESTION, token_limit=100)
+        self.related = Program(research.FindRelatedTopics, examples.worked("related"), token_limit=120)
+        self.perspectives = Program(research.FindPerspectives, examples.worked("perspectives"), token_limit=400)
+        self.question = Program(research.AskQuestion, examples.worked("question"), token_limit=100)
+        self.plain_question = Program(research.AskPlainQuestion, examples.worked("plain_question"), token_limit=100)
         self.questions = Program(research.AskQuestions, token_limit=500)
         self.open_questions = Program(research.FindOpenQuestions, token_limit=500)
-        self.queries = Program(research.WriteQueries, examples.QUERIES, token_limit=120)
+        self.queries = Program(research.WriteQueries, examples.worked("queries"), token_limit=120)
         self.passage_answer = Program(research.AnswerFromPassages, token_limit=900)
-        self.draft = Program(outline.DraftOutline, examples.DRAFT, token_limit=180, greedy=True)
-        self.refine = Program(outline.RefineOutline, examples.REFINE, token_limit=220, greedy=True)
-        self.plan = Program(outline.PlanOutline, examples.PLAN, token_limit=220, greedy=True)
+        self.draft = Program(outline.DraftOutline, examples.worked("draft"), token_limit=180, greedy=True)
+        self.refine = Program(outline.RefineOutline, examples.worked("refine"), token_limit=220, greedy=True)
+        self.plan = Program(outline.PlanOutline, examples.worked("plan"), token_limit=220, greedy=True)
         self.place = Program(outline.PlaceFindings, token_limit=1000)
         self.article = Program(writing.WriteArticle, token_limit=4000)
         self.memory = Program(writing.WriteFromMemory, token_limit=4000)
         self.section = Program(writing.WriteSection, token_limit=1500)
         self.revise = Program(writing.ReviseSection, token_limit=1500)
         self.lead = Program(writing.WriteLead, token_limit=500)
-        self.heading = Program(writing.NameSection, examples.HEADING, token_limit=20, greedy=True)
+        self.heading = Program(writing.NameSection, examples.worked("heading"), token_limit=20, greedy=True)
         self.edit = Program(review.EditArticle, token_limit=2000)
+        self.check = Program(judging.CheckSentences, token_limit=1500, greedy=True)
+        self.plain_answer = Program(answers.AnswerQuestion, token_limit=900)
+        self.answer = self.plain_answer.outlined()
 
     def named(self) -> dict[str, Program]:
         """Name → program, in the order in which a run asks them."""
@@ -159,6 +172,12 @@ class Programs(SafeModule):
         for name, program in (self.named() | programs).items():
             setattr(new, name, program)
         return new
+
+    def for_settings(self, settings: Settings) -> "Programs":
+        """These programs; those of interviews' answers and of sections outline their texts first, if that is set."""
+        if settings.answers == "plain":
+            return self
+        return self.replace(passage_answer=self.passage_answer.outlined(), section=self.section.outlined())
 
     def fingerprints(self) -> dict[str, str]:
         """Name of each program → its fingerprint, which changes with its prompts."""

@@ -46,7 +46,8 @@ JOURNAL = "compile.jsonl"
 """File of a set that holds every reply, so that a compilation that was killed repeats no call."""
 _LOCK = "compile.lock"
 _FEWEST_TOPICS = 5
-_REFLECTION = 2000  # tokens of a reply that proposes instructions, at most, from a small model
+REFLECTION = 2000
+"""Tokens of a reply that proposes instructions, at most, from a small model."""
 _SHARES = (0.4, 0.2)  # shares of the topics to train on and to choose candidates by; the gain is measured on the others
 _COPY = 0.3
 """Share of an article's sentences in an earlier one from which it is a copy: it would be on both sides of the split."""
@@ -100,10 +101,14 @@ def job_for(
     optimizer: str | None = None,
     *,
     candidates: int = 6,
+    topics: int | None = None,
     seed: int = 0,
     command: str = "",
 ) -> Job:
     """A job, checked before anything is asked; by default with the program's usual optimiser.
+
+    Args:
+        topics: how many topics are drawn, at most, so that many articles do not mean many calls; default: all.
 
     Raises:
         SettingsError: there is no such program or optimiser, or the articles hold no replies of the program to show.
@@ -127,6 +132,7 @@ def job_for(
     ):
         raise SettingsError(f"articles hold no replies of {program!r} that could be shown: choose bootstrap or gepa")
     random.Random(seed).shuffle(by_topic)  # noqa: S311 - a split, no secret
+    by_topic = by_topic[:topics]
     first = max(1, round(_SHARES[0] * len(by_topic)))
     second = first + max(1, round(_SHARES[1] * len(by_topic)))
     parts = by_topic[:first], by_topic[first:second], by_topic[second:]
@@ -198,7 +204,7 @@ def compile_program(
         reflection = asking(reflection_lm) if reflection_lm else student
         program = Asked(Programs().named()[job.task.program], student)
         with at_place("before"):
-            before = _scores(program, job.split.held_back, metric)
+            before = _scores(program, job, metric)
         tell(f"{job.task.program}: {_mean(before):.3f} before, on {len(before)} topics held back")
         plan = Plan(
             metric,
@@ -206,9 +212,10 @@ def compile_program(
             _flat(job.split.validation),
             job.candidates,
             job.seed,
+            job.settings.calls_in_flight,
             Asked(program.program, teacher) if teacher_lm else None,
             student.models.lm(job.task.role, program.program.token_limit),
-            ReflectionLM(reflection, _REFLECTION),
+            ReflectionLM(reflection, REFLECTION),
         )
         with at_place("optimizer"):
             try:
@@ -225,7 +232,7 @@ def compile_program(
             after = before  # a second sample of the same prompts would measure chance
         else:
             with at_place("after"):
-                after = _scores(made, job.split.held_back, metric)
+                after = _scores(made, job, metric)
     gain, interval = mean_with_interval([b - a for a, b in zip(before, after, strict=True)], job.seed)
     tell(f"{job.task.program}: {_mean(after):.3f} after, {gain:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]")
     costs = [call.cost for call in (*earlier, *calls)]
@@ -345,8 +352,8 @@ def _spent(calls: Sequence[CallFinished]) -> Spent:
     return Spent(sum(call.cost or 0.0 for call in calls), sum(call.tokens_in + call.tokens_out for call in calls))
 
 
-def _scores(module: dspy.Module, part: Sequence[tuple[str, tuple[dspy.Example, ...]]], metric: Metric) -> list[float]:
-    """The mean of the metric for each topic; an example that the model fails on has 0."""
+def _scores(module: dspy.Module, job: Job, metric: Metric) -> list[float]:
+    """The mean of the metric for each topic held back; an example that the model fails on has 0."""
 
     def score(example: dspy.Example) -> float:
         try:
@@ -359,7 +366,8 @@ def _scores(module: dspy.Module, part: Sequence[tuple[str, tuple[dspy.Example, .
     def of_topic(examples: tuple[dspy.Example, ...]) -> float:
         return _mean([score(example) for example in examples])
 
-    return list(parallel_map(of_topic, [examples for _, examples in part], workers=2))
+    topics = [examples for _, examples in job.split.held_back]
+    return list(parallel_map(of_topic, topics, workers=job.settings.calls_in_flight))
 
 
 def _flat(part: Sequence[tuple[str, tuple[dspy.Example, ...]]]) -> list[dspy.Example]:

@@ -1,5 +1,6 @@
 """Examples of each program, made from finished articles and what those rest on."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -18,6 +19,7 @@ from storm_pipeline.writers.lead import numbered_body
 from storm_pipeline.writers.passage_prompts import with_markers
 
 Inputs = dict[str, object]
+_NUMBER = re.compile(r"\d+(?![\d.,]*\d)")
 _FEWEST_HEADINGS = 3  # sections of an article that teaches an outline, or perspectives, at least
 _SUBSECTIONS, _SECTIONS = 3, 20  # what the outline's signature allows
 _SENTENCES = 8  # sentences of a section shown to name it
@@ -115,16 +117,48 @@ def lead_examples(article: Article, settings: Settings) -> Iterator[dspy.Example
         yield dspy.Example(**inputs, gold=Gold(human, shown)).with_inputs(*inputs)
 
 
+def check_examples(article: Article, _: Settings) -> Iterator[dspy.Example]:
+    """Sentences beside their own passages, beside others', and with a number one higher → the verdicts."""
+    for section in _sections(article, _ASKED):
+        shown = _rests_on(article, section)[: 2 * _SHOWN]
+        if told := list(islice(_told_so(section, shown), _SENTENCES)):
+            check = "\n".join(f"{n}. {sentence}" for n, (sentence, _) in enumerate(told, 1))
+            inputs = {"passages": numbered_passages(shown), "check": check}
+            verdicts = "\n".join(f"{n}: {label}" for n, (_, label) in enumerate(told, 1))
+            yield dspy.Example(**inputs, verdicts=verdicts).with_inputs(*inputs)
+
+
+def _told_so(section: Section, shown: Sequence[Passage]) -> Iterator[tuple[str, str]]:
+    """Sentences with markers, and the judge's label of each: as it is, and spoiled where it can be."""
+    for sentence in section.sentences():
+        cited = {own.snippet_id for own in sentence.citations}
+        rests = [sentence.text in one.text or bool(cited & {own.id for own in one.snippets}) for one in shown]
+        own, others = ([n for n, is_own in enumerate(rests, 1) if is_own == wanted] for wanted in (True, False))
+        text = " ".join(sentence.text.split())
+        if own:
+            yield text + " " + "".join(f"[{n}]" for n in own), "supported"
+        if own and others:
+            yield f"{text} [{others[0]}]", "not"
+        if own and (number := _NUMBER.search(text)):
+            other = text[: number.start()] + str(int(number[0]) + 1) + text[number.end() :]
+            yield other + " " + "".join(f"[{n}]" for n in own), "contradicted"
+
+
 def _rests_on(article: Article, section: Section) -> tuple[Passage, ...]:
-    """The passages that a section cites; else those of the sources nearest to it; else its own sentences."""
+    """The passages that a section cites; else those of the sources nearest to it; else its own sentences.
+
+    What holds no sentence, such as a page's menu, is no passage.
+    """
     known = {snippet.id: snippet for source in article.sources for snippet in source.snippets}
     sentences = list(section.sentences())
-    if cited := [known[c.snippet_id] for s in sentences for c in s.citations if c.snippet_id in known]:
-        return passages(dict.fromkeys(cited))
-    if known:
-        snippets = list(known.values())
-        found = LexicalIndex(([(one.text, 1)] for one in snippets), floor=0.0).search(_plain(sentences))
-        return tuple(passages((snippets[match.position],))[0] for match in islice(found, 2 * _SHOWN))
+    cited = [known[c.snippet_id] for s in sentences for c in s.citations if c.snippet_id in known]
+    if own := passages(dict.fromkeys(cited)):
+        return own
+    snippets = list(known.values())
+    matches = LexicalIndex(([(one.text, 1)] for one in snippets), floor=0.0).search(_plain(sentences))
+    readable = (own for match in matches for own in passages((snippets[match.position],)))
+    if near := tuple(islice(readable, 2 * _SHOWN)):
+        return near
     parts = (sentences[i : i + _PASSAGE] for i in range(0, len(sentences), _PASSAGE))
     return tuple(_passage(article.title, f"{section.heading}/{i}", _plain(own)) for i, own in enumerate(parts))
 

@@ -10,7 +10,8 @@ import dspy
 from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.optimize.metrics.base import Examples, Metric
 
-_DEMOS = 3  # examples of a prompt, at most: a small model's window and patience are short
+MOST_SHOWN = 3
+"""Examples of a prompt, at most: a small model's window and patience are short."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Plan:
     validation: Examples  # examples that it chooses among candidates by
     candidates: int  # programs that it tries, at least 1
     seed: int
+    workers: int  # calls at a time, where the optimiser can make several
     teacher: dspy.Module | None  # program that makes examples; None for the student itself
     task: dspy.BaseLM
     reflection: dspy.BaseLM  # model that writes new instructions (``gepa``, ``miprov2``, ``simba``)
@@ -69,16 +71,16 @@ def have_replies(predictor: dspy.Predict, examples: Examples) -> bool:
 
 
 def _labeled(student: dspy.Module, plan: Plan) -> dspy.Module:
-    return dspy.LabeledFewShot(k=_DEMOS).compile(student, trainset=list(plan.train))
+    return dspy.LabeledFewShot(k=MOST_SHOWN).compile(student, trainset=list(plan.train))
 
 
 def _bootstrap(student: dspy.Module, plan: Plan) -> dspy.Module:
     optimizer = dspy.BootstrapFewShotWithRandomSearch(
         metric=lambda gold, pred, trace=None: float(plan.metric(gold, pred, trace).score),
-        max_bootstrapped_demos=_DEMOS,
+        max_bootstrapped_demos=MOST_SHOWN,
         max_labeled_demos=_labels(student, plan),
         num_candidate_programs=plan.candidates,
-        num_threads=1,
+        num_threads=plan.workers,
         max_errors=len(plan.train),
         metric_threshold=0.5,
     )
@@ -87,7 +89,7 @@ def _bootstrap(student: dspy.Module, plan: Plan) -> dspy.Module:
 
 def _labels(student: dspy.Module, plan: Plan) -> int:
     """How many examples an optimiser may show as they are."""
-    return _DEMOS if all(have_replies(own, plan.train) for own in student.predictors()) else 0
+    return MOST_SHOWN if all(have_replies(own, plan.train) for own in student.predictors()) else 0
 
 
 def _miprov2(student: dspy.Module, plan: Plan) -> dspy.Module:
@@ -97,9 +99,9 @@ def _miprov2(student: dspy.Module, plan: Plan) -> dspy.Module:
         task_model=plan.task,
         auto=None,
         num_candidates=plan.candidates,
-        max_bootstrapped_demos=_DEMOS,
+        max_bootstrapped_demos=MOST_SHOWN,
         max_labeled_demos=_labels(student, plan),
-        num_threads=1,
+        num_threads=plan.workers,
         seed=plan.seed,
     )
     train, validation = list(plan.train), list(plan.validation)
@@ -113,7 +115,7 @@ def _gepa(student: dspy.Module, plan: Plan) -> dspy.Module:
         metric=plan.metric,
         reflection_lm=plan.reflection,
         max_metric_calls=plan.candidates * (len(plan.validation) + 6),
-        num_threads=1,
+        num_threads=plan.workers,
         seed=plan.seed,
     )
     return optimizer.compile(student, trainset=list(plan.train), valset=list(plan.validation))
@@ -125,9 +127,9 @@ def _simba(student: dspy.Module, plan: Plan) -> dspy.Module:
         bsize=min(4, len(plan.train)),
         num_candidates=2,
         max_steps=plan.candidates,
-        max_demos=_DEMOS,
+        max_demos=MOST_SHOWN,
         prompt_model=plan.reflection,
-        num_threads=1,
+        num_threads=plan.workers,
     )
     return optimizer.compile(student, trainset=list(plan.train), seed=plan.seed)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import dspy
 
 from storm_pipeline.documents.articles.pages import AvailablePages
-from storm_pipeline.documents.articles.reading import SUFFIXES, read_article
+from storm_pipeline.documents.articles.reading import SUFFIXES, read_article, title_of
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.files import is_plain
 from storm_pipeline.optimize import examples as made
@@ -17,13 +17,13 @@ from storm_pipeline.optimize.metrics.cited import cited_metric
 from storm_pipeline.optimize.metrics.outline import heading_metric, outline_metric
 from storm_pipeline.optimize.metrics.perspectives import perspectives_metric
 from storm_pipeline.optimize.metrics.question import queries_metric, question_metric
+from storm_pipeline.optimize.metrics.verdicts import verdicts_metric
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Article
 
 ENTRY_POINTS = "storm_pipeline.training"
 """Group of entry points: installed packages name what reads a data set's folder as articles there."""
 ReadArticles = Callable[[Path], Sequence[Article]]
-_HEAD = 4000  # characters of a file in which its title is looked for
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ TASKS = {
         Task("section", "writer", cited_metric("text"), "cited text", made.section_examples, "gepa"),
         Task("lead", "writer", cited_metric("lead"), "cited text", made.lead_examples, "gepa"),
         Task("heading", "writer", heading_metric, "heading", made.heading_examples),
+        Task("check", "judge", verdicts_metric, "verdicts", made.check_examples),
     )
 }
 """Name of a program → how it is compiled, in the order in which a run asks them."""
@@ -83,7 +84,7 @@ def read_articles(folder: Path) -> tuple[Article, ...]:
     files = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES and path.is_file())
     if linked := next((path for path in files if not is_plain(path)), None):
         raise DatasetError(f"{linked} is a link, and what it leads to would be shown to the model: copy the file")
-    return tuple(read_article(path, _title(path), AvailablePages()) for path in files)
+    return tuple(read_article(path, title_of(path), AvailablePages()) for path in files)
 
 
 def examples_of(
@@ -95,12 +96,3 @@ def examples_of(
         by_topic.setdefault(article.title.strip().casefold(), []).extend(task.examples(article, settings))
     titles = {article.title.strip().casefold(): article.title for article in articles}
     return tuple((titles[topic], tuple(own)) for topic, own in by_topic.items() if own)
-
-
-def _title(path: Path) -> str:
-    if path.suffix == ".md":
-        with path.open(encoding="utf-8", errors="replace") as file:
-            first = file.read(_HEAD).lstrip().partition("\n")[0]
-        if first.startswith("# "):
-            return first[2:].strip()
-    return path.stem.replace("_", " ")

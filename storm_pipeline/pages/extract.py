@@ -14,6 +14,7 @@ from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.documents.pdf import read_pdf
 from storm_pipeline.documents.plain import iso_date, plain_text, readable_title, web_address
 from storm_pipeline.errors import PageError
+from storm_pipeline.files import table_beside
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.fetch import HTML, PDF, Fetched
 
@@ -63,20 +64,7 @@ def citation_tags(tree: Any) -> CitationTags:
 
 _MAX_WORDS = 250  # interstitials are short: a longer text is a page
 
-_NOTICE = re.compile(
-    r"(?:enable|activate|turn on|requires?|without) java ?script"
-    r"|java ?script (?:is (?:disabled|required|not enabled)|must be enabled|(?:deaktiviert|aktivieren|désactivé))"
-    r"|(?:checking|verifying) (?:your browser|if the site connection|you are (?:a )?human|that you are)"
-    r"|verify (?:that )?you(?:'|’| a)re (?:a |not a )?(?:human|robot)|are you (?:a )?(?:human|robot)"
-    r"|just a moment\.\.\.|attention required|\bcaptcha\b|\bcloudflare\b|ddos protection"
-    r"|access (?:to this page )?(?:has been )?(?:denied|blocked)|you (?:have been|are being) blocked"
-    r"|unusual (?:traffic|activity) from your|too many requests|403 forbidden|404 not found|page not found"
-    r"|(?:accept|manage|use of|uses) (?:all )?cookies|cookie (?:consent|settings|preferences)|before you continue"
-    r"|subscribe to (?:continue|read)|(?:log|sign) in to (?:continue|read)|create an account to"
-    r"|(?:javascript|cookies) (?:aktivieren|akzeptieren)|acceptez les cookies|acepta(?:r)? (?:las )?cookies"
-    r"|javascriptを有効|启用 ?javascript|开启 ?javascript|請啟用 ?javascript",
-    re.I,
-)
+_NOTICE = re.compile("|".join(table_beside(__file__)["notices"]), re.I)
 _MIN_WORDS = 50
 _MAX_CHARACTERS = 3_000_000
 _MAX_TAGS = 20_000  # extraction time grows with them, in places quadratically

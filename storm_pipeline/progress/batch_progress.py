@@ -22,7 +22,7 @@ from storm_pipeline.run.events import (
     StageFinished,
     StageStarted,
 )
-from storm_pipeline.text.formatting import clock, dollars, printable
+from storm_pipeline.text.formatting import clock, counted, dollars, printable
 
 _MAX_ROWS = 200
 _COLUMNS = ("topic", "state", "stage", "sections", "calls", "time", "cost", "")
@@ -158,7 +158,7 @@ class BatchProgress(TerminalDisplay[BatchBoard]):
 
     def _line_of(self, row: TopicStatus) -> str | None:
         where = f"{self._elapsed()} {row.number}/{self._total} {printable(row.request.topic)}"
-        took = f"{row.seconds:.0f} s, {row.calls} calls, {dollars(row.cost)}"
+        took = f"{row.seconds:.0f} s, {counted(row.calls, 'call')}, {dollars(row.cost)}"
         match row.state:
             case "running":
                 return f"{where} in {row.folder} ..." if row.folder else None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from storm_pipeline.batch.topic_status import BatchReport, State, TopicStatus
-from storm_pipeline.text.formatting import amount, clock, dollars, printable
+from storm_pipeline.text.formatting import amount, clock, counted, dollars, printable
 
 COLUMNS = ("topic", "state", "sections", "words", "references", "calls", "time", "cost", "folder or error")
 
@@ -34,7 +34,7 @@ def of_batch(report: BatchReport) -> str:
     total = None if any(cost is None for cost in costs) else sum(cost for cost in costs if cost is not None)
     tokens_in = amount(sum(row.tokens_in for row in report.rows))
     tokens_out = amount(sum(row.tokens_out for row in report.rows))
-    usage = f"{sum(row.calls for row in report.rows)} calls, {tokens_in} tokens in, {tokens_out} out"
+    usage = f"{counted(sum(row.calls for row in report.rows), 'call')}, {tokens_in} tokens in, {tokens_out} out"
     lines = [state_counts(Counter(row.state for row in report.rows))]
     lines.append(f"{usage}, {dollars(total)}, {report.seconds:.0f} s")
     if report.repeated:

@@ -27,7 +27,7 @@ from storm_pipeline.run.events import (
     StageFinished,
     StageStarted,
 )
-from storm_pipeline.text.formatting import amount, clock, printable
+from storm_pipeline.text.formatting import amount, clock, counted, printable
 
 _UNITS = {"conversations": "turns", "sections": "sections"}
 _COUNTED: dict[type[Event], str] = {Retried: "retries", Reused: "reused", Degraded: "problems", Failed: "problems"}
@@ -159,10 +159,10 @@ class RunBoard:
         parts = [f"{topic or 'starting'}  {clock(self._now() - self.started)}"]
         if (left := self.seconds_left()) is not None and not self._ended:
             parts.append(f"about {clock(left)} left")
-        parts += [f"{n} problem{'s' if n > 1 else ''}"] if (n := self.counts["problems"]) else []
+        parts += [counted(n, "problem")] if (n := self.counts["problems"]) else []
         if self.topic:
             tokens = f"{amount(self.tokens_in)} tokens in, {amount(self.tokens_out)} out"
-            parts += [f"{self.sources} sources", f"{self.calls} calls", tokens]
+            parts += [counted(self.sources, "source"), counted(self.calls, "call"), tokens]
         parts += [f"{n} {word}" for word in ("retries", "reused") if (n := self.counts[word])]
         return ", ".join(parts)
 
@@ -239,5 +239,5 @@ def count_of(task: Task) -> str:
     if task.total is not None:
         steps = f"{task.completed:.0f} of at most {task.total:.0f} {unit}"
     calls, reused = task.fields["calls"], task.fields["reused"]
-    counted = [steps, f"{reused} reused" if reused else "", f"{calls} calls" if calls else ""]
-    return ", ".join(filter(None, counted))
+    facts = [steps, f"{reused} reused" if reused else "", counted(calls, "call") if calls else ""]
+    return ", ".join(filter(None, facts))

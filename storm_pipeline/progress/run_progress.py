@@ -23,7 +23,7 @@ from storm_pipeline.run.events import (
     StageFinished,
     StageStarted,
 )
-from storm_pipeline.text.formatting import clock, printable
+from storm_pipeline.text.formatting import clock, counted, printable
 
 
 class ProgressSink(TerminalDisplay[RunBoard]):
@@ -118,7 +118,7 @@ class ProgressSink(TerminalDisplay[RunBoard]):
             case StageStarted():
                 return f"{self._elapsed()} {event.stage} ..."
             case StageFinished():
-                facts = [count_of(self._board.task(event.stage)), f"{self._board.sources} sources"]
+                facts = [count_of(self._board.task(event.stage)), counted(self._board.sources, "source")]
                 ended = f"{event.stage} ended after {event.seconds:.0f} s"
                 return f"{self._elapsed()} {ended} ({', '.join(filter(None, facts))})"
             case RunFinished() | RunStopped():

@@ -2,6 +2,7 @@
 
 from storm_pipeline.quantities.checking import (
     differing,
+    differing_dates,
     first_year,
     full_dates,
     missing,
@@ -10,4 +11,14 @@ from storm_pipeline.quantities.checking import (
 )
 from storm_pipeline.quantities.values import Kind, Quantity
 
-__all__ = ["Kind", "Quantity", "differing", "first_year", "full_dates", "missing", "quantities", "without_quantities"]
+__all__ = [
+    "Kind",
+    "Quantity",
+    "differing",
+    "differing_dates",
+    "first_year",
+    "full_dates",
+    "missing",
+    "quantities",
+    "without_quantities",
+]

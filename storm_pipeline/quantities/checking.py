@@ -155,6 +155,31 @@ def differing(one: str, other: str, language: str = "en") -> tuple[str, str] | N
     return None
 
 
+def differing_dates(one: str, other: str, language: str = "en") -> tuple[str, str] | None:
+    """The only dates of two texts, or their only years, as each spells them, where they differ; else None.
+
+    None too where one of them is a part of the other: a year against a day in it.
+    """
+    first, second = (_dates(text, language) for text in (one, other))
+    if len(first) != 1 or len(second) != 1:
+        return None
+    mine, theirs = first[0].readings[0], second[0].readings[0]
+    alike = bool(mine.month) == bool(theirs.month) and bool(mine.day) == bool(theirs.day)
+    if not alike or (mine.low, mine.month, mine.day) == (theirs.low, theirs.month, theirs.day):
+        return None
+    return one[first[0].start : first[0].end], other[second[0].start : second[0].end]
+
+
+def _dates(text: str, language: str) -> list[Mention]:
+    """Dates, and bare numbers that are years by the word before them."""
+    return [
+        own
+        for own in _read(text, language)
+        if own.readings[0].kind == "date"
+        or (_YEAR.fullmatch(text[own.start : own.end]) and _BEFORE_A_YEAR.search(text[: own.start]))
+    ]
+
+
 def first_year(text: str, language: str = "en") -> int | None:
     """The first year in a text: in a date, after a word such as "in", or of a decade or century; negative for BC."""
     for mention in _read(text, language):

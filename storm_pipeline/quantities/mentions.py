@@ -15,6 +15,7 @@ from storm_pipeline.text.words import MARKER
 
 _CONNECTOR = re.compile(r"\s?(?:,|-|–|—|&|to|and|or|bis|und|oder|à|et|ou|a|y|o|e|и|до|i|至|到)\s?")
 _SHORT_YEAR = re.compile(r"[-–—/]")
+_NAME = re.compile(r"(?<!\w)[A-Za-z]+\d+[A-Z][A-Za-z\d]*")  # PTQ4DM, H5N1: digits within are no quantities
 _MAX_GAP = 6  # maximum characters between two numbers of a range or list
 _MIN_SCALE = 1000
 
@@ -75,13 +76,17 @@ def mentions(text: str, language: str) -> list[Mention]:
 
     ``language``: ISO 639-1 code, or "" if unknown.
     """
-    plain = literals.plain_digits(MARKER.sub(lambda found: "\0" * len(found[0]), text))
+    plain = literals.plain_digits(_NAME.sub(_zeroed, MARKER.sub(_zeroed, text)))
     found: list[Mention] = []
     time_finders = functools.partial(periods, language=language), functools.partial(dates, language=language)
     for find in (*time_finders, *((_cjk_shares, _cjk_numbers) if literals.CJK_NUMERAL.search(plain) else ())):
         plain = _extract(find, plain, found)
     scanned = sorted(complete_elided(list(Scanner(plain, language).mentions()), plain), key=lambda m: m.start)
     return sorted([*found, *scanned], key=lambda m: m.start)
+
+
+def _zeroed(found: re.Match[str]) -> str:
+    return "\0" * len(found[0])
 
 
 def _extract(find: Callable[[str], Iterable[Mention]], plain: str, found: list[Mention]) -> str:

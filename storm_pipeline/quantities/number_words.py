@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from storm_pipeline.quantities import number_tables
+from storm_pipeline.files import table_beside
 
+TABLES = table_beside(__file__)
+"""What words are in each list, which mostly are kept by language."""
 _IN_ONE_WORD = ("tausend", "mille", "mila")
 _SEPARATOR = re.compile(r"[ \u00a0\u202f]{0,2}[-‑]?[ \u00a0\u202f\n]?")
 _MAX_WORDS = 32  # maximum number of words in a number
@@ -55,18 +57,18 @@ def vocabulary(language: str) -> Vocabulary:
     """The vocabulary of a language by its ISO 639-1 code; others have only what all languages share (mln, bn, %)."""
     return Vocabulary(
         numerals={word.casefold(): value for word, value in _numerals(language)},
-        hundred=_words(number_tables.HUNDRED, language),
-        magnitudes=_values(number_tables.EVERYWHERE) | _values(number_tables.MAGNITUDES.get(language, "")),
-        needs_count=_words(number_tables.NEEDS_COUNT, language),
-        joiners=_words(number_tables.JOINERS, language),
-        articles=_words(number_tables.ARTICLES, language),
-        ordinals=dict(_listed(number_tables.ORDINALS.get(language, ""), 1))
-        | _values(number_tables.LATER_ORDINALS.get(language, "")),
-        decades=dict(_listed(number_tables.DECADES.get(language, ""), 1920, 10)),
-        spans=_values(number_tables.SPANS),
-        fractions={word: Fraction(1, n) for word, n in _values(number_tables.FRACTIONS.get(language, "")).items()},
-        percent=frozenset(number_tables.PERCENT.split()),
-        centuries=frozenset(number_tables.CENTURIES.split()),
+        hundred=_words(TABLES["hundred"], language),
+        magnitudes=_values(TABLES["everywhere"]) | _values(TABLES["magnitudes"].get(language, "")),
+        needs_count=_words(TABLES["needs_count"], language),
+        joiners=_words(TABLES["joiners"], language),
+        articles=_words(TABLES["articles"], language),
+        ordinals=dict(_listed(TABLES["ordinals"].get(language, ""), 1))
+        | _values(TABLES["later_ordinals"].get(language, "")),
+        decades=dict(_listed(TABLES["decades"].get(language, ""), 1920, 10)),
+        spans=_values(TABLES["spans"]),
+        fractions={word: Fraction(1, n) for word, n in _values(TABLES["fractions"].get(language, "")).items()},
+        percent=frozenset(TABLES["percent"].split()),
+        centuries=frozenset(TABLES["centuries"].split()),
     )
 
 
@@ -87,22 +89,22 @@ def _listed(line: str, first: int, step: int = 1) -> Iterator[tuple[str, int]]:
 
 
 def _numerals(language: str) -> Iterator[tuple[str, int]]:
-    yield from _listed(number_tables.UNITS.get(language, ""), 0)
-    yield from _listed(number_tables.TENS.get(language, ""), 20, 10)
-    yield from _listed(number_tables.HUNDREDS.get(language, ""), 100, 100)
+    yield from _listed(TABLES["units"].get(language, ""), 0)
+    yield from _listed(TABLES["tens"].get(language, ""), 20, 10)
+    yield from _listed(TABLES["hundreds"].get(language, ""), 100, 100)
     if language == "de":
         yield from _german()
     if language == "it":
         yield from _italian()
     if language == "es":
-        yield from _listed(number_tables.SPANISH_TWENTIES, 21)
+        yield from _listed(TABLES["spanish_twenties"], 21)
 
 
 def _german() -> Iterator[tuple[str, int]]:
     """The compounds of 21 to 999: zweiundzwanzig, dreihundert, hundertfünf, zweihundertvierzig."""
-    units = number_tables.UNITS["de"].replace("eins", "ein").split()
-    below = {unit: i for i, unit in enumerate(number_tables.UNITS["de"].split()) if i} | {"ein": 1}
-    for i, ten in enumerate(number_tables.TENS["de"].split()):
+    units = TABLES["units"]["de"].replace("eins", "ein").split()
+    below = {unit: i for i, unit in enumerate(TABLES["units"]["de"].split()) if i} | {"ein": 1}
+    for i, ten in enumerate(TABLES["tens"]["de"].split()):
         below[ten] = 20 + 10 * i
         below |= {f"{units[n]}und{ten}": 20 + 10 * i + n for n in range(1, 10)}
     yield from below.items()
@@ -116,9 +118,9 @@ def _german() -> Iterator[tuple[str, int]]:
 
 def _italian() -> Iterator[tuple[str, int]]:
     """The compounds of 21 to 999: ventuno, trentatré, duecento, centocinquanta."""
-    units = number_tables.UNITS["it"].split()
+    units = TABLES["units"]["it"].split()
     below = {unit: i for i, unit in enumerate(units) if i}
-    for i, ten in enumerate(number_tables.TENS["it"].split()):
+    for i, ten in enumerate(TABLES["tens"]["it"].split()):
         below[ten] = 20 + 10 * i
         for n in range(1, 10):
             stem = ten[:-1] if n in {1, 8} else ten

@@ -6,35 +6,15 @@ from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.quantities.number_words import vocabulary
 from storm_pipeline.quantities.values import Mention, Quantity, day_of, on
 
-_UNITS = {
-    "day": "day days tag tage tagen jour jours día días giorno giorni dia dias день дня дней dzień dni",
-    "week": "week weeks woche wochen semaine semaines semana semanas settimana settimane неделя недели неделю неделе "
-    "недель tydzień tygodnie tygodni",
-    "month": "month months monat monate monaten monats mois mes meses mese mesi mês месяц месяца месяце месяцев "
-    "miesiąc miesiące miesięcy miesiącu",
-    "year": "year years jahr jahre jahren jahres an ans année années año años anno anni ano anos год года году лет "
-    "rok roku lata lat",
-}
-_UNIT = {word: unit for unit, words in _UNITS.items() for word in words.split()}
-_WHEN = {
-    -1: "last previous past letzte letzten letzter letztes letztem vergangene vergangenen vergangenes vorige vorigen "
-    "dernier dernière pasado pasada último última scorso scorsa passado passada прошлый прошлом прошлого прошлой "
-    "zeszły zeszłym zeszłego ubiegły ubiegłym ubiegłego",
-    0: "this current diese diesen dieser dieses diesem cette ce este esta questo questa quest этот этом этого этой "
-    "tym tego ten",
-    1: "next coming nächste nächsten nächster nächstes nächstem kommenden prochain prochaine próximo próxima prossimo "
-    "prossima следующий следующем следующего przyszły przyszłym",
-}
-_STEP = {word: step for step, words in _WHEN.items() for word in words.split()}
-_DAYS = {
-    -1: "yesterday gestern hier ayer ieri ontem вчера wczoraj",
-    0: "today tonight heute aujourd hoy oggi hoje сегодня dzisiaj dziś",
-    1: "tomorrow morgen demain mañana domani amanhã завтра jutro",
-}
-_DAY = {word: step for step, words in _DAYS.items() for word in words.split()}
+_WORDS = table_beside(__file__)
+_UNIT = {word: unit for unit, words in _WORDS["units"].items() for word in words.split()}
+_STEP, _DAY = (
+    {word: int(step) for step, words in _WORDS[kind].items() for word in words.split()} for kind in ("steps", "days")
+)
 _WORD = re.compile(r"\d{1,3}|[^\W\d_]+")
 _BEFORE = re.compile(r"[^\W\d_]+(?=\W*$)")
 _MAX_BEFORE = 20  # characters before a date that are searched for "last"

@@ -6,8 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
-from storm_pipeline.quantities import literals, number_tables
-from storm_pipeline.quantities.number_words import NumberWordParser, ParsedNumber, Token, may_begin, vocabulary
+from storm_pipeline.quantities import literals
+from storm_pipeline.quantities.number_words import TABLES, NumberWordParser, ParsedNumber, Token, may_begin, vocabulary
 from storm_pipeline.quantities.values import Mention, fraction_readings, number, rounded, years
 
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -16,7 +16,7 @@ _VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4
 _VULGAR |= {"⅘": (4, 5), "⅙": (1, 6), "⅚": (5, 6), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8), "⅞": (7, 8)}
 _SUFFIX_SCALES = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 _ENDINGS = frozenset("st nd rd th er e ème eme re º ª".split())
-_PERCENT = re.compile(rf"\s?[-‑]?(?:%|(?:{number_tables.PERCENT_PHRASES})(?!\w))", re.I)
+_PERCENT = re.compile(rf"\s?[-‑]?(?:%|(?:{TABLES['percent_phrases']})(?!\w))", re.I)
 _AND_A_PART = re.compile(r"[ \u00a0](\d)/(\d)(?![\d/])")
 _OVER = re.compile(r"/(\d{1,3})(?![\d/])")
 _OF = frozenset("of the der des de du la los del di dei delle do da dos das".split())

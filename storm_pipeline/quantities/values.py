@@ -7,12 +7,12 @@ from datetime import date
 from fractions import Fraction
 from typing import Literal
 
-from storm_pipeline.quantities import number_tables
 from storm_pipeline.quantities.literals import unit_of
+from storm_pipeline.quantities.number_words import TABLES
 
 Kind = Literal["number", "ordinal", "percent", "date"]
 ZERO = Fraction(0)
-_SIDES = {word.rstrip("~+"): word[len(word.rstrip("~+")) :] for word in number_tables.APPROXIMATE.split()}
+_SIDES = {word.rstrip("~+"): word[len(word.rstrip("~+")) :] for word in TABLES["approximate"].split()}
 _SIGN = re.compile(r"[~≈]\s?[$€£¥]?$")
 
 

@@ -9,6 +9,7 @@ English, German, French and Spanish sites.
 import re
 from functools import lru_cache
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.languages import length_in_words
 from storm_pipeline.references.menus import is_menu, menu_items, without_contents
 from storm_pipeline.text.words import caseless
@@ -47,93 +48,13 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")
 _BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*\n]{1,300})(?<=\S)\*\*")
 _LONGEST = 40  # maximum words of a sentence that may be removed
 _LONGEST_CALL = 10  # maximum words of a call to action that may be removed
-_NOTICE = re.compile(
-    r"\b(?:we|our partners|(?:this|the|our) (?:web ?)?(?:site|page))\b.{0,60}\b(?:use|uses|using|utili[sz]e|"
-    r"place|store|set)s? (?:(?:[\w-]+ ){0,2}|technologies (?:such as|like) )cookies\b|"
-    r"\b(?:you|your|our)\b.{0,80}\b(?:use of|accept(?:ing)?|consent to|agree to) (?:all |our |the use of )*cookies\b|"
-    r"\b(?:our|your) (?:cookies?|privacy) (?:policy|notice|statement|settings|preferences)\b|"
-    r"\b(?:you|your)\b.{0,60}\b(?:agree|consent)\b.{0,40}\b(?:terms (?:of|and)|privacy (?:policy|notice|statement))|"
-    r"(?:©|\(c\)|\bcopyright\b).{0,80}\ball rights reserved\b|"
-    r"\bimage may contain\b|"
-    r"\bskip to (?:main )?(?:content|navigation|footer)\b|\bopen(?:s)? in (?:a )?new (?:tab|window)\b|"
-    r"\b(?:please|you (?:must|need to|have to|should)) enable javascript\b|\bjavascript is (?:disabled|required)\b|"
-    r"\byour browser (?:does not|doesn['’]t|is (?:out|not)|has)\b|\b(?:update|upgrade) your browser\b|"
-    r"\b(?:follow|like|find) us on (?:facebook|twitter|x|linkedin|whatsapp|instagram|youtube)\b|"
-    r"\bsubscribe to our\b|\b(?:in|to) your inbox\b|\b(?:site|page) uses (?:javascript|akismet)\b|"
-    r"\bwir (?:verwenden|nutzen|setzen) (?:\w+ ){0,2}cookies\b|\balle cookies (?:akzeptieren|zulassen)\b|"
-    r"\bunserer? datenschutz(?:erklärung|hinweise)\b|\bnous utilisons (?:\w+ ){0,2}cookies\b|"
-    r"\baccepter (?:les|tous les) cookies\b|\bnotre politique de confidentialité\b|"
-    r"\b(?:usamos|utilizamos) (?:\w+ ){0,2}cookies\b|\baceptar (?:todas )?(?:las )?cookies\b|"
-    r"\bnuestra política de (?:privacidad|cookies)\b",
-    re.I,
-)
-_STOCK = re.compile(
-    r"\bif you do not allow (?:these|this|some|all)\b.{0,20}\bcookies?\b|\bthese cookies (?:allow us|"
-    r"may be set (?:by|through)|are set by a range|are necessary for the website to function|"
-    r"do not store any personal|enable the (?:web ?)?site to|will be stored in your|"
-    r"track visitors across websites and collect|help provide information on|ensure basic)|"
-    r"\binformation these cookies collect\b|\balert you about these cookies\b|\bblocking some types of cookies may\b|"
-    r"\byou\b.{0,40}\b(?:choose not to allow|opt[- ]?out of) (?:\w+ ){0,3}cookies\b|"
-    r"\bcookies are absolutely essential\b|\bcookielawinfo\b|\bfirst and third party cookies used\b|"
-    r"\bcookies? (?:is|are) (?:used to|set by)\b.{0,60}\b(?:how visitors|visitors with|user consent|cookie consent)\b|"
-    r"\bthird[- ]party providers whose services we\b|\bbuild(?:ing up)? a profile of your interests\b|"
-    r"\bimprove a profile about you\b|\buniquely identifying your browser\b|\bpages are the most and least popular\b|"
-    r"\bcontinue watching after the ad\b|"
-    r"\bmessages you see on other websites\b|\byou will experience less targeted advertising\b|"
-    r"\bnot know when you have visited our\b|\bsome or all of these services may not\b|"
-    r"\bclick on the different category headings\b|\bnot usually directly identify you\b|"
-    r"\byour preferences or your device\b|\bthe technical storage or access (?:that )?is\b|"
-    r"\bnot consenting or withdrawing consent\b|\byou\b.{0,40}\b(?:interest[- ]based|personali[sz]ed) ads\b|"
-    r"\byou\b.{0,80}\bopt[- ]?(?:out|in)\b.{0,60}\b(?:sale|sharing|toggle|targeted advertising)\b|"
-    r"\byou must be (?:logged|signed) in to\b|\bhow your comment data is processed\b|\bforgot your password\b|"
-    r"\badditional information such as exif metadata\b|\bif the file has been modified from its original state\b|"
-    r"\btimestamp is only as accurate as the clock\b|\bfiles are available under licenses specified\b",
-    re.I,
-)
-"""Sentences that many sites have word for word: of consent dialogs (OneTrust, CookieYes, Complianz, opt-outs of sale),
-comment forms and file pages of Wikimedia Commons."""
-_OF_NOTICES = (
-    "cookie|privacy|terms|all rights reserved|image may contain|skip to |new tab|new window|javascript|"
-    "your browser|us on |subscribe to our|your inbox|akismet|datenschutz|confidentialit|privacidad"
-).split("|")
-"""Every notice has one of these, in lower case."""
-_OF_STOCK = (
-    "cookie|party providers|profile of your|profile about you|your browser|least popular|other websites|"
-    "targeted advertising|visited our|these services|category headings|identify you|your device|"
-    "technical storage|consenting| ads|opt out|opt-out|optout|opt in|opt-in|optin|ed in to|after the ad|"
-    "comment data|your password|exif metadata|original state|the clock|under licenses"
-).split("|")
-"""Every stock sentence has one of these, in lower case."""
-_CALL = re.compile(
-    r"\W*(?:(?:please |already \w+ )?(?:sign|log) (?:in|up)\b.*\b(?:account|newsletter|read|continue|comment)\b|"
-    r"(?:please )?(?:subscribe|sign up)\b.*\b(?:newsletter|updates|today|now|free|unlimited)\b|"
-    r"(?:accept|reject|allow|deny|manage) (?:all )?cookies?\b|do not sell (?:or share )?my (?:personal )?(?:data|info)|"
-    r"click here\b|all rights reserved\b|"
-    r"read more(?:\W|$|\s(?:about|on|at|here|from)\b)|"
-    r"advertisement(?:\W*$|\W+(?:scroll|continue|skip|story|\d/\d))|skip ad\b|continue watching after the ad\b|"
-    r"(?:check out|now read|read) (?:this|these|more)\W*$|\(?sign in to edit\b|start a conversation\W*$|"
-    r"(?:archived from the original|retrieved) (?:on )?(?:[\d-]{10}|\d{1,2} [a-z]+ \d{4}|[a-z]+ \d{1,2}, \d{4})\W*$|"
-    r"listen below\W*$|jump (?:up|to)\b|"
-    r"share (?:this (?:article|page|post|story|video)|(?:this )?on (?:facebook|twitter|x|linkedin|whatsapp))\b|"
-    r"(?:zum inhalt springen|newsletter abonnieren|jetzt abonnieren|alle rechte vorbehalten)\b|"
-    r"(?:aller au contenu|abonnez-vous|tous droits réservés)\b|"
-    r"(?:ir al contenido|suscríbete|todos los derechos reservados)\b)"
-    r"|.*[.!?:–—-] ?read more\W*$",
-    re.I,
-)
+_TABLE = table_beside(__file__)
+_NOTICE, _STOCK = (re.compile("|".join(_TABLE[name]), re.I) for name in ("notices", "stock"))
+_CALL = re.compile(rf"\W*(?:{'|'.join(_TABLE['calls'])})|.*[.!?:–—-] ?read more\W*$", re.I)
 _CREDIT = re.compile(r"\W*(?:photo|image|picture)(?: credits?| by)?: ", re.I)
 _LONGEST_CREDIT = 8
-_MENU = re.compile(
-    r"(?:(?:terms|conditions|privacy|cookies?|policy|policies|notice|statement|settings|preferences|of|and|use|service|"
-    r"legal|contact|imprint|accessibility|advertise|datenschutz(?:erklärung|hinweise)?|impressum|"
-    r"politique de confidentialité|mentions légales|política de (?:privacidad|cookies)|aviso legal)\b\W*)+",
-    re.I,
-)
-_NAMED_IN_MENUS = re.compile(
-    r"\b(?:privacy|cookies? (?:policy|settings|preferences|notice)|terms (?:of|and)|imprint|impressum|datenschutz|"
-    r"confidentialité|mentions|privacidad|aviso)",
-    re.I,
-)
+_MENU = re.compile(rf"(?:(?:{'|'.join(_TABLE['menu'])})\b\W*)+", re.I)
+_NAMED_IN_MENUS = re.compile(rf"\b(?:{'|'.join(_TABLE['named_in_menus'])})", re.I)
 
 
 @lru_cache(maxsize=4096)
@@ -181,9 +102,9 @@ def is_interstitial(sentence: str) -> bool:
     if words > _LONGEST:
         return False
     plain = caseless(sentence)
-    if any(part in plain for part in _OF_NOTICES) and _NOTICE.search(sentence):
+    if any(part in plain for part in _TABLE["of_notices"]) and _NOTICE.search(sentence):
         return True
-    if any(part in plain for part in _OF_STOCK) and _STOCK.search(sentence):
+    if any(part in plain for part in _TABLE["of_stock"]) and _STOCK.search(sentence):
         return True
     if words <= _LONGEST_CALL and _CALL.match(sentence):
         return True

@@ -2,7 +2,8 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Generic, Self, TypeVar
 
 from storm_pipeline.references.citations import cited_snippet_ids
@@ -59,8 +60,10 @@ class PassageEvidence(SectionEvidence):
     # sentences of interview answers that cite these passages, the section's own first
     findings: tuple[Sentence, ...] = ()
     own: int = 0  # number of findings assigned to this section
+    # first snippet id of a passage that another section is given whole → what this one is shown of it
+    excerpts: Mapping[str, str] = field(default_factory=dict)
     target_words: int = 0  # target length of the section
-    introduced: tuple[str, ...] = ()  # names of its findings that an earlier section introduces
+    introduced: tuple[str, ...] = ()  # persons of its findings whom an earlier section introduces
 
     @property
     def own_findings(self) -> tuple[Sentence, ...]:
@@ -100,7 +103,7 @@ class PassageEvidence(SectionEvidence):
         selected = tuple(p for p in self.passages if not {c.snippet_id for c in p.citations()} <= shown)
         missing = cited - self.snippet_ids()
         earlier = tuple(p for p in before.passages if not missing.isdisjoint(c.snippet_id for c in p.citations()))
-        return replace(self, passages=(*selected, *earlier), findings=findings, own=own)
+        return replace(self, passages=(*selected, *earlier), findings=findings, own=own, excerpts={})
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets of all passages, copies included."""

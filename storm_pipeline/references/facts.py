@@ -18,6 +18,8 @@ from storm_pipeline.types import Citation, Snippet
 
 T = TypeVar("T")
 _POSSESSIVE = re.compile("^[的之のにはへを]+")  # particles that follow a topic in a Chinese or Japanese heading
+_MOST = 3  # parts that a statement rests on
+_ADDED = 0.15  # share of a statement that a further part has to add
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,23 @@ def without_topic(topic: str, title: str, language: str = "en") -> str:
 def recall(needed: frozenset[str], had: frozenset[str]) -> float:
     """Share of ``needed`` in ``had``, in [0, 1]; 0.0 if nothing is needed."""
     return len(needed & had) / len(needed) if needed else 0.0
+
+
+def covering(needed: frozenset[str], parts: Sequence[frozenset[str]], least: int = 1) -> list[int]:
+    """Positions of the parts, three at most, that together have most of ``needed``, the best first.
+
+    Each adds a share of ``needed``, and a further one ``least`` of it, that those before it lack; empty where none has
+    enough.
+    """
+    chosen: list[int] = []
+    left = needed
+    while parts and len(chosen) < _MOST:
+        best = max(range(len(parts)), key=lambda i: len(parts[i] & left))
+        if len(parts[best] & left) < max(least if chosen else 1, _ADDED * len(needed)):
+            break
+        chosen.append(best)
+        left -= parts[best]
+    return chosen
 
 
 def _one_line(text: str) -> str:

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from storm_pipeline.languages import detect, scripts_of, stem_set
-from storm_pipeline.references.facts import recall
+from storm_pipeline.references.facts import covering, recall
+from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.shown_quantities import Pages, ShownQuantities
 from storm_pipeline.references.similarity import Embed, Similarity
 from storm_pipeline.references.verbatim import copied_from, quoted_in
-from storm_pipeline.text.words import foreign_script_share
-from storm_pipeline.types import Citation, Sentence, Snippet
+from storm_pipeline.text.words import folded_words, foreign_script_share
+from storm_pipeline.types import Citation, Sentence
 
 _STANDS = 0.30  # minimum similarity of a sentence to a cited passage that supports it
 _REMOVED = 0.15
@@ -25,10 +26,12 @@ wrong page beside a right one, so hardly any goes (``storm_benchmarks.grounding`
 _FOUND = 0.55  # minimum similarity at which an uncited passage replaces missing or unsupported citations
 _COMPLETES = 0.50  # minimum similarity of a passage that is cited too because it has a number which the cited ones lack
 _MARKED = re.compile(r"\[(\d+)\]")
+_BEGINNING = 5  # letters of a word that related languages share
 _OTHERS = 3  # passages shown with a remark besides those that the sentence cites
 _MAY_COMPLETE = 0.30  # minimum similarity of such a passage that the writer is asked about
 LONGEST_RUN = 16
 """Longest run of words that a sentence may share with a passage, not counting names and numbers."""
+_RUNS_ON = 2  # words of a sentence that a further window of a page has to add to be cited too
 _FOREIGN = 0.5
 """Share of letters foreign to the language, topic and headings above which a sentence is in the wrong script."""
 
@@ -223,20 +226,35 @@ class Grounding:
     def _numbers(self, positions: Sequence[int]) -> str:
         return "".join(f"[{i + 1}]" for i in positions)
 
+    def _stemmed(self, text: str) -> frozenset[str]:
+        return stem_set(text, self._language)
+
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
-        """For each passage the snippet that covers the sentence best, and one of a copy if it covers as much."""
+        """For each passage the snippets that have a sentence's words, and one of a copy if it has as many.
+
+        Of a page in another language it is the one that covers the sentence best.
+        """
         found: dict[Citation, None] = {}
-        wanted = stem_set(text, self._language)
         for i in kept:
-            both = (self.shown[i].snippets, self.shown[i].copies)
-            own, copy = (_best(wanted, snippets, self._language) for snippets in both)
-            for snippet, share in (own, copy):
-                if snippet and share >= own[1]:
-                    found[Citation(snippet.source_id, snippet.id)] = None
+            own, copies = self.shown[i].snippets, self.shown[i].copies
+            foreign = any(detect(snippet.text) not in {"", self._language} for snippet in own)
+            words = _beginnings_told if foreign else self._stemmed
+            needed = _beginnings(text) if foreign else self._stemmed(text)
+            parts = [words(snippet.text) for snippet in own]
+            best = max(range(len(own)), key=lambda at: recall(needed, parts[at]))
+            more = [] if foreign else covering(needed, parts, _RUNS_ON)
+            cited = [own[at] for at in dict.fromkeys((best, *more))]
+            same = [(recall(needed, words(copy.text)), copy) for copy in copies]
+            share, copy = max(same, key=lambda one: one[0], default=(0.0, None))
+            cited += [copy] if copy and share >= recall(needed, parts[best]) else []
+            found |= dict.fromkeys(Citation(snippet.source_id, snippet.id) for snippet in cited)
         return tuple(found)
 
 
-def _best(wanted: frozenset[str], snippets: Sequence[Snippet], language: str) -> tuple[Snippet | None, float]:
-    shares = [recall(wanted, stem_set(snippet.text, language)) for snippet in snippets]
-    best = max(range(len(snippets)), key=lambda i: shares[i], default=None)
-    return (None, 0.0) if best is None else (snippets[best], shares[best])
+def _beginnings_told(text: str) -> frozenset[str]:
+    """The beginnings of the words of another language's text; menus tell nothing."""
+    return _beginnings(text) if is_prose(text) else frozenset()
+
+
+def _beginnings(text: str) -> frozenset[str]:
+    return frozenset(word[:_BEGINNING] for word in folded_words(text) if len(word) >= _BEGINNING or word.isdigit())

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import zip_longest
 
 from storm_pipeline.types import Snippet
 
@@ -12,6 +13,8 @@ _A_WORD = 3  # Han or kana characters that count as one word
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf"\s*(?:[{_UNSPACED}]|[^\s{_UNSPACED}]+)")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_ENDS = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
+_REST = 45  # most tokens that complete a sentence which breaks off
 _PUNCTUATION = re.compile(r"(?<!\d)\W+|\W+(?!\d)")  # punctuation and spaces, except between two digits: 3.5 is not 35
 
 
@@ -69,6 +72,48 @@ def joined(page: Sequence[Snippet]) -> list[Piece]:
     pieces = [piece for snippet in page if (piece := piece_of(snippet)).tokens]
     found = _without_contained(_chained(_without_contained(pieces)))
     return sorted(found, key=lambda piece: min(position[snippet.id] for snippet in piece.snippets))
+
+
+def apart(piece: Piece) -> list[Piece]:
+    """A joined text as one for each of its snippets again, without what they share.
+
+    Each goes on to the end of the sentence that its snippet breaks off in, if that is near, and then has the following
+    snippet too. A snippet within another one stays with it.
+    """
+    spans = {own: _span_in(piece, own) for own in piece.snippets}
+    outer = sorted(
+        (own for own, span in spans.items() if not any(_is_within(span, other) for other in spans.values())),
+        key=lambda own: spans[own],
+    )
+    parts: list[Piece] = []
+    begin, of_part = 0, tuple[Snippet, ...]()
+    for own, after in zip_longest(outer, outer[1:]):
+        end, last = spans[own][1], spans[after][1] if after else len(piece.tokens)
+        cut = _sentence_end(piece.tokens, end, last) if after else last
+        of_part += (own,)
+        if cut > begin and (after is None or cut < last):
+            held = (one for one in spans if one not in outer and begin < spans[one][1] <= cut)
+            both = (*of_part, after) if after and cut > end else of_part
+            parts.append(Piece(piece.tokens[begin:cut], (*both, *held)))
+            begin, of_part = cut, ()
+    return parts
+
+
+def _span_in(piece: Piece, snippet: Snippet) -> tuple[int, int]:
+    """Where the tokens of one of a piece's snippets stand in it: from, to."""
+    own = piece_of(snippet)
+    start = piece.line.count(" ", 0, max(0, piece.line.find(own.line)))
+    return start, start + len(own.tokens)
+
+
+def _is_within(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one != other and other[0] <= one[0] and one[1] <= other[1]
+
+
+def _sentence_end(tokens: Sequence[str], at: int, last: int) -> int:
+    """The end of the sentence that tokens up to ``at`` break off in, or ``at`` itself if none is near."""
+    near = range(at, min(at + _REST, last) + 1)
+    return next((end for end in near if _ENDS.search(tokens[end - 1])), at)
 
 
 def are_neighbours(first: Piece, second: Piece) -> bool:

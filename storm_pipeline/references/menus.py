@@ -1,33 +1,32 @@
 """Recognises menus, link lists and tables of contents in a page's text, and repairs damaged text. Pure functions."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 import ftfy
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.languages import detect, split_sentences, stop_words
 from storm_pipeline.quantities.number_words import vocabulary
 from storm_pipeline.text.words import folded_words
 
-_SHORTEST_MENU = 25
+_SHORTEST_MENU, _SHORTEST_ROW = 25, 5
+_KNOWN_IN_ROW, _IN_CAPITALS = 3, 0.7  # items that many sites have in a row of links, and its share of words in capitals
 _PROSE = 0.05  # share of function words below which a long text between full stops is no prose
+_STOP = re.compile(r"(?<=[.!?…])\s+")
+_SENTENCE, _IN_SENTENCE, _IN_PROSE = 6, 0.2, 0.4  # words of a sentence, function words in it, and sentences in prose
+_OF_SHORT_WORDS = frozenset("en de fr es it pt nl sv da no".split())
+"""Languages in which every fourth word or so is a function word."""
 _LISTED = re.compile(r"[,;\d]")
 _FEWEST, _LONGEST_ITEM = 4, 4  # items of a list of links, and words of an item
 _KNOWN = 0.25  # minimum share of a list's items that menus of many sites have
-_NAMES = re.compile(
-    r"\b(?:home(?:page)?|news(?:letters?)?|sports?|contact(?: us)?|about(?: us)?|log ?in|log ?out|sign (?:in|up|out)|"
-    r"search|menu|navigation|store|shop|cart|checkout|subscribe|subscriptions?|share (?:on|via|this)|facebook|twitter|"
-    r"bluesky|reddit|whatsapp|linkedin|instagram|youtube|tiktok|pinterest|email|e-mail|print|privacy|terms|cookies?|"
-    r"accessibility|careers|jobs|advertise|help|faqs?|support|sitemap|site map|rss|podcasts?|videos?|photos|gallery|"
-    r"galleries|weather|opinion|lifestyle|entertainment|horoscopes?|crosswords?|obituaries|classifieds|e-?paper|"
-    r"reviews|magazine|culture|politics|business|world|tech|my account|register|donate|follow us|back to top|"
-    r"read more|see also|related|recommended|trending|most read|popular|next|previous|inicio|noticias|deportes|"
-    r"contacto|buscar|suscríbete|startseite|kontakt|suche|anmelden|accueil|rechercher|connexion)\b",
-    re.I,
-)
+_NAMES = re.compile(rf"\b(?:{'|'.join(table_beside(__file__)['items'])})\b", re.I)
 _GLUED = re.compile(r"(?<!\S)(?:[A-Z][a-z]+&?){4,}(?!\S)")
 """Items of a menu without spaces between them: HomeNewsSportWeather."""
 _PART = re.compile(r"[A-Z][a-z]+")
+_JOINT = re.compile(r"(?<=[a-z]{2})(?=[A-Z][a-z])")
+_JOINTS, _APART = 5, 3  # fewest joints of a glued menu, and most words in a row without one
 _LEADERS = r"(?:[ ]?[.…·_]){4,}"
 _CONTENTS = re.compile(rf"(?:[^.…\n]{{2,80}}{_LEADERS}[ ]?\d{{1,4}}\s*){{2,}}")
 """Two or more entries of a table of contents: a title, dots, and a page number."""
@@ -37,6 +36,8 @@ _ENTRY = re.compile(
     r"[\"“][^\"”\n]{3,200}[\"”]\.? [^.\n]{2,60}\.(?: Retrieved [^.\n]{6,20}\.)?"
 )
 """An entry of a list of references."""
+_FOOTNOTES = re.compile(r"(?:\^\s[^\^\n]{1,400}?(?=\^\s)){2,}\^\s[^\^.\n]{1,200}\.?")
+"""Three notes or more of a list that is marked as in encyclopedias: ^ Title. Site."""
 _ROW_OF_DOTS = re.compile(_LEADERS)
 _LINE_END = re.compile(r"([^\W\d_]{2,})[‐\u00ad] (?!(?:and|or|to|und|oder|bis|et|ou|y|o|e)\b)([^\W\d_]{2,})")
 """A word that was divided at the end of a line by a hyphen that nobody types."""
@@ -57,8 +58,30 @@ def without_contents(text: str) -> str:
     """The text without tables of contents, entries of lists of references, glued menus and rows of dots."""
     if "...." in text or ". . ." in text or "……" in text or "____" in text:
         text = _ROW_OF_DOTS.sub(" … ", _CONTENTS.sub(" ", text))
+    text = _without_glued(text)
+    text = _FOOTNOTES.sub(" ", text) if text.count("^") > 2 else text
     text = _ENTRY.sub(" ", text)
     return _GLUED.sub(lambda found: " " if _are_links(_PART.findall(found[0])) else found[0], text)
+
+
+def _without_glued(text: str) -> str:
+    """The text without menus whose items lack spaces between them: "Top StoriesElectionsHealth NewsPolitics".
+
+    What follows the last joint stays: it may be the title of the page.
+    """
+    joints = [found.start() for found in _JOINT.finditer(text)]
+    cuts: list[tuple[int, int]] = []
+    first = 0
+    for i in range(1, len(joints) + 1):
+        between = text[joints[i - 1] : joints[i]] if i < len(joints) else ""
+        if i < len(joints) and len(between.split()) <= _APART + 1 and not _LISTED.search(between):
+            continue
+        if i - first >= _JOINTS:
+            cuts.append((text.rfind(" ", 0, joints[first]) + 1, joints[i - 1]))
+        first = i
+    for start, end in reversed(cuts):
+        text = f"{text[:start]} {text[end:]}"
+    return text
 
 
 def menu_items(pieces: Sequence[str], is_item: Sequence[bool]) -> set[int]:
@@ -93,15 +116,44 @@ def _are_links(items: Sequence[str]) -> bool:
 
 
 def is_menu(piece: str) -> bool:
-    """Whether a long text between full stops is a list of links: hardly any function words, no number, no comma.
+    """Whether a text between full stops is a list of links: no number, no comma, hardly any function words.
 
-    Always false for languages without a function word list.
+    A long one needs nothing else; a shorter one has three items that menus of many sites have, in capitals.
+    Where no language is known, or it has no function word list, a long one is a list if most words are in capitals.
     """
     words = piece.split()
-    if len(words) < _SHORTEST_MENU or _LISTED.search(piece):
+    if len(words) < _SHORTEST_ROW or _LISTED.search(piece):
         return False
     function_words = stop_words(detect(piece))
-    return bool(function_words) and sum(w.casefold() in function_words for w in words) < _PROSE * len(words)
+    prose = sum(word.casefold() in function_words for word in words)
+    if len(words) < _SHORTEST_MENU:
+        return not prose and len(_NAMES.findall(piece)) >= _KNOWN_IN_ROW and _capitals(words) >= _IN_CAPITALS
+    return prose < _PROSE * len(words) if function_words else _capitals(words) >= _IN_CAPITALS
+
+
+def _capitals(words: Sequence[str]) -> float:
+    """Share of the words that begin with a capital."""
+    return sum(word[:1].isupper() for word in words) / max(len(words), 1)
+
+
+@lru_cache(maxsize=4096)
+def is_prose(text: str) -> bool:
+    """Whether two fifths of a text's words or more stand in sentences: six words, a fifth of them function words.
+
+    A page's menus, lists of offers and records are none. Where no language is known, or its function words are few or
+    parts of other words, a text is none if most of its words are in capitals.
+    """
+    language = detect(text)
+    if language not in _OF_SHORT_WORDS:
+        return _capitals(text.split()) < _IN_CAPITALS
+    function_words = stop_words(language)
+    sentences = [folded_words(sentence) for sentence in _STOP.split(text)]
+    told = [own for own in sentences if len(own) >= _SENTENCE and _share(own, function_words) >= _IN_SENTENCE]
+    return sum(map(len, told)) >= _IN_PROSE * sum(map(len, sentences))
+
+
+def _share(words: Sequence[str], of: Collection[str]) -> float:
+    return sum(word in of for word in words) / len(words)
 
 
 def repaired(text: str) -> str:

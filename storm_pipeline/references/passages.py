@@ -6,7 +6,7 @@ A text that occurs on two pages is shown once, and both pages can be cited for i
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -15,14 +15,18 @@ from storm_pipeline.identity import host_of
 from storm_pipeline.languages import count_words, detect
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.boilerplate import without_boilerplate
-from storm_pipeline.references.joining import are_neighbours, joined, piece_of
+from storm_pipeline.references.joining import Piece, apart, are_neighbours, joined, piece_of
 from storm_pipeline.references.menus import repaired, whole_sentences
+from storm_pipeline.references.repeated import Told
+from storm_pipeline.references.site_lines import site_lines, without_site_lines
 from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Snippet
 
 _SHINGLE = 5
 _SAME = 0.8  # minimum share of the shorter text's word 5-grams in the longer one for the two to be copies
 _OWN = 15  # maximum word 5-grams that a copy may not share: three words changed, or ten added
+_NO_EXCERPTS: Mapping[str, str] = {}
+_IN_PART = "in part"
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|[〇零一二三四五六七八九十百千万萬億亿]+")
 
 
@@ -65,18 +69,33 @@ class Passage:
         return tuple(map(_cite, (*self.snippets, *self.copies)))
 
 
-def passages(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
+def passages(snippets: Iterable[Snippet], beside: Iterable[Snippet] = (), *, language: str = "") -> tuple[Passage, ...]:
     """Join, clean and merge snippets; passages are ordered by their first snippet's position.
 
     Snippets of one page that overlap by four words or more are joined, the longest overlaps first; a snippet contained
     in another one is merged into it. Texts that share most of their words in the same order, and whose numbers are the
     same, become one passage: the longer text, with the other page as a copy, at the position of the first of them.
+
+    Lines that three pages of a site have are left out.
+
+    Args:
+        beside: other snippets to know such lines by.
+        language: of what is written from them, if known. Snippets in another one stay apart: which of them a statement
+            rests on its writer alone can tell, no comparison of words.
     """
+    snippets = tuple(snippets)
+    of_site = site_lines((*snippets, *beside))
     by_page: dict[str, dict[str, Snippet]] = {}
     for snippet in snippets:
         by_page.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
-    pieces = [piece for page in by_page.values() for piece in joined(tuple(page.values()))]
-    return _merged([Passage(text, own.snippets) for own in pieces if (text := _readable(own.text))])
+    whole = (piece for page in by_page.values() for piece in joined(tuple(page.values())))
+    pieces = [part for piece in whole for part in (apart(piece) if _is_foreign(piece, language) else [piece])]
+    texts = (_readable(without_site_lines(piece.text, of_site)) for piece in pieces)
+    return _merged([Passage(text, own.snippets) for own, text in zip(pieces, texts, strict=True) if text])
+
+
+def _is_foreign(piece: Piece, language: str) -> bool:
+    return bool(language) and len(piece.snippets) > 1 and detect(piece.text) not in {"", language}
 
 
 @lru_cache(maxsize=4096)
@@ -96,13 +115,25 @@ def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tup
     return tuple(chosen.values())
 
 
-def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None) -> str:
+def numbered_passages(
+    shown: Sequence[Passage], only: Collection[int] | None = None, excerpts: Mapping[str, str] = _NO_EXCERPTS
+) -> str:
     """``[1] Title (site, date): text`` lines; one line per passage, so that it cannot pose as part of a prompt.
 
-    ``only``: positions of those to show, under the same numbers; by default all.
+    A sentence that several passages have stands in the first of them; a passage without others says ``as [1]``.
+
+    Args:
+        only: positions of those to show, under the same numbers; by default all.
+        excerpts: id of a passage's first snippet → what is shown of its text, behind a heading that says so.
     """
-    chosen = [(i + 1, one) for i, one in enumerate(shown) if only is None or i in only]
-    return "\n".join(f"[{number}] {_heading(one)}: {tidy(one.text)}" for number, one in chosen)
+    told = Told()
+    lines = []
+    for number, passage in enumerate(shown, 1):
+        if only is None or number - 1 in only:
+            part = excerpts.get(passage.snippets[0].id, "")
+            text, holder = told.rest_of(tidy(part or passage.text), passage.site, number)
+            lines.append(f"[{number}] {_heading(passage, part)}: {text or f'as [{holder}]'}")
+    return "\n".join(lines)
 
 
 def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
@@ -116,10 +147,11 @@ def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
     return tuple(kept)
 
 
-def _heading(passage: Passage) -> str:
-    """Title, site and date of a page, without colons, since a colon ends the heading."""
+def _heading(passage: Passage, part: str) -> str:
+    """Title, site and date of a page, without colons, since a colon ends the heading; says what is shown in part."""
     title = passage.title or passage.site or "untitled"
-    about = ", ".join(part for part in (passage.site if passage.title else "", passage.published or "") if part)
+    known = (passage.site if passage.title else "", passage.published or "", _IN_PART if part else "")
+    about = ", ".join(filter(None, known))
     return tidy(f"{title} ({about})" if about else title).replace(":", " –")
 
 
@@ -153,6 +185,12 @@ def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
         for gram in grams[i]:
             holders[gram].append(i)
     return tuple(merged[i] for i in sorted(merged, key=place.__getitem__))
+
+
+def are_copies(one: str, other: str) -> bool:
+    """Whether the shorter of two texts is, in nearly all its words, a part of the other."""
+    grams = sorted((_shingles(one), _shingles(other)), key=len)
+    return len(grams[0] & grams[1]) >= _SAME * len(grams[0])
 
 
 def _is_within(some: Sequence[str], others: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from storm_pipeline.languages import detect, has_spaces, opening_of, split_sentences, stem_set
 from storm_pipeline.references.facts import recall
 from storm_pipeline.references.similarity import Embed
-from storm_pipeline.text.words import caseless, words
+from storm_pipeline.text.words import caseless, foreign_script_share, words
 from storm_pipeline.types import Snippet
 
 _BRACKETS = re.compile(r"\s*[(（\[][^()（）\[\]]*[)）\]]")
@@ -33,6 +33,9 @@ _NEAR = 0.3  # cosine to what the topic is, or to the question, from which a pag
 _SHARE, _ALIKE = 0.6, 0.1  # share of the topic's words in one snippet with its title at which a lower cosine suffices
 _OPENING = 60  # words of a snippet that are embedded with its title
 _FIRST = 800  # characters of a page among which to look for its first sentence
+_NAME, _LONG = 4, 6  # fewest letters of a name that languages share, and of a word whose beginning they may share
+_BEGINNING = 0.7  # share of a long word that is compared
+_OTHER_SCRIPT = 0.5  # share of letters in other scripts than the topic's from which a page cannot be compared with it
 _SUBJECT = 300  # maximum characters before the verb of a sentence that defines its subject
 
 
@@ -175,6 +178,26 @@ def _stem(word: str, language: str) -> str:
     return next(iter(stems)) if len(stems) == 1 else bare
 
 
+def _names_and_numbers(text: str) -> frozenset[str]:
+    """The names of a text, with their capitals, and its numbers of three digits or more; no word that asks."""
+    found = words(_unaccented(text))
+    asks = found[:1] if "?" in text else ()
+    names = (word for word in found if len(word) >= _NAME and word[0].isupper() and word not in asks)
+    return frozenset((*names, *(word for word in found if len(word) >= _NAME - 1 and word.isdigit())))
+
+
+def _long_beginnings(text: str) -> Iterator[str]:
+    """How the long words of a text begin, in lower case: "protes" of "protests", which is "protestas" elsewhere."""
+    return (word[: round(_BEGINNING * len(word))].casefold() for word in words(_unaccented(text)) if len(word) >= _LONG)
+
+
+def _forms(text: str) -> Iterator[str]:
+    """The words of a text as they stand, and in lower case."""
+    for word in words(_unaccented(text)):
+        yield word
+        yield word.casefold()
+
+
 def _unaccented(text: str) -> str:
     if text.isascii():
         return text
@@ -197,8 +220,9 @@ class Floor:
     A page is about the topic if its title names it in full. It bears on it if it names it anywhere, if the own page
     names its subject, or if its vector is near that of what the topic is or of the question; nearness may be less if it
     has most of the topic's words. Where the own page says what the topic is, its name is left out of comparisons by
-    vector: namesakes have it too. A page in another language than the article bears on the topic: neither words nor
-    most encoders can tell.
+    vector: namesakes have it too. Across languages neither words nor most encoders can tell: a page in another or an
+    unknown language bears on the topic if it shares a name, the beginning of a long word or, in a known language, a
+    number with it, or a name or number with the question; one in another script always does.
 
     Args:
         found: snippets among which the topic's own page may be, best first.
@@ -215,7 +239,7 @@ class Floor:
 
     def judge(self, pages: Sequence[Sequence[Snippet]], question: str = "") -> list[Verdict]:
         """The verdict on each page, given by its snippets; none is empty."""
-        verdicts = [self._by_words(page) for page in pages]
+        verdicts = [self._by_words(page, question) for page in pages]
         doubtful = [i for i, verdict in enumerate(verdicts) if verdict.relevance == "neither"]
         for i, cosine in zip(doubtful, self._cosines([pages[i] for i in doubtful], question), strict=True):
             share = verdicts[i].score
@@ -233,14 +257,30 @@ class Floor:
         kept = {page for page, verdict in verdicts if verdict.relevance != "neither"}
         return tuple(snippet for snippet in given if snippet.source_id in kept)
 
-    def _by_words(self, page: Sequence[Snippet]) -> Verdict:
+    def _by_words(self, page: Sequence[Snippet], question: str) -> Verdict:
         title, language = page[0].title, self._language
         if names_in_full(title, self._names, language):
             return Verdict("about", 1.0)
         share = max(self._share(one) for one in page)
         named = any(names_in_full(one.text, self._names, language) for one in page)
-        foreign = detect(" ".join(one.text for one in page)) not in {"", language}
-        return Verdict("bears" if named or foreign or self._is_known(title) else "neither", share)
+        bears = named or self._is_known(title) or self._bears_across_languages(page, question)
+        return Verdict("bears" if bears else "neither", share)
+
+    def _bears_across_languages(self, page: Sequence[Snippet], question: str) -> bool:
+        """Whether a page in another or an unknown language shares with topic or question what languages share."""
+        text = " ".join(f"{one.title} {one.text}" for one in page)
+        language = detect(text)
+        if language == self._language:
+            return False
+        if foreign_script_share(text, self._topic) > _OTHER_SCRIPT:
+            return True
+        wanted = {begin for name in self._names for begin in (*_names_and_numbers(name), *_long_beginnings(name))}
+        wanted |= _names_and_numbers(question)
+        if not language:  # perhaps a table, which has years as well
+            wanted = {word for word in wanted if not word.isdigit()}
+        if all(one.text.islower() for one in page):
+            wanted = set(map(str.casefold, wanted))
+        return any(word.startswith(tuple(wanted)) for word in _forms(text))
 
     def _is_known(self, title: str) -> bool:
         """Whether the own page names the subject of a page; parts of the topic's name ("Basil") do not count."""

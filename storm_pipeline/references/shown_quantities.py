@@ -13,6 +13,7 @@ Pages = Callable[[str], Sequence[Snippet]]
 """Source id → all snippets of its page."""
 _MOST_DATES = 8  # maximum dates of a passage by which its relative dates are resolved
 _OPENING = 2  # words at the beginning of a sentence that name its subject
+_DATED = 20  # characters at its beginning among which a date stands before its subject
 _SAYS_IT = 0.2  # minimum share of a sentence's own words around a number for which the passage is cited
 _SPEAKS = 0.3  # the share from which it speaks of the sentence's subject, whatever that is
 _LONG = 4  # letters from which a word that stands in a passage of another language is no coincidence
@@ -74,7 +75,7 @@ class ShownQuantities:
         known = stem_set(self._known, self._language)
         plain = without_quantities(text, self._language)
         own = _words(plain, self._language) - known
-        subject = _words(" ".join(plain.split()[:_OPENING]), self._language) - known
+        subject = self._subject(text, plain, known)
         around = [part for part in (*parts, *self._told.get(i, ())) if self._states(part, lacking)]
         best = 0.0
         for stems in (stem_set(f"{self._shown[i].title} {part}", self._language) for part in around):
@@ -86,6 +87,17 @@ class ShownQuantities:
             if speaks or share >= _SPEAKS:
                 best = max(best, 1.0 if share >= _SAYS_IT else 0.5)
         return best
+
+    def _subject(self, text: str, plain: str, known: frozenset[str]) -> frozenset[str]:
+        """The stems that name a sentence's subject: of its first words, or of the next ones behind a date.
+
+        None where a pronoun stands for the topic. ``plain``: the sentence without quantities.
+        """
+        subject = _words(" ".join(plain.split()[:_OPENING]), self._language) - known
+        dated = next((i for i, (one, other) in enumerate(zip(text, plain, strict=True)) if one != other), _DATED)
+        if subject or dated >= _DATED:
+            return subject
+        return _words(" ".join(plain[dated:].split()[:_OPENING]), self._language) - known
 
     def _states(self, part: str, lacking: Sequence[str]) -> bool:
         language = self._source_language(part)

@@ -8,58 +8,37 @@ script by hash, so that no injected script could run.
 """
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from storm_pipeline.identity import PREPRINT, is_preprint
 from storm_pipeline.languages import references_heading
-from storm_pipeline.references.citations import cited_pages, number_references, page_name
+from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.costs import cost_rows, cost_total
 from storm_pipeline.render.links import (
     COMMONS,
     IMAGE_POLICY,
     LEAD,
-    host,
-    is_shared_link,
     label,
     placed_images,
-    shared_address,
 )
+from storm_pipeline.render.marks import Link, Mark, Remark, Use, cited_words, link_of
 from storm_pipeline.render.page import page_environment
 from storm_pipeline.text.formatting import day, dollars
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Conversation, Paragraph, Section, Sentence, Source, Turn, Usage
+from storm_pipeline.types import Article, Conversation, Paragraph, Section, Sentence, Side, Source, Spans, Turn, Usage
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 
 @dataclass(frozen=True)
-class _Link:
-    """A source for display; ``href`` is empty if its address must not become a link."""
-
-    title: str
-    host: str
-    url: str
-    href: str
-
-
-@dataclass(frozen=True)
-class _Mark:
-    """One citation marker: number, anchor, source, and the snippets cited (text and page number)."""
-
-    number: int
-    id: str
-    source: _Link
-    passages: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
 class _Sentence:
     text: str
-    marks: tuple[_Mark, ...]
+    marks: tuple[Mark, ...]
+    remark: Remark | None = None
 
 
 @dataclass(frozen=True)
@@ -74,25 +53,30 @@ class _Section:
 @dataclass(frozen=True)
 class _Reference:
     number: int
-    source: _Link
+    source: Link
     about: tuple[str, ...]
-    uses: tuple[str, ...]
+    uses: tuple[Use, ...]
 
 
 @dataclass(frozen=True)
 class _Turn:
     question: str
     answer: str
-    sources: tuple[_Link, ...]
+    sources: tuple[Link, ...]
 
 
-def to_html(article: Article) -> str:
+def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] | None = None) -> str:
     """Render an article as a page.
 
     Table of contents, text with a card per citation (the cited passage, its source; of more than three in a sentence,
-    all but two share one mark), the cited sources with links back to their uses, and how the article was made.
+    all but two share one mark), the cited sources with the sentences that rest on each, and how the article was made.
+    In a passage the words are marked that carry the sentence (``citation.spans``).
+
+    Args:
+        checked: how the article was checked; said in place of how it was made, if given.
+        remarks: place of a sentence among all sentences in reading order, from 0 → what stands behind it.
     """
-    page = _Page(article)
+    page = _Page(article, remarks or {})
     lead = page.paragraphs(article.lead)
     sections = tuple(page.section(s, 2, f"s{n}") for n, s in enumerate(article.sections, 1))
     images = placed_images(article)
@@ -111,6 +95,8 @@ def to_html(article: Article) -> str:
         uncited=sum(not sentence.citations for sentence in sentences),
         models=", ".join(_models(article.usage)),
         note=tidy(article.note),
+        differing=page.differing(),
+        checked=tidy(checked),
         written=tidy(article.written or ""),
         usage=article.usage,
         facts=_facts(article.usage),
@@ -125,11 +111,12 @@ def to_html(article: Article) -> str:
 class _Page:
     """Converts an article to the template's values, and records where each source is used."""
 
-    def __init__(self, article: Article) -> None:
+    def __init__(self, article: Article, remarks: Mapping[int, Remark]) -> None:
+        self._remarks = map(remarks.get, count())
         self._article = article
         self._numbers = number_references(article)
         self._sources = {source.id: source for source in article.sources}
-        self._uses: dict[int, list[str]] = {number: [] for number in self._numbers.values()}
+        self._uses: dict[int, list[Use]] = {number: [] for number in self._numbers.values()}
 
     def section(self, section: Section, level: int, anchor: str) -> _Section:
         """A section and its subsections; heading levels end at 6."""
@@ -143,39 +130,46 @@ class _Page:
         return tuple(row for row in rows if row)
 
     def _sentences(self, paragraph: Paragraph) -> Iterator[_Sentence]:
-        for sentence in paragraph.sentences:
+        for sentence, remark in zip(paragraph.sentences, self._remarks, strict=False):
             if text := tidy(sentence.text):
-                yield _Sentence(text, tuple(self._marks(sentence)))
+                marks = tuple(self._marks(sentence))
+                for mark in marks:
+                    self._uses[mark.number].append(Use(text, mark))
+                yield _Sentence(text, marks, remark)
 
-    def _marks(self, sentence: Sentence) -> Iterator[_Mark]:
-        cited: dict[str, list[str]] = {}
+    def _marks(self, sentence: Sentence) -> Iterator[Mark]:
+        cited: dict[str, dict[str, Spans]] = {}
         for citation in sentence.citations:
-            cited.setdefault(citation.source_id, []).append(citation.snippet_id)
+            cited.setdefault(citation.source_id, {})[citation.snippet_id] = citation.spans
         for source_id in sorted(cited, key=self._numbers.__getitem__):
-            number, source = self._numbers[source_id], self._sources[source_id]
+            number, source, spans = self._numbers[source_id], self._sources[source_id], cited[source_id]
             anchor = f"cite-{number}-{len(self._uses[number]) + 1}"
-            self._uses[number].append(anchor)
-            passages = tuple((tidy(s.text), page_name(s)) for s in source.snippets if s.id in cited[source_id])
-            yield _Mark(number, anchor, _link(source), passages)
+            yield Mark(number, anchor, *cited_words(source, spans))
 
     def references(self) -> tuple[_Reference, ...]:
         """The cited sources; call it after all sections, when every use is known."""
         pages = cited_pages(self._article)
         return tuple(
-            _Reference(n, _link(source), _about(source, pages.get(source.id, "")), tuple(self._uses[n]))
+            _Reference(n, link_of(source), _about(source, pages.get(source.id, "")), tuple(self._uses[n]))
             for n, source in enumerate(self._article.references, 1)
+        )
+
+    def differing(self) -> tuple[tuple[list[tuple[str, str, int]], bool], ...]:
+        """Each thing on which sources differ: what the sides say, numbers of their references, independent sources."""
+
+        def numbers(side: Side) -> str:
+            return "".join(f"[{self._numbers[own]}]" for own in side.source_ids if own in self._numbers)
+
+        return tuple(
+            ([(tidy(side.says), numbers(side), side.independent) for side in one.sides], one.told)
+            for one in self._article.disagreements
         )
 
     def turn(self, turn: Turn) -> _Turn:
         """A question, its answer, and the sources that the answer cites."""
         ids = dict.fromkeys(c.source_id for sentence in turn.answer for c in sentence.citations)
-        links = tuple(_link(self._sources[i]) for i in ids if i in self._sources)
+        links = tuple(link_of(self._sources[i]) for i in ids if i in self._sources)
         return _Turn(tidy(turn.question), tidy(turn.answer_text), links)
-
-
-def _link(source: Source) -> _Link:
-    url = shared_address(source.url)
-    return _Link(label(source), unquote(host(source.url)), url, url if is_shared_link(source.url) else "")
 
 
 def _about(source: Source, pages: str) -> tuple[str, ...]:
@@ -241,19 +235,8 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600:,} h {whole % 3600 // 60:02} min"
 
 
-def _letters(index: int) -> str:
-    """Labels of repeated uses, counted from 0: a to z, then aa, ab and so on."""
-    name = ""
-    index += 1
-    while index:
-        index, digit = divmod(index - 1, 26)
-        name = chr(97 + digit) + name
-    return name
-
-
 @functools.cache
 def _template() -> "Template":
     environment = page_environment("storm_pipeline.render")
-    environment.filters["letters"] = _letters
     environment.filters["day"] = day
     return environment.get_template("article.html")

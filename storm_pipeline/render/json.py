@@ -3,6 +3,8 @@
 import dataclasses
 import functools
 import json
+import math
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from storm_pipeline.errors import RunError
@@ -33,7 +35,8 @@ def to_json(article: Article) -> str:
 def from_json(text: str) -> Article:
     """Read an article that :func:`to_json` wrote; equal to the original.
 
-    Raises RunError: the text is not such a file, is of another version, or cites a source that it lacks.
+    Raises RunError: the text is not such a file, is of another version, or cites a source, or words of a
+    passage, that it lacks.
     """
     try:
         record = json.loads(text)
@@ -50,12 +53,20 @@ def from_json(text: str) -> Article:
         raise RunError(f"the article is damaged: {_reason(error)}; render it again from its run") from error
     if not all(map(is_plausible, (article.usage, *article.usage.rows, article.report))):
         raise RunError("the article is damaged: a number of its usage is absurd; render it again from its run")
-    known = {source.id for source in article.sources}
-    for sentence in article.sentences():
-        for citation in sentence.citations:
-            if citation.source_id not in known:
-                raise RunError(f"the article is damaged: it cites the source {citation.source_id} that it lacks")
+    _check_citations(article)
     return article
+
+
+def _check_citations(article: Article) -> None:
+    """Raises RunError: a sentence cites a source that the article lacks, or words that the passage lacks."""
+    known = {source.id for source in article.sources}
+    lengths = {snippet.id: len(snippet.text) for source in article.sources for snippet in source.snippets}
+    for citation in (citation for sentence in article.sentences() for citation in sentence.citations):
+        if citation.source_id not in known:
+            raise RunError(f"the article is damaged: it cites the source {citation.source_id} that it lacks")
+        bounds = [0, *chain.from_iterable(citation.spans), lengths.get(citation.snippet_id, math.inf)]
+        if bounds != sorted(bounds) or any(start == end for start, end in citation.spans):
+            raise RunError(f"the article is damaged: spans of its passage {citation.snippet_id} lie outside of it")
 
 
 def _reason(error: Exception) -> str:

@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import IMAGE_HOSTS, Article, Image, Sentence, Source
+from storm_pipeline.types import IMAGE_HOSTS, Article, Image, Sentence, Snippet, Source, Spans
 
 LINKED_SCHEMES = frozenset({"http", "https", "file"})
 """Only these become links; all others, such as ``javascript:`` and ``data:``, stay plain text."""
 LEAD = 0
+_FRAGMENT_WORDS = 5  # first and last words of a passage that a text fragment gives
 COMMONS = "Wikimedia Commons"
 """Where every image is from, as its credit says."""
 
@@ -51,6 +52,26 @@ def host(url: str) -> str:
     if parts.netloc:
         return (parts.hostname or "").removeprefix("www.")
     return parts.path.rstrip("/").rpartition("/")[2] or parts.scheme
+
+
+def passage_link(snippet: Snippet, spans: Spans) -> str:
+    """The address of a web page that was read, with a text fragment: a browser scrolls to the spans and marks them.
+
+    Empty without spans, and where the text is a search engine's, of a paged file, or of no web page: its words may
+    stand nowhere on the page. Of a longer span the first and the last words are given.
+    """
+    url = one_line(snippet.url)
+    was_read = snippet.origin == "page" and snippet.page is None and is_shared_link(url) and ":~:" not in url
+    parts = [part for start, end in spans if (part := _text_directive(snippet.text[start:end]))]
+    return f"{url}{'' if '#' in url else '#'}:~:{'&'.join(parts)}" if was_read and parts else ""
+
+
+def _text_directive(text: str) -> str:
+    """``text=first words,last words``, with the syntax's own characters encoded; empty if the text has none."""
+    own = tidy(text).split()
+    ends = [own[:_FRAGMENT_WORDS], own[-_FRAGMENT_WORDS:]] if len(own) > 2 * _FRAGMENT_WORDS else [own]
+    encoded = ",".join(quote(" ".join(end), safe="").replace("-", "%2D") for end in ends)
+    return f"text={encoded}" if encoded else ""
 
 
 def label(source: Source) -> str:

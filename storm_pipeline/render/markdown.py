@@ -11,6 +11,7 @@ from storm_pipeline.identity import PREPRINT, is_preprint
 from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import cited_pages, marker, number_references
 from storm_pipeline.render.links import COMMONS, LEAD, is_shared_link, label, one_line, placed_images, shared_address
+from storm_pipeline.text.formatting import counted
 from storm_pipeline.text.person_names import read_names
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Image, Paragraph, Section, Source
@@ -116,4 +117,4 @@ def _counts(article: Article) -> str:
     sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
     uncited = sum(not sentence.citations for sentence in sentences)
     cited = len(article.references)
-    return f"*{len(sentences)} sentences, {uncited} without a citation; {cited} sources cited.*"
+    return f"*{counted(len(sentences), 'sentence')}, {uncited} without a citation; {counted(cited, 'source')} cited.*"

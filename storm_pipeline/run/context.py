@@ -5,6 +5,8 @@ from typing import Any, Protocol
 
 import dspy
 
+from storm_pipeline.judges.base import Judge
+from storm_pipeline.judges.support import Verdicts
 from storm_pipeline.models.asking import LanguageModels, Usable
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.references.store import ReferenceStore
@@ -16,7 +18,7 @@ from storm_pipeline.run.writer import Writer
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.search.wikimedia_images import ImageSource, NoImages
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.types import Outline, Perspective
+from storm_pipeline.types import Outline, Perspective, Side
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,11 @@ class RunContext:
     images: ImageSource = field(default_factory=NoImages)
     subject: Subject | None = None
     """What the sources say the topic is, where that was looked up first."""
+    judge: Judge | None = None
+    """What judges the sentences beside the screen; None: nothing."""
+    verdicts: Verdicts = field(default_factory=Verdicts)
+    differing: list[tuple[Side, ...]] = field(default_factory=list)
+    """On what the passages shown to writers differ; added to by several threads."""
 
     def about(self, topic: str) -> str:
         """The topic as prompts name it: with its definition, if that was looked up, and what the user says about it."""

@@ -14,6 +14,7 @@ from typing import Any
 from storm_pipeline.assets import EMBEDDER, Progress
 from storm_pipeline.configuration.providers import provider_with_key
 from storm_pipeline.errors import RunError, StoppedError, StormError, unforeseen
+from storm_pipeline.judges.opening import judge_of_run
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.programs import Programs
@@ -216,10 +217,12 @@ def open_context(
     contents = parts.contents or engine.contents or _wikipedia_contents(settings, engine)
     store = ReferenceStore(parts.embedder)
     store.warm_up()
+    models = LanguageModels(parts.models, events=events, control=control, journal=run.journal, settings=settings)
+    programs = parts.programs.for_settings(settings)
     return RunContext(
         settings=settings,
-        models=LanguageModels(parts.models, events=events, control=control, journal=run.journal, settings=settings),
-        programs=parts.programs,
+        models=models,
+        programs=programs,
         search=RecordedSearch(search, run.journal, events=events, control=control, settings=settings, spec=engine.spec),
         contents=RecordedContents(contents, run.journal, events),
         store=store,
@@ -229,4 +232,5 @@ def open_context(
         run=run,
         user_pieces=user_pieces,
         images=RecordedImages(WikimediaImages(settings.article_language), run.journal, events),
+        judge=judge_of_run(settings, models, programs),
     )

@@ -57,7 +57,8 @@ class Writer(Protocol[E]):
     Attributes:
         sections: how many an outline should have, as text for a prompt, in which ``{fewest}`` and ``{most}`` stand for
             the numbers that suit the article's length.
-        note: what a reader must know about the text, ``{topic}`` in it standing for the topic; empty if nothing.
+        note: what a reader must know about the text, ``{topic}`` and ``{command}`` in it standing for
+            the topic and for ``write`` or ``answer``; empty if nothing.
     """
 
     sections: str

@@ -16,8 +16,16 @@ from starlette.concurrency import iterate_in_threadpool
 from starlette.exceptions import HTTPException
 
 from storm_pipeline import __version__
-from storm_pipeline.errors import BudgetSpentError, DamagedRunError, MissingExtraError, SettingsError, StormError
+from storm_pipeline.errors import (
+    BudgetSpentError,
+    DamagedRunError,
+    DatasetError,
+    MissingExtraError,
+    SettingsError,
+    StormError,
+)
 from storm_pipeline.render.links import IMAGE_POLICY
+from storm_pipeline.server.checking import ArticleCheck, SentPage
 from storm_pipeline.server.gate import Access, Gate
 from storm_pipeline.server.remote_settings import article_as, article_format, article_formats
 from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRunError
@@ -34,6 +42,7 @@ _STATUS: dict[type[Exception], int] = {
     BusyError: 429,
     BudgetSpentError: 402,
     MissingExtraError: 501,
+    DatasetError: 400,
     SettingsError: 400,
     StormError: 500,
 }
@@ -52,6 +61,17 @@ class RunOrder(BaseModel):
     )
     outline: str | None = Field(default=None, description="Headings of the article: '#' headings or a list.")
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings that callers may choose.")
+
+
+class CheckOrder(BaseModel):
+    """The body of a request to check an article."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    markdown: str = Field(max_length=1_000_000, description="The article, with footnotes or numbers of references.")
+    title: str = Field(default="", max_length=300)
+    sources: list[SentPage] = Field(default_factory=list, max_length=500, description="Pages that it cites.")
+    fetch: bool = Field(default=False, description="Fetch cited pages that were not sent.")
 
 
 class ResumeOrder(BaseModel):
@@ -76,6 +96,7 @@ def create_app(service: RunService, access: Access | None = None) -> Gate:
     add(_HEALTH, routes.health, methods=["GET"])
     add("/formats", routes.formats, methods=["GET"])
     add("/settings", routes.settings, methods=["GET"])
+    add("/check", routes.check, methods=["POST"])
     add("/runs", routes.runs, methods=["GET"])
     add("/runs", routes.start, methods=["POST"], status_code=202)
     add("/runs/{run}", routes.run, methods=["GET"])
@@ -98,6 +119,7 @@ class _Routes:
 
     def __init__(self, service: RunService) -> None:
         self._service = service
+        self._check = ArticleCheck(service.remote.owner)
 
     def health(self) -> dict[str, str]:
         """Say that the server answers."""
@@ -110,6 +132,10 @@ class _Routes:
     def settings(self) -> list[str]:
         """Names of the settings that callers may choose."""
         return list(self._service.remote.choices())
+
+    def check(self, order: CheckOrder) -> dict[str, Any]:
+        """Judge every sentence of an article by the sources that it cites; as `storm check --json`."""
+        return self._check.record(order.markdown, order.title, order.sources, fetch=order.fetch)
 
     def runs(self, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[RunView]:
         """The newest runs, newest first."""

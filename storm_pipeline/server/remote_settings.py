@@ -10,12 +10,12 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.export.formats import FORMATS, TEXTS, ArticleFormat, export, rendered
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.run.saved_settings import changed_settings
-from storm_pipeline.settings import Settings, no_such_setting
+from storm_pipeline.settings import ROLES, Settings, no_such_setting
 from storm_pipeline.types import Article
 
 FREE = CONTENT - {"editing", "images", "source_policy", "allow_sources", "read_pages"}
 """Settings that change a run's size, subject or wording; free unless the owner set them."""
-_BY_VALUE = frozenset("lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm search embedder programs".split())
+_BY_VALUE = frozenset({*(f"{role}_lm" for role in ROLES), "lm", "search", "embedder", "programs"})
 """Settings that can name files or services: the owner allows single values of them."""
 _LOCKED = frozenset("out cache api_base api_key_env".split())  # settings that no caller may choose
 _STYLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")

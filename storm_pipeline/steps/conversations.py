@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
@@ -151,7 +152,7 @@ def look_up(
 
     Args:
         known: ids of snippets that are not shown again.
-        stored: snippets found earlier that may answer it, shown before the search results.
+        stored: snippets found earlier that may answer it, shown in turn with the search results.
         deeper: whether the search is repeated for twice as many results if half of those found are known. Not in the
             paper.
 
@@ -169,7 +170,8 @@ def look_up(
     if deeper and found and len(new) <= len(found) / 2:
         more = search_all(ctx, queries or (question,), depth=_DEEPER)
         new = tuple(snippet for snippet in more if snippet.id not in known)
-    answer = ctx.writer.answer(ctx, topic, question, tuple(dict.fromkeys((*stored, *new))))
+    ranked = (snippet for rank in zip_longest(new, stored) for snippet in rank if snippet is not None)
+    answer = ctx.writer.answer(ctx, topic, question, tuple(dict.fromkeys(ranked)))
     return Turn(question, queries, answer.sentences, answer.shown)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.identity import is_wikipedia
+from storm_pipeline.judges.carried import with_spans
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import Evidence
 from storm_pipeline.run.context import RunContext
@@ -29,31 +30,37 @@ def as_article(
     body: Body,
     conversations: tuple[Conversation, ...] = (),
     evidence: Evidence[Any] | None = None,
+    *,
+    command: str = "write",
 ) -> Article:
     """The article with the sources and the research behind it; a lead without sections becomes one, unless meant so.
 
-    Raises NothingFoundError: there is neither.
+    Each citation says which words of its passage carry the sentence. Raises NothingFoundError: there is neither.
+
+    ``command``: the command that makes the like, as the writer's note names it.
     """
     if not (evidence and evidence.for_lead):
         if not body.sections and body.lead:
             body = Body((), (Section(UNTITLED, body.lead),))
         _require_sections(ctx, outline.topic, body.sections)
     _count_flow(ctx, body, conversations, evidence)
-    return Article(
-        outline.topic,
-        body.lead,
-        body.sections,
-        ctx.store.sources(),
-        outline,
-        conversations,
-        language=ctx.settings.article_language,
-        note=_note(ctx, outline.topic),
+    return with_spans(
+        Article(
+            outline.topic,
+            body.lead,
+            body.sections,
+            ctx.store.sources(),
+            outline,
+            conversations,
+            language=ctx.settings.article_language,
+            note=_note(ctx, outline.topic, command),
+        )
     )
 
 
-def _note(ctx: RunContext, topic: str) -> str:
+def _note(ctx: RunContext, topic: str, command: str) -> str:
     """What the writer says of its text, and the licence of text that is its sources'."""
-    note = ctx.writer.note.format(topic=topic)
+    note = ctx.writer.note.format(topic=topic, command=command)
     is_licensed = note and any(is_wikipedia(source.url) for source in ctx.store.sources())
     return f"{note} Text from Wikipedia is available under CC BY-SA 4.0." if is_licensed else note
 

@@ -11,6 +11,7 @@ from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import Evidence, SectionEvidence
+from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import numbered_passages, passages, within_budget
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
@@ -103,12 +104,12 @@ def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections,
 
 
 def _open_questions(ctx: RunContext, topic: str, written: DraftedSections, cited: Collection[str]) -> list[str]:
-    """What a reader of the draft would ask, who is also shown what was found and is not cited.
+    """What a reader of the draft would ask, who is also shown what was found and is not cited, but for menus.
 
     Raises ModelError: the model fails.
     """
     (found,) = ctx.store.search([topic], _UNUSED)
-    unused = passages(snippet for snippet in found if snippet.id not in cited)
+    unused = (own for own in passages(one for one in found if one.id not in cited) if is_prose(own.text))
     words = round(ctx.settings.evidence_words * _UNUSED_SHARE)
     reply = ctx.ask(
         "asker",

@@ -18,6 +18,11 @@ def is_printable(text: str) -> bool:
     return text.translate(_JOINERS).isprintable()
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: ``1 source``, ``2,000 sources``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def day(iso: str) -> str:
     """An ISO date in words, as precise as it is: ``2 May 2019``, ``May 2019``, ``2019``; any other text as it is."""
     found = _ISO.fullmatch(iso)

@@ -4,24 +4,15 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from storm_pipeline.files import table_beside
+
 _HAN_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(rf"[{_HAN_KANA}]+|[^\W_{_HAN_KANA}]+")
 _IS_HAN_KANA = re.compile(rf"[{_HAN_KANA}]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _MAX_WORD_CHARS = 64
 
-_FUNCTION_WORDS = """
-    a about above after again against all also am among an and any are as at be became because become been
-    before being below between both but by can could did do does doing done down during each either else etc
-    ever every few for from further get gets give had has have having he her here hers herself him himself his
-    how however i if in into is it its itself just let like made make many may me might more most much must my
-    myself neither no nor not now of off on once one only onto or other others our ours ourselves out over own
-    per rather s same shall she should since so some such t than that the their theirs them themselves then
-    there these they this those though through thus to too toward towards under until up upon us use used
-    using very via was we were what when where whether which while who whom whose why will with within without
-    would yet you your yours yourself tell describe explain please
-"""
-STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
+STOP_WORDS = frozenset(table_beside(__file__)["stop_words"].split())
 """English stop words, including those that phrase questions."""
 
 

@@ -21,10 +21,11 @@ _BACK_MATTER = re.compile(
     (?:end|foot)?\s?notes?|bibliograph(?:y|ies)|(?:works\ cited|literature\ cited)|citations?|sources?|
     (?:selected|annotated|general)\ (?:bibliography|references)|reference\ list|list\ of\ references|
     (?:sources|notes|citations|references|bibliography)\ (?:and|&)\ (?:sources|notes|citations|references|
-    further\ reading|external\ links|bibliography)|footnotes|appendi(?:x|ces)|table\ of\ contents|contents|
+    further\ reading|external\ links|bibliography)|footnotes|appendi(?:x|ces)|table\ of\ contents|
     conclusions?|concluding\ (?:remarks|thoughts)|gallery|navigation)""",
     re.X | re.I,
 )
+_CONTENTS = "contents"  # back matter as a section; below one, what a book or a collection has in it
 _LEAD = re.compile(
     r"(?:lead(?:\s(?:section|paragraph))?|abstract|summary|introduction|intro|overview|outline|title)", re.I
 )
@@ -199,13 +200,13 @@ def _tree(pairs: Iterable[tuple[int, str]]) -> list[_Node]:
 
 
 def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
-    """First-level headings, with the topic and stand-ins for the lead replaced by their children."""
+    """First-level headings without contents, with the topic and stand-ins for the lead replaced by their children."""
     kept: list[_Node] = []
     for node in nodes:
         bare = {pattern.sub("", node.title).casefold() for pattern in (_ARTICLE_TITLE, _OVERVIEW)}
         if _LEAD.fullmatch(node.title) or is_lead(node.title) or tidy(topic).casefold() in bare:
             kept.extend(_top(node.children, topic))
-        else:
+        elif node.key != _CONTENTS:
             kept.append(node)
     return kept
 

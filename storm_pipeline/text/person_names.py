@@ -3,13 +3,14 @@
 import re
 from dataclasses import dataclass
 
-_INSTITUTIONAL = frozenset(
+INSTITUTIONAL = frozenset(
     """
     agency and association board bureau center centre commission committee company contributors council department
     editorial editors foundation group inc institute journal limited ltd magazine ministry museum network news office of
     organisation organization press project radio reporter reporters society staff team the times university wikipedia
     """.split()
 )
+"""Words of institutions' names, in lower case."""
 _MOST_WORDS = 4
 _BY = re.compile(r"^by(?: |$)", re.I)
 _BETWEEN_NAMES = re.compile(r"\s*(?:[,;&·•|]|\b(?:and|und|et|y|e)\b)\s*", re.I)
@@ -62,7 +63,7 @@ def _name(text: str) -> Name:
     if comma and family and given and "," not in given:
         return Name(family, given)
     words = text.split()
-    personal = all(_WORD.fullmatch(word) for word in words) and not {word.casefold() for word in words} & _INSTITUTIONAL
+    personal = all(_WORD.fullmatch(word) for word in words) and not {word.casefold() for word in words} & INSTITUTIONAL
     if not (2 <= len(words) <= _MOST_WORDS and personal and words[0][0].isupper() and words[-1][0].isupper()):
         return Name(text)
     start = next((n for n, word in enumerate(words) if word[0].islower()), len(words) - 1)

@@ -95,6 +95,7 @@ def opening_of(text: str, budget: int) -> str:
     return truncate_sentences(text, budget) or " ".join(text.split()[:budget])
 
 
+@functools.lru_cache(maxsize=4096)  # a text's lines are looked at for every prompt that shows it
 def is_complete(sentence: str) -> bool:
     """Whether a sentence is complete.
 
@@ -140,7 +141,8 @@ def _line_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _boundaries(line: str) -> list[int]:
+@functools.lru_cache(maxsize=4096)
+def _boundaries(line: str) -> tuple[int, ...]:
     """Offsets in the line at which a new sentence begins, the line's start excluded."""
     masked = MARKER.sub(lambda found: " " * len(found[0]), line)
     positions = list(chain.from_iterable(range(*found.span()) for found in _SOLID.finditer(masked)))
@@ -156,7 +158,7 @@ def _boundaries(line: str) -> list[int]:
         piece = masked[max(cuts[-1] if cuts else 0, start - _REACH) : start].strip()
         if _may_cut(piece, masked[start:after], masked[after : after + _REACH]):
             cuts.append(after)
-    return cuts
+    return tuple(cuts)
 
 
 def _past_stray_stop(end: int, solid: str) -> int:

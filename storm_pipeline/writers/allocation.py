@@ -12,12 +12,14 @@ import numpy as np
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.languages import count_words
 from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
-from storm_pipeline.references.introductions import full_names, introducing
+from storm_pipeline.references.introductions import introducing, persons_in
+from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.references.relevance import Floor
 from storm_pipeline.retrieval.embedder import Vectors
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
+from storm_pipeline.writers.excerpts import with_excerpts
 from storm_pipeline.writers.findings import Matrix, distinct_findings, findings_by_section, fit_of_titles, least_fitting
 from storm_pipeline.writers.placement import Placement, place_findings
 from storm_pipeline.writers.thin_sections import merge_small
@@ -92,6 +94,7 @@ def allocate(
     merged = merge_small(ctx, outline, shares)
     if merged != outline:
         shares = _shares(ctx, merged, research, _candidates(ctx, merged, available, carried_over))
+    shares = with_excerpts(shares, ctx.settings.article_language)
     return Evidence(merged, tuple(shares), left_out=left_out)
 
 
@@ -134,7 +137,7 @@ def _shares(ctx: RunContext, outline: Outline, research: _Research, found: _Cand
         ids = {c.snippet_id for passage in shown for c in passage.citations()}
         others = [f for in_section in findings for f in in_section if f not in own]
         related = [finding for finding in others if any(c.snippet_id in ids for c in finding.citations)]
-        names = dict.fromkeys(name for finding in own for name in full_names(finding.text))
+        names = dict.fromkeys(name for finding in own for name in persons_in(finding.text))
         introduced = tuple(name for name in names if name in named and name not in outline.topic)
         shares.append(PassageEvidence(heading, shown, (*own, *related), len(own), introduced=introduced))
         named |= names
@@ -231,7 +234,7 @@ def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int
         if words >= room:
             break
         elsewhere = is_found and i not in first and int(found.fit[:, i].argmax()) != section
-        if i not in taken and not elsewhere and i not in others:
+        if i not in taken and not elsewhere and i not in others and is_prose(found.snippets[i].text):
             others[i] = None
             words += count_words(found.snippets[i].text)
     return list(others)
@@ -251,10 +254,10 @@ def _as_passages(
     shown = []
     for page, of_page in pages.items():
         known = ctx.store.source(page).snippets
-        neighbours = with_neighbours([s for s in of_page if s in cited], known)
+        neighbours = with_neighbours([s for s in of_page if s in cited], [s for s in known if is_prose(s.text)])
         near = tuple(dict.fromkeys((*of_page, *neighbours)))
         shown += [*near, *introducing(near, known)]
-    return passages(shown)
+    return passages(shown, found.snippets, language=ctx.settings.article_language)
 
 
 def _in_context(ctx: RunContext, snippets: Sequence[Snippet]) -> Vectors:

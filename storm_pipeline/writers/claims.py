@@ -54,7 +54,7 @@ _DELETE = re.compile(
     r"\W*(?:deleted?|dropp?e?d?|removed?)(?:\s(?:it|this|the)(?:\ssentence)?)?[\W\d]*|\W*deleted?\s?[-–—:;.,(].*",
     re.I,
 )
-_QUOTATION_SEPARATOR = re.compile(r"\s*[|｜]\s*")
+_QUOTATION_SEPARATOR = re.compile("[|｜]")
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def read_replies(text: str, shown: int, language: str = "en", names: Sequence[st
 
 
 def _reply(text: str, shown: int, language: str, names: Sequence[str]) -> RemarkReply:
-    sentence, *quotation = _QUOTATION_SEPARATOR.split(text, maxsplit=1)
+    sentence, *quotation = map(str.strip, _QUOTATION_SEPARATOR.split(text, maxsplit=1))
     claims, _ = claims_of(sentence, shown, language, names)
     if _DELETE.fullmatch(sentence) or not claims:
         return RemarkReply(None)

@@ -5,7 +5,7 @@ its own. A sentence that is reworded keeps those that support the new text.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from storm_pipeline.languages import count_words, joined
@@ -26,6 +26,7 @@ _A_FEW = 8  # words that a rewording may always add, such as a name in place of 
 _FEWEST_WORDS = 4  # minimum length of a reworded sentence
 _LONGEST_MOVE = 20  # maximum number of sentences moved by one edit
 _LONGEST_HEADING = 12  # maximum length of a heading in words
+_NEW_TEXT = frozenset(("join", "reword"))  # kinds of edits that write a sentence
 _GONE = "there is no such sentence any more"
 _LOSES = "it would lose a number or a date that the article states nowhere else"
 _GAINS = "it would add a number or a date that neither the sentence nor its sources have"
@@ -55,8 +56,11 @@ class EditedArticle:
         self._paragraphs = [[next(numbers) for _ in own.sentences] for own in paragraphs]
         self._drops_left = math.ceil(_MOST_DROPPED * len(self._sentences))
 
-    def make(self, edits: Sequence[Edit]) -> str:
-        """Apply the edits in the given order; returns those that cannot be made, a line each with the reason."""
+    def make(self, edits: Sequence[Edit], doubted: Callable[[Edit], str] = lambda _: "") -> str:
+        """Apply the edits in the given order; returns those that cannot be made, a line each with the reason.
+
+        ``doubted``: why an edit's new text does not follow from what it replaces; empty if it does.
+        """
         apply = {
             "cut": self._cut,
             "drop": self._drop_dead_weight,
@@ -66,8 +70,15 @@ class EditedArticle:
             "move_before": self._move,
             "heading": self._rename,
         }
-        refused = ((edit, apply[edit.kind](edit)) for edit in edits)
+        refused = ((edit, (edit.kind in _NEW_TEXT and doubted(edit)) or apply[edit.kind](edit)) for edit in edits)
         return "\n".join(f"- {_described(edit)}: {reason}" for edit, reason in refused if reason)
+
+    def behind(self, edit: Edit) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The sentences that an edit replaces, with the topic and the sentence before; and what they cite."""
+        own = [one for n in (edit.sentence, edit.other) if (one := self._sentences.get(n))]
+        before = self._sentences.get(edit.sentence - 1)
+        told = (self._topic, *([before.text] if before else []), *(one.text for one in own))
+        return told, tuple(self._texts.get(c.snippet_id, "") for one in own for c in one.citations)
 
     def sections(self) -> tuple[Section, ...]:
         """The article with the edits made so far."""

@@ -5,15 +5,21 @@ The article is never rewritten, so what stays keeps the citations that support i
 reason.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import count
 
 from storm_pipeline.errors import ModelError
+from storm_pipeline.judges.base import CachingJudge, Question
+from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.languages.tone import words_to_watch
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.types import Revision, Section
+from storm_pipeline.signatures.shapes import Edit
+from storm_pipeline.types import Article, Disagreement, Revision, Section
 from storm_pipeline.writers.contradictions import contradictions
+from storm_pipeline.writers.disagreement import contested
 from storm_pipeline.writers.edited_article import EditedArticle
+from storm_pipeline.writers.judging import doubted
 from storm_pipeline.writers.repetition import remove_certain_repetition
 
 _PASSES = 2  # calls of the model: the edits, and those that could not be made once more
@@ -38,10 +44,29 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
             except ModelError as error:
                 ctx.events.degraded(f"the article was not edited{' again' if remarks else ''}: {error}")
                 break
-            remarks = edited.make(reply.edits)
+            remarks = edited.make(reply.edits, doubted=_doubts(ctx, edited, reply.edits))
             if not remarks:
                 break
         return _with_what_is_left(ctx, topic, edited.sections())
+
+
+def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Callable[[Edit], str]:
+    """Why the run's judge doubts an edit's new text: by what it replaces, and else by the sources of that too."""
+    if ctx.judge is None:
+        return lambda _: ""
+    judge = CachingJudge(ExplainingJudge(ctx.judge))
+
+    def why(edit: Edit) -> str:
+        before, sources = edited.behind(edit)
+        try:
+            return doubted(judge, edit.text, before, (*before, *sources))
+        except ModelError as error:
+            ctx.events.failed("judging an edit", error)
+            return ""
+
+    with suppress(ModelError):  # all in one batch; what fails is asked again, and recorded, edit by edit
+        judge.judge([Question(edit.text, edited.behind(edit)[0]) for edit in edits if edit.text])
+    return why
 
 
 def watched_words(ctx: RunContext, sentence: str, allowed: str = "") -> str:
@@ -64,7 +89,19 @@ def _contradicting(ctx: RunContext, topic: str, sections: Sequence[Section]) -> 
     """Pairs of sentences that may contradict each other, by their numbers, a line each."""
     sentences = [s for section in sections for s in section.sentences()]
     found = contradictions(sentences, topic, ctx.settings.article_language)
-    return "\n".join(f"[{i + 1}] “{one}”, [{j + 1}] “{other}”" for i, j, one, other in found)
+    pairs = [f"[{i + 1}] “{one}”, [{j + 1}] “{other}”" for i, j, one, other in found]
+    differing = contested(
+        ctx.differing, Article(topic, sections=tuple(sections), language=ctx.settings.article_language)
+    )
+    return "\n".join([*pairs, *map(_both_stay, differing)])
+
+
+def _both_stay(one: Disagreement) -> str:
+    """A line for sentences on which sources differ, which the editor is not to settle."""
+    sides = ", ".join(f"“{side.says}” ({side.independent} independent)" for side in one.sides)
+    return (
+        f"{''.join(f'[{place + 1}]' for place in one.sentences)} sources differ, so what is told of each stays: {sides}"
+    )
 
 
 def _with_what_is_left(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:

@@ -12,8 +12,10 @@ from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
-from storm_pipeline.writers.drafts import checked_blocks, read_draft
+from storm_pipeline.writers.draft_checks import checked_blocks
+from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.editing import watched_words
+from storm_pipeline.writers.judging import judge_of
 from storm_pipeline.writers.passage_prompts import language_and_style
 
 _LONGEST_ARTICLE = 6000
@@ -92,7 +94,8 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
             return str(ctx.ask("writer", ctx.programs.lead, **{**inputs, "article": resting, "remarks": remarks}).lead)
 
         draft = read_draft(text, len(shown), ctx.settings.article_language, (topic,))
-        blocks = checked_blocks(ctx, "lead", draft, _LeadGrounding(ctx, topic, shown), ask_again)
+        judge = judge_of(ctx, ctx.programs.lead, inputs, shown)
+        blocks = checked_blocks(ctx, "lead", draft, _LeadGrounding(ctx, topic, shown), ask_again, judge=judge)
         written = [paragraph for block in blocks for paragraph in block.paragraphs]
         lead = tuple(Paragraph(tuple(_cited(s, sources) for s in own.sentences)) for own in written)
         return lead_of(ctx, lead)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from storm_pipeline.languages import count_words
 from storm_pipeline.references.grounding import Claim, Grounding
+from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours
 from storm_pipeline.references.relevance import Floor
 from storm_pipeline.retrieval.fusion import rank_scores
@@ -29,18 +30,10 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     to the model. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises ModelError:
     the model fails.
     """
-    if not found:
-        return Answer()
-    floor = Floor(topic, found, ctx.store.embed, ctx.settings.article_language)
-    bearing = floor.bearing(found, question) or tuple(found[:_FEW])
-    ctx.events.count(off_topic=len(found) - len(bearing))
-    words = round(ctx.settings.evidence_words * _SHARE)
-    shown = passages(_that_answer(question, bearing, words))
+    shown = passages_for(ctx, topic, question, found, round(ctx.settings.evidence_words * _SHARE))
     if not shown:
         return Answer()
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
-    ctx.store.add(snippets)
-    ctx.store.keep(copy for passage in shown for copy in passage.copies)  # they can be cited too
     reply = ctx.ask(
         "expert",
         ctx.programs.passage_answer,
@@ -67,6 +60,21 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     return Answer(tuple(sentences), snippets)
 
 
+def passages_for(
+    ctx: RunContext, topic: str, question: str, found: Sequence[Snippet], words: int
+) -> tuple[Passage, ...]:
+    """Passages of up to ``words`` words, of the results that bear on topic or question; their snippets are kept."""
+    if not found:
+        return ()
+    floor = Floor(topic, found, ctx.store.embed, ctx.settings.article_language)
+    bearing = floor.bearing(found, question) or tuple(found[:_FEW])
+    ctx.events.count(off_topic=len(found) - len(bearing))
+    shown = passages(_that_answer(question, bearing, words), found, language=ctx.settings.article_language)
+    ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
+    ctx.store.keep(copy for passage in shown for copy in passage.copies)  # they can be cited too
+    return shown
+
+
 def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
     """A sentence with those citations alone that its own answer gave it, or else those that were found for it."""
     given = {citation for position in claim.cited for citation in shown[position].citations()}
@@ -81,12 +89,13 @@ def _is_whole(text: str) -> bool:
 def _that_answer(question: str, found: Sequence[Snippet], words: int) -> tuple[Snippet, ...]:
     """The snippets that fit into ``words``, those first that the search ranks high and that share the question's words.
 
-    The best one brings those of its page that it overlaps: an answer that breaks off in it goes on there. They are
-    shown in the order of the search.
+    Menus and lists come last, whatever words they share. The best one brings those of its page that it overlaps: an
+    answer that breaks off in it goes on there. They are shown in the order of the search.
     """
     index = LexicalIndex([[(one.text, 1), (one.title, 1)] for one in found], floor=0.0)
     scores = rank_scores((range(len(found)), (match.position for match in index.search(question))))
-    ranked = [found[i] for i in sorted(scores, key=scores.__getitem__, reverse=True)]
+    by_score = [found[i] for i in sorted(scores, key=scores.__getitem__, reverse=True)]
+    ranked = sorted(by_score, key=lambda snippet: not is_prose(snippet.text))
     page = [one for one in found if one.source_id == ranked[0].source_id]
     best: set[str] = set()
     for snippet in dict.fromkeys((*with_neighbours(ranked[:1], page), *ranked)):

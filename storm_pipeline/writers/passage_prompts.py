@@ -22,7 +22,7 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
         "section": _section(evidence.heading),
         "introduced": "; ".join(evidence.introduced),
         "words": evidence.target_words,
-        "passages": numbered_passages(evidence.passages),
+        "passages": numbered_passages(evidence.passages, excerpts=evidence.excerpts),
         "findings": _findings(evidence, ctx.settings.evidence_words // _FINDINGS),
     }
 

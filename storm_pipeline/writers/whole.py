@@ -1,18 +1,19 @@
 """The paper's writing method, for capable models: each section in one call from passages, the lead from the body."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from storm_pipeline.languages import count_words
 from storm_pipeline.models.programs import Program
+from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
-from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
 from storm_pipeline.writers.allocation import allocate, survey
-from storm_pipeline.writers.drafts import CheckedBlock, checked_blocks, read_draft
+from storm_pipeline.writers.disagreement import Differing
+from storm_pipeline.writers.draft_checks import CheckedBlock, checked_text
 from storm_pipeline.writers.editing import edit_article
 from storm_pipeline.writers.lead import write_lead
 from storm_pipeline.writers.passage_answers import answer_from_passages
@@ -28,8 +29,6 @@ _PLAIN_DATA = (
     "language, length, size, other names); of an event, date, place, parties and outcome in the first; no section that "
     "tells again what another one tells"
 )
-_NOT_FOR_REMARKS = ("outline", "findings", "interviews", "written")
-"""Inputs that a writer need not see again to answer remarks."""
 _NEW_HEADINGS = 1  # subheadings that a revision may add to a section
 _NEW_SUBSECTION = 3  # minimum number of sentences under a subheading that a revision adds
 
@@ -98,13 +97,20 @@ def _revised(
     before: PassageEvidence,
     section: Section,
 ) -> Section:
-    """The section updated with new evidence; the prompt shows the passages it cites and those not shown before."""
+    """The section updated with new evidence; the prompt shows the passages of new findings alone.
+
+    Remarks on a revision come with whatever passages they concern.
+    """
     known = (outline.topic, *evidence.heading.titles())
     new = evidence.since(before, section)
     stands = sum(count_words(sentence.text) for sentence in section.sentences())
     more = sum(count_words(finding.text) for finding in new.own_findings)
     new = replace(new, target_words=max(new.target_words, stands + more))  # never fewer words than it has to keep
-    inputs = {**section_inputs(ctx, outline, new), "written": with_markers(section, new.passages)}
+    inputs = {
+        **section_inputs(ctx, outline, replace(new, findings=new.own_findings)),
+        "passages": numbered_passages(new.passages, _told_anew(new)),
+        "written": with_markers(section, new.passages),
+    }
     blocks = _written(
         ctx,
         ctx.programs.revise,
@@ -116,6 +122,16 @@ def _revised(
         accepted=section.sentences(),
     )
     return _as_section(evidence.heading, blocks, new_headings=_NEW_HEADINGS)
+
+
+def _told_anew(new: PassageEvidence) -> list[int]:
+    """Positions of the passages that new findings cite; of all without findings.
+
+    Others were retrieved, and no answer found anything in them.
+    """
+    needed = cited_snippet_ids(new.own_findings)
+    told = [i for i, own in enumerate(new.passages) if any(c.snippet_id in needed for c in own.citations())]
+    return told or list(range(len(new.passages)))
 
 
 def _undivided(
@@ -134,7 +150,8 @@ def _undivided(
 
 def _whole(ctx: RunContext, heading: Heading, found: Iterable[Snippet], part: float) -> PassageEvidence:
     """Evidence of a part of the article that no interview found anything for."""
-    return PassageEvidence(heading, passages(found), target_words=words_asked(ctx.settings.article_words, part))
+    shown = passages(found, language=ctx.settings.article_language)
+    return PassageEvidence(heading, shown, target_words=words_asked(ctx.settings.article_words, part))
 
 
 def _cited(conversations: Sequence[Conversation]) -> Iterable[str]:
@@ -155,23 +172,24 @@ def _written(
     accepted: Iterable[Sentence] = (),
 ) -> list[CheckedBlock]:
     """Write, check, and send unsupported sentences back once, with their passages."""
+    differing = Differing.among(shown, " ".join(known), ctx.settings.article_language)
+    ctx.differing.extend(tuple(side for side, _ in thing) for thing in differing.things)
+    if lines := differing.lines():
+        told = "interviews" if "interviews" in inputs else "findings"
+        inputs = {**inputs, told: f"{inputs[told]}\n{lines}".strip()}
     text = ctx.ask("writer", program, **inputs, remarks="").text
-    grounding = Grounding(
+    return checked_text(
+        ctx,
+        program,
+        inputs,
+        text,
         shown,
-        known=" ".join(known),
-        embed=ctx.store.embed,
-        language=ctx.settings.article_language,
-        pages=lambda source_id: ctx.store.source(source_id).snippets,
+        where=where,
+        known=known,
         findings=findings,
+        accepted=accepted,
+        differing=differing,
     )
-
-    def ask_again(remarks: str, concerned: Collection[int]) -> str:
-        needed = {name: "" if name in _NOT_FOR_REMARKS else value for name, value in inputs.items()}
-        needed |= {"passages": numbered_passages(shown, concerned), "remarks": remarks}
-        return str(ctx.ask("writer", program, **needed).text)
-
-    draft = read_draft(text, len(shown), ctx.settings.article_language, known)
-    return checked_blocks(ctx, where, draft, grounding, ask_again, accepted=accepted)
 
 
 def _as_section(heading: Heading, blocks: Sequence[CheckedBlock], new_headings: int = 0) -> Section:

@@ -35,6 +35,20 @@ def test_a_table_by_stage_and_role_with_totals() -> None:
     assert max(map(len, lines[: lines.index("")])) <= 120
 
 
+def test_a_judge_counts_behind_the_writers_prompts_or_as_a_model_of_its_own() -> None:
+    def rows(*options: str) -> dict[str, int]:
+        told = json.loads(run("Silk Road", "--lm", "openai/gpt-4o", *SHORT, *options, "--json").stdout)
+        assert "a run may end early" not in str(told["notes"])
+        return {f"{one['role']}: {one['program']}": one["calls"]["likely"] for one in told["rows"]}
+
+    alone, both = rows(), rows("--judge", "model")
+    assert both["writer: section"] > alone["writer: section"]
+    assert "judge: check" not in alone
+    other = rows("--judge", "model", "--judge-lm", "openai/gpt-4o-mini")
+    assert other["judge: check"] > 0
+    assert alone.items() == rows("--judge", "some/entailment-model").items()
+
+
 def test_json_holds_the_same() -> None:
     told = json.loads(run("Silk Road", "--lm", "openai/gpt-4o", "--turns", "2", "--json").stdout)
     assert told["topic"] == "Silk Road"
@@ -69,7 +83,7 @@ def test_an_unknown_price_is_said_with_the_remedy_and_the_remedy_works() -> None
 
 
 def test_the_embedded_model_costs_nothing_but_time() -> None:
-    result = run("Silk Road")
+    result = run("Silk Road", *SHORT)
     assert re.search(r"embedded \(asker, expert, outliner, writer(?:, reviewer)?\): free", result.stdout)
     assert "embedded runs on this machine, free of charge" in result.stdout
     assert " $0" in result.stdout
@@ -80,7 +94,7 @@ def test_a_narrow_terminal_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(Console, "is_terminal", True)
     result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(
-        app, ["estimate", "Silk Road", "--lm", "openai/o3"]
+        app, ["estimate", "Silk Road", "--lm", "openai/o3", *SHORT]
     )
     assert result.exit_code == 0
     assert "…" not in result.stdout

@@ -64,7 +64,11 @@ def write_set(place: Path) -> Path:
 def test_dspy_finds_every_program_under_its_name(tmp_path: Path) -> None:
     with FakeModel(answers()) as server:
         found = [name for name, _ in program(server, tmp_path).named_predictors()]
-    assert found == [f"programs.{name}.predict" for name in Programs().named()]
+    two = {f"programs.answer.predict{step}": "programs.answer.predict" for step in (".outline", ".expand")}
+    assert two.keys() < set(found), "of a program with two calls both"
+    assert list(dict.fromkeys(two.get(name, name) for name in found)) == [
+        f"programs.{name}.predict" for name in Programs().named()
+    ]
 
 
 def test_it_writes_like_write_and_leaves_no_folder(tmp_path: Path) -> None:

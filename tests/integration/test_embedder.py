@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storm_pipeline.concurrency import torch_threads
 from storm_pipeline.documents.chunks import token_chunks
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.retrieval import int8_bert
@@ -86,6 +88,23 @@ def test_a_processor_without_exact_integers_gets_the_float_model(folder: Path, m
     monkeypatch.setattr(int8_bert, "has_exact_int8", lambda: False)
     ours = Int8BertEmbedder(folder).embed(TEXTS)
     assert np.allclose(ours, SentenceTransformerEmbedder(folder).embed(TEXTS), atol=1e-5)
+
+
+def test_integers_are_multiplied_only_where_that_is_no_slower() -> None:
+    import torch
+
+    def fastest(multiply: Callable[[], object]) -> float:
+        taken = []
+        for _ in range(10):
+            start = time.thread_time()
+            multiply()
+            taken.append(time.thread_time() - start)
+        return min(taken)
+
+    a, b = torch.ones((64, 384), dtype=torch.int8), torch.ones((384, 1536), dtype=torch.int8)
+    c, d = a.float(), b.float()
+    with torch_threads.limited_to(1):
+        assert not has_exact_int8() or fastest(lambda: torch._int_mm(a, b)) < 2 * fastest(lambda: c @ d)
 
 
 @settings(max_examples=25, deadline=None)

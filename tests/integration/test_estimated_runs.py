@@ -110,6 +110,7 @@ def talkative() -> dict[str, Callable[[str], str] | str]:
             {"questions": [question(user) for _ in range(int(re.findall(r"Number: (\d+)", user)[-1]))]}
         ),
         "FindOpenQuestions": lambda user: json.dumps({"questions": [question(user) for _ in range(6)]}),
+        "PlaceFindings": spread,
         "WriteArticle": mending(
             lambda user: "\n".join(
                 f"## {title}\n{retold(sentences_shown(user)[start::6], words_wanted(user) // 6)}"
@@ -126,6 +127,14 @@ def talkative() -> dict[str, Callable[[str], str] | str]:
             ("WriteSection", "ReviseSection"), mending(lambda user: section(user, copied=2 * (next(written) % 2)))
         ),
     }
+
+
+def spread(user: str) -> str:
+    """The findings in all sections, one after another."""
+    told = user.rpartition("\nOutline:")[2]
+    sections = len(re.findall(r"^\s*\d+\. ", told.partition("Findings:")[0], re.M))
+    numbers = [int(number) for number in re.findall(r"^\s*\[(\d+)\] ", told.partition("Findings:")[2], re.M)]
+    return json.dumps({"places": [{"section": i + 1, "findings": numbers[i::sections]} for i in range(sections)]})
 
 
 def section(user: str, copied: int) -> str:

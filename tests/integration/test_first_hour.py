@@ -1,12 +1,10 @@
 """The transcripts of docs/first-hour.md, run against a local model server, a local search engine, and small files."""
 
-import gc
 import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-import litellm
 import pytest
 from documentation import is_line, transcript
 from found_pages import page, world
@@ -30,11 +28,9 @@ def found(request: Request) -> Reply:
 
 
 @pytest.fixture
-def servers() -> Iterator[tuple[FakeModel, ScriptedServer]]:
+def servers(no_clients_left: None) -> Iterator[tuple[FakeModel, ScriptedServer]]:
     with FakeModel() as model, ScriptedServer(found) as engine:
         yield model, engine
-    litellm.in_memory_llm_clients_cache.flush_cache()
-    gc.collect()  # LiteLLM's clients close no connection when they are dropped; here the warning of it is ignored
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ def test_an_article_has_the_sections_that_are_given(tmp_path: Path) -> None:
 def test_every_recipe_with_an_outline_takes_the_users(tmp_path: Path, recipe: str) -> None:
     outline = Outline("Silk Road", (Heading("Goods"), Heading("Routes")))
     with FakeModel() as server:
-        if recipe in {"rag", "rr", "rr-no-documents", "storm-no-outline"}:
+        if recipe in {"rag", "rr", "rr-no-documents", "storm-no-outline", "answer", "answer-no-outline"}:
             with pytest.raises(SettingsError, match="without an outline"):
                 storm(server, tmp_path).write("Silk Road", recipe, outline=outline)
             return

@@ -118,6 +118,8 @@ def saved(hostile: Hostile, name: str) -> str:
         ["batch", "topics.csv"],
         ["compile", "draft", "--train", "notes"],
         ["resume", "{run}"],
+        ["check", "{run}"],
+        ["refresh", "{run}"],
         ["write", "Silk Road", "--programs", "compiled"],
         ["experiment", "run", "experiment.toml"],
         ["serve", "--api"],

@@ -13,6 +13,7 @@ from storm_pipeline.search.fake import FakeSearch
 
 SILK = "The Silk Road carried silk from Chang'an to Antioch from the second century BC."
 JADE = "The Silk Road carried jade from Khotan to Chang'an long before it carried silk."
+MENU = "Silk Road News Sport Business Travel Culture Weather Shop Jobs Podcasts Video Newsletters Archive Login Contact"
 ASKED = "Which stone did the Silk Road carry from Khotan?"
 
 
@@ -32,7 +33,8 @@ def written(tmp_path: Path, **replies: Answer) -> tuple[Article, FakeModel]:
     def found(query: str) -> list[Snippet]:
         if "stone" in query:
             return []
-        return [Snippet("https://example.org/silk", "Silk", SILK), Snippet("https://example.org/jade", "Jade", JADE)]
+        texts = {"silk": SILK, "jade": JADE, "menu": MENU}
+        return [Snippet(f"https://example.org/{name}", name.capitalize(), text) for name, text in texts.items()]
 
     answers = default_answers() | {
         "AnswerFromPassages": lambda user: told(user) if "stone" in user else only_silk(user),
@@ -61,6 +63,7 @@ def test_who_asks_in_the_second_round_sees_what_the_draft_does_not_cite(tmp_path
     (asked,) = server.of("FindOpenQuestions")
     (unused,) = re.findall(r"^Unused: (.*)$", asked.user, re.M)
     assert JADE in unused
+    assert "Podcasts" not in unused
     assert SILK not in asked.user
 
 

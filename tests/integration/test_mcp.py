@@ -57,7 +57,7 @@ def test_an_assistant_writes_reads_and_exports(tmp_path: Path) -> None:
 
     async def talk(client: Any) -> None:
         tools = (await client.list_tools()).tools
-        assert {tool.name for tool in tools} == {"write", "outline", "resume", "search", "export"}
+        assert {tool.name for tool in tools} == {"write", "outline", "resume", "search", "check", "export"}
         templates = (await client.list_resource_templates()).resource_templates
         resources = {str(one.uri) for one in (await client.list_resources()).resources}
         offered = {tool.name for tool in tools} | resources | {one.uri_template for one in templates}

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,17 +16,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llm import FakeModel
+from servers import Reply, Request
 from test_resume import answers
 from typer.testing import CliRunner, Result
 
 from storm_pipeline.cli import app
-from storm_pipeline.errors import BudgetSpentError, DatasetError, ModelError, RunError, SettingsError
+from storm_pipeline.errors import (
+    BudgetSpentError,
+    DatasetError,
+    MissingExtraError,
+    ModelError,
+    RunError,
+    SettingsError,
+)
 from storm_pipeline.estimate.scenarios import USUAL
 from storm_pipeline.estimate.simulation import simulate
+from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.optimize.asked import ASKED
 from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for
+from storm_pipeline.optimize.cost import most_dollars
 from storm_pipeline.optimize.metrics.base import mean_with_interval
 from storm_pipeline.optimize.metrics.outline import heading_metric, outline_metric
 from storm_pipeline.optimize.optimizers import OPTIMIZERS, most_calls
@@ -84,6 +95,22 @@ def test_examples_are_the_articles_own_and_no_topic_is_in_two_parts(folder: Path
         assert set(headings[0][1][0].inputs()) == set(writing.NameSection.input_fields)
 
 
+def test_a_judge_learns_from_sentences_as_they_are_and_spoiled(folder: Path, tmp_path: Path) -> None:
+    with FakeModel() as server:
+        made = job(server, folder, "check", "labeled")
+        how = compile_program(made, EMBED, tmp_path / "set")
+        ((_, (example, *_)), *_) = made.split.train
+        asked = server.of("CheckSentences")
+    (own, spoiled) = example.check.splitlines()
+    number = re.search(r"\d+", own.partition(". ")[2])
+    assert number is not None and f"in {int(number[0]) + 1}. [1]" in spoiled
+    assert example.verdicts.splitlines() == ["1: supported", "2: contradicted"]
+    assert how.before == 0.5 and asked  # the model finds all supported: right on one kind of two
+    compiled = read_set(tmp_path / "set").apply(Programs())
+    judge = LanguageModelJudge(lambda *_, **__: None, "one", compiled.check)
+    assert judge.parameters != LanguageModelJudge(lambda *_, **__: None, "one", Programs().check).parameters
+
+
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_each_optimiser_makes_a_set_that_a_run_can_use(folder: Path, tmp_path: Path, optimizer: str) -> None:
     with FakeModel(answers() | NAMED, other=REFLECTED.get(optimizer, "none")) as server:
@@ -117,6 +144,42 @@ def test_a_compilation_that_was_killed_repeats_no_call(folder: Path, tmp_path: P
         assert sorted(one.prompt for one in server.asked) == once
     assert (again.before, again.after, again.calls) == (whole.before, whole.after, whole.calls)
     assert (tmp_path / "set/heading.json").read_bytes() == (tmp_path / "whole/heading.json").read_bytes()
+
+
+class MeetingModel(FakeModel):
+    """Keeps each call on some topics until another such call has come, or for some seconds, and counts them."""
+
+    def __init__(self, *answers: Any, seconds: float) -> None:
+        super().__init__(*answers)
+        self.topics: list[str] = []
+        self.most = 0
+        self._there, self._seconds = 0, seconds
+        self._met, self._counting = threading.Event(), threading.Lock()
+
+    def _reply(self, request: Request) -> Reply:
+        if not any(f"Topic: {topic}\n" in request.json["messages"][-1]["content"] for topic in self.topics):
+            return super()._reply(request)
+        with self._counting:
+            self._there += 1
+            self.most = max(self.most, self._there)
+            if self._there > 1:
+                self._met.set()
+        self._met.wait(self._seconds)
+        with self._counting:
+            self._there -= 1
+        return super()._reply(request)
+
+
+@pytest.mark.parametrize("part", ["held_back", "validation"])
+@pytest.mark.parametrize(("workers", "seconds"), [(1, 0.02), (3, 10)])
+def test_calls_run_side_by_side_as_far_as_the_settings_allow(
+    folder: Path, tmp_path: Path, part: str, workers: int, seconds: float
+) -> None:
+    with MeetingModel(answers() | NAMED, seconds=seconds) as server:
+        made = job(server, folder, workers=workers)
+        server.topics = [topic for topic, _ in getattr(made.split, part)]
+        compile_program(made, EMBED, tmp_path / "set")
+    assert server.most == 1 if workers == 1 else 1 < server.most <= workers
 
 
 ASKS = """
@@ -217,6 +280,33 @@ def test_the_bound_on_calls_grows_with_the_work(optimizer: str) -> None:
     assert 0 <= most_calls(optimizer, 5, 3, 2) <= most_calls(optimizer, 10, 6, 4)
 
 
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_the_bound_on_dollars_holds(folder: Path, tmp_path: Path, optimizer: str) -> None:
+    with FakeModel(answers() | NAMED, other=REFLECTED.get(optimizer, "none")) as server:
+        made = job(server, folder, optimizer=optimizer, prices=["openai/fake=10/40"])
+        bound = most_dollars(made)
+        how = compile_program(made, EMBED, tmp_path / "set")
+    assert bound is not None and how.dollars is not None and 0 < how.dollars <= bound
+
+
+def test_the_dearest_model_bounds_the_dollars_and_an_unknown_price_gives_none(folder: Path) -> None:
+    prices = ["openai/own=1/4", "openai/dear=10/40"]
+    own = job_for("heading", read_articles(folder), Settings.build({"lm": "openai/own", "prices": prices}), "gepa")
+    alone, both = most_dollars(own, (None,)), most_dollars(own, (None, "openai/dear"))
+    assert alone and both == pytest.approx(10 * alone)
+    assert most_dollars(own, ("openai/nobody-knows",)) is None
+    free = job_for("heading", read_articles(folder), Settings.build({"lm": "embedded"}))
+    assert most_dollars(free) == 0
+
+
+def test_a_missing_package_is_told_before_anything_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with FakeModel() as server:
+        with pytest.raises(MissingExtraError, match="storm-pipeline\\[compile\\]"):
+            job(server, folder, optimizer="miprov2")
+        assert not server.asked
+
+
 def test_which_recipe_asks_what_is_what_simulated_runs_ask() -> None:
     assert set(ASKED) == set(RECIPES)
     for recipe, declared in ASKED.items():
@@ -249,13 +339,14 @@ def test_the_command_compiles_and_shows(folder: Path, tmp_path: Path, monkeypatc
     assert done.exit_code == 0, done.output
     assert "4 topics (12 examples) to train on, 2 topics (6 examples) to choose by" in done.stderr
     assert "4 topics (12 examples) held back; bootstrap, at most" in done.stderr
+    assert "calls, dollars at most: unknown" in done.stderr
     shown = command("show", "mine")
     assert "heading" in shown.stdout and "bootstrap" in shown.stdout and "→" in shown.stdout
     (tmp_path / "mine/heading.json").write_text(json.dumps({"predict": {}}), encoding="utf-8")
     tampered = command("show", "mine")
     assert tampered.exit_code == 2
     assert "was changed since it was compiled" in tampered.stderr
-    assert "draft" in command("list").stdout
+    assert "draft" in command("list").stdout and "--judge model" in command("list").stdout
     compared = command("compare", "mine", "mine")
     assert compared.exit_code == 2 and "was changed" in compared.stderr
     refused = command("heading")

@@ -480,7 +480,9 @@ def test_cut_off_and_foreign_sentences_are_dropped(tmp_path: Path) -> None:
 
     with FakeModel({"WriteSection": mending(faulty)}) as server:
         article = storm(server, tmp_path).write("Silk Road")
-    assert article.report.dropped_faulty == article.report.dropped_unsupported == len(article.sections)
+    foreign = [one for one in article.revisions if one.reason == "it is not written in the letters of the article"]
+    assert article.report.dropped_faulty == len(foreign) == len(article.sections)
+    assert {one.outcome for one in foreign} == {"deleted by the writer"}
     assert not re.search(r"[\u4e00-\u9fff]", article.to_markdown())
 
 

@@ -257,6 +257,18 @@ def test_sections_of_a_plan_share_the_length_that_reading_alone_gets(tmp_path: P
     assert words("rprr", "WriteSection") == ["66", "66", "66"]
 
 
+@pytest.mark.parametrize("recipe", sorted(RECIPES.keys() - {"answer", "answer-no-outline", "storm-iterative"}))
+def test_every_method_is_asked_for_as_many_words_and_for_a_lead(tmp_path: Path, recipe: str) -> None:
+    _, server, _ = written(recipe, tmp_path, length="600")
+    whole = [*server.of("WriteArticle"), *server.of("WriteFromMemory")]
+    sections = [one for one in server.of("WriteSection") if "\nRemarks:" not in one.user]
+    words = [int(found[1]) for one in (*whole, *sections) if (found := re.search(r"^Words: (\d+)$", one.user, re.M))]
+    assert sum(words) == pytest.approx(660, abs=len(words))
+    leads = [one for one in whole if "short summary without a heading" in " ".join(one.prompt.split())]
+    assert len(leads) + asked(server)["WriteLead"] == 1
+    assert bool(leads) == (len(words) == 1)
+
+
 def test_planning_ranks_anew_for_each_heading(tmp_path: Path) -> None:
     _, server, queries = written("rprr", tmp_path)
     assert sorted(queries) == ["Silk Road", "Silk Road Goods", "Silk Road History", "Silk Road Routes"]

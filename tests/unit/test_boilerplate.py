@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.references.boilerplate import is_interstitial, without_boilerplate
+from storm_pipeline.references.menus import is_prose
 
 NOTICES = [
     "Image may contain Human Person Fashion Clothing and Apparel.",
@@ -235,8 +236,48 @@ def test_pictures_go_with_their_alternative_texts_and_links_keep_theirs() -> Non
         ('The <b>dam</b><br/> leaks<sup id="x"> if a < b > c.', "The dam leaks if a < b > c."),
         ("The alloys: * Copper * Zinc * Tin * Lead", "The alloys: * Copper * Zinc * Tin * Lead".replace(" *", "")),
         ("The band: * Ann Lee * Bob Ray * Cy Home * Di Fox", "The band: Ann Lee Bob Ray Cy Home Di Fox"),
+        (
+            "Skip to contentNewsNewsSectionsTop StoriesElectionsHealth NewsPoliticsNew YorkWorld ReportThe dam leaks.",
+            "Skip to The dam leaks.",
+        ),
+        (
+            "EnglishSelect languageClosebgбългарскиdeDeutschenEnglishnlNederlands The dam leaks.",
+            "Nederlands The dam leaks.",
+        ),
+        (
+            "The owners of LinkedIn, YouTube, WhatsApp, GitHub, TikTok and PlayStation met.",
+            "The owners of LinkedIn, YouTube, WhatsApp, GitHub, TikTok and PlayStation met.",
+        ),
+        (
+            "A photograph. Facebook Twitter WhatsApp LinkedIn SMS Email Print Save. The dam leaks.",
+            "A photograph. The dam leaks.",
+        ),
+        ("The World Culture Magazine rated its reviews.", "The World Culture Magazine rated its reviews."),
+        (
+            '^ "A Dam". Herald, May 3, 2011. ^ Roy, "A Lake". Wire, 2012. ^ "The Valley". The dam leaks.',
+            "The dam leaks.",
+        ),
         ("| Home | Away |\n| 3 | 1 |\n| 2 | 2 |", "| Home Away | | 3 1 | | 2 2 |"),
     ],
 )
 def test_menus_and_marks_go_and_lists_stay(furniture: str, kept: str) -> None:
     assert without_boilerplate(furniture) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("The dam was begun in 1931 above the village, where the river leaves the hills.", True),
+        (
+            "Back to the shop. Add to the basket. Sign in to see it. All of the news. What is on. For you and her.",
+            False,
+        ),
+        ("Der Damm wurde 1931 oberhalb des Dorfes begonnen, wo der Fluss die Berge verlässt.", True),
+        ("بنيت المنارة في الرأس الشمالي عام 1931 وبقيت مضاءة حتى نهاية الحرب في البلاد كلها.", True),
+        ("Zaporę zbudowano powyżej wsi Selby, gdzie rzeka opuszcza wzgórza i wpada do jeziora.", True),
+        ("Pato rakennettiin Selbyn kylän yläpuolelle, missä joki jättää kukkulat ja laskee järveen.", True),
+        ("Dams Journal Dentistry Dermatology Designs Diabetology Diversity Drones Dynamics Earth Ecologies", False),
+    ],
+)
+def test_prose_is_told_from_menus_in_languages_with_short_words(text: str, is_told: bool) -> None:
+    assert is_prose(text) is is_told

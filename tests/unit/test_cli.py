@@ -75,10 +75,10 @@ HOW_TO_GO_ON = f"progress is saved in {Path('runs/x')}; resume with: storm resum
 
 
 class FakeStorm:
-    """Does what ``answer`` says, after the events of a run in ``runs/x``."""
+    """Does what ``ending`` says, after the events of a run in ``runs/x``."""
 
     seen: Settings
-    answer: BaseException | None = None
+    ending: BaseException | None = None
     headings: str | None = None
     accepted = False
     folder = "runs/x"
@@ -88,19 +88,23 @@ class FakeStorm:
         self.events = Events(*sinks)
 
     def _go(self, topic: str) -> None:
-        if isinstance(self.answer, SettingsError):
-            raise self.answer
+        if isinstance(self.ending, SettingsError):
+            raise self.ending
         self.events.emit(RunStarted("run", topic, self.folder))
         with self.events.in_stage("conversations", total=5):
             self.events.emit(CallFinished("conversations", "asker", "m", 1000, 0, 50, 1.0, None))
             self.events.advance("Historian: when?")
-            if self.answer:
-                raise self.answer
+            if self.ending:
+                raise self.ending
         self.events.emit(RunFinished("run", 1.0, self.folder))
 
     def write(self, topic: str, *, outline: str | None = None) -> Article:
         type(self).headings = outline
         self._go(topic)
+        return ARTICLE
+
+    def answer(self, question: str) -> Article:
+        self._go(question)
         return ARTICLE
 
     def outline(self, topic: str) -> Outline:
@@ -109,8 +113,8 @@ class FakeStorm:
 
     def resume(self, folder: Path, *, accept_damage: bool = False) -> Article:
         type(self).accepted = accept_damage
-        if self.answer:
-            raise self.answer
+        if self.ending:
+            raise self.ending
         if not accept_damage:
             raise DamagedRunError(folder, ["journal.jsonl is lost: 4 of 4 replies", "events.jsonl is\x1blost"])
         return ARTICLE
@@ -261,11 +265,12 @@ def test_the_command_line_accepts_what_the_settings_accept(storm: type[FakeStorm
         assert storm.seen == expected
 
 
-def test_write_prints_paths_and_a_summary() -> None:
-    result = run("write", "Silk Road")
+@pytest.mark.parametrize("command", ["write", "answer"])
+def test_an_article_and_an_answer_print_paths_and_a_summary(command: str) -> None:
+    result = run(command, "Silk Road")
     assert result.stdout.splitlines() == [str(Path("runs/x/article.md")), str(Path("runs/x/article.html"))]
     for fact in (
-        "1 sections, 7 words, 1 references, 1 of 2 sentences uncited, 2 questions asked",
+        "1 section, 7 words, 1 reference, 1 of 2 sentences uncited, 2 questions asked",
         "7 calls, 1.2k tokens in, 300 out, unknown cost, 42 s",
         "3 problems:",
         "failure in sections: no reply (3 times)",
@@ -278,11 +283,11 @@ def test_outline_prints_markdown_and_a_summary() -> None:
     result = run("outline", "Silk Road")
     assert "# Origins" in result.stdout
     assert "# Trade" in result.stdout
-    assert "1 sections, 2 headings" in result.stderr
-    assert "1 calls, 1.0k tokens in, 50 out, unknown cost" in result.stderr
+    assert "1 section, 2 headings" in result.stderr
+    assert "1 call, 1.0k tokens in, 50 out, unknown cost" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["write", "outline"])
+@pytest.mark.parametrize("command", ["write", "outline", "answer"])
 def test_quiet_is_silent_on_standard_error(command: str) -> None:
     result = run(command, "Silk Road", "--quiet")
     assert result.exit_code == 0
@@ -290,7 +295,7 @@ def test_quiet_is_silent_on_standard_error(command: str) -> None:
     assert result.stdout != ""
 
 
-@pytest.mark.parametrize("command", ["write", "outline"])
+@pytest.mark.parametrize("command", ["write", "outline", "answer"])
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
 def test_json_events_are_all_that_is_on_standard_output(command: str, quiet: tuple[str, ...]) -> None:
     result = run(command, "Silk Road", "--json-events", *quiet)
@@ -303,7 +308,7 @@ def test_json_events_are_all_that_is_on_standard_output(command: str, quiet: tup
         "StageFinished",
         "RunFinished",
     ]
-    assert ("1 sections" in result.stderr) is not bool(quiet)
+    assert ("1 section," in result.stderr) is not bool(quiet)
 
 
 @pytest.mark.parametrize(
@@ -327,11 +332,11 @@ def test_json_events_are_all_that_is_on_standard_output(command: str, quiet: tup
         (KeyboardInterrupt(), 130, f"interrupted; progress is saved in {Path('runs/x')}"),
     ],
 )
-@pytest.mark.parametrize("command", ["write", "outline"])
+@pytest.mark.parametrize("command", ["write", "outline", "answer"])
 def test_errors_are_one_line_and_an_exit_code(
     storm: type[FakeStorm], error: BaseException, code: int, says: str, command: str
 ) -> None:
-    storm.answer = error
+    storm.ending = error
     result = run(command, "Silk Road", "--quiet")
     assert result.exit_code == code
     assert result.stdout == ""
@@ -341,7 +346,7 @@ def test_errors_are_one_line_and_an_exit_code(
 
 @pytest.mark.parametrize("error", [ModelError("no model"), ZeroDivisionError("by nought")])
 def test_debug_shows_the_traceback(storm: type[FakeStorm], error: Exception) -> None:
-    storm.answer = error
+    storm.ending = error
     result = run("write", "Silk Road", "--debug", "--quiet")
     assert result.exit_code == 1
     assert "Traceback (most recent call last)" in result.stderr
@@ -377,7 +382,7 @@ def test_on_a_terminal_a_damaged_run_asks(
 
 
 def test_of_what_is_no_run_nothing_is_said_to_be_saved(storm: type[FakeStorm], tmp_path: Path) -> None:
-    storm.answer = RunError("x is not a run's folder")
+    storm.ending = RunError("x is not a run's folder")
     assert run("resume", str(tmp_path), "--quiet").stderr == "error: x is not a run's folder\n"
     assert HOW_TO_GO_ON.split("runs", maxsplit=1)[0] in run("resume", a_run(tmp_path), "--quiet").stderr
 
@@ -687,4 +692,4 @@ def test_a_reader_that_leaves_is_no_error_of_ours(arguments: tuple[str, ...]) ->
     assert process.returncode == (0 if arguments else 141)
     assert "Traceback" not in complaint
     assert "BrokenPipe" not in complaint
-    assert "1 sections, 1 headings" in complaint
+    assert "1 section, 1 heading" in complaint

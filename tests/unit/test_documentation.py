@@ -60,7 +60,7 @@ def test_make_targets_of_the_documentation_exist(command: Command) -> None:
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c.words[0] == "python"], ids=str)
 def test_programs_of_the_documentation_exist(command: Command) -> None:
     program = command.words[2].replace(".", "/") if command.words[1] == "-m" else command.words[1]
-    places = [ROOT / program, ROOT / "bench" / program]
+    places = [ROOT / program, ROOT / "bench" / program, ROOT / "training" / program]
     assert any(place.is_dir() or place.with_suffix(".py").is_file() for place in places)
 
 

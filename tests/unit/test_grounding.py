@@ -56,6 +56,43 @@ def test_a_citation_that_is_supported_stands() -> None:
     assert (verdict.change, verdict.problem) == ("", "")
 
 
+def test_of_a_page_in_another_language_the_part_that_tells_it_is_cited_and_no_menu() -> None:
+    page = ("https://d.de/alge", "Algen")
+    menu = Snippet(
+        *page,
+        "Direkt zum Inhalt Prymnesium Parvum 2022 Orrin Institute Suche Kontakt Jobs Presse Mediathek Startseite Menü",
+    )
+    told = Snippet(
+        *page, "Die Alge Prymnesium parvum lebt im Brackwasser, und das Institut hat sie 2022 am Damm gefunden."
+    )
+    other = Snippet(*page, "Das Institut wurde von der Stadt gegründet, und es liegt an einem See, der sehr tief ist.")
+    for snippets in ((menu, other, told), (told, menu, other)):
+        shown = Passage(" ".join(one.text for one in snippets), snippets)
+        claim = Claim("The institute found the alga Prymnesium parvum at the Orrin in 2022.", (0,))
+        (verdict,) = Grounding([shown], known="Orrin Dam", embed=EMBED).judge([claim])
+        assert [one.snippet_id for one in verdict.sentence.citations] == [told.id]
+
+
+def test_a_statement_that_runs_on_in_the_pages_next_window_cites_both() -> None:
+    page = ("https://n.org/oder", "Oder")
+    first = Snippet(
+        *page,
+        "Jan Köhler at the institute investigates how mussels survive. He is also concerned about more blooms of the "
+        "alga. “We are afraid that the reduction in filtration activity will",
+    )
+    following = Snippet(
+        *page,
+        "“We are afraid that the reduction in filtration activity will favour future mass developments of Prymnesium,” "
+        "he says. Licences for discharges have to be rewritten.",
+    )
+    said = "Köhler of the institute feared that fewer mussels would favour new mass developments of Prymnesium."
+    asked = "The licences for discharges have to be rewritten."
+    grounding = Grounding(passages([first, following]), known="Oder", embed=EMBED)
+    both, one = (verdict.sentence for verdict in grounding.judge([Claim(said, (0,)), Claim(asked, (0,))]))
+    assert {citation.snippet_id for citation in both.citations} == {first.id, following.id}
+    assert [citation.snippet_id for citation in one.citations] == [following.id]
+
+
 def test_of_two_citations_only_the_one_that_fits_is_kept() -> None:
     text = "Two thousand men built the dam of concrete while workers went on strike."
     assert urls(judged(text, 1, 3)) == [DAM.url]
@@ -75,6 +112,18 @@ def test_the_writer_is_asked_about_a_number_that_a_less_similar_passage_has() ->
     assert verdict.completed is not None
     assert urls(replace(verdict, sentence=verdict.completed)) == [DAM.url, YEARS.url]
     assert not judged(text, 1, 2).problem
+
+
+def test_what_tells_of_another_subject_on_the_same_day_is_not_suggested() -> None:
+    closed = Snippet(
+        "https://f.org/beach", "Orrin Dam", "The ministry closed every beach of the lake behind the Orrin Dam."
+    )
+    hall = Snippet(
+        "https://g.org/hall", "Orrin Dam", "On 12 August the mayor closed the hall behind the Orrin Dam for repairs."
+    )
+    verdict = judged("On 12 August the ministry closed the beaches of the lake.", 1, shown=(closed, hall))
+    assert "12 August" in verdict.problem
+    assert "cite that too" not in verdict.problem
 
 
 def test_a_number_that_no_passage_has_is_named() -> None:

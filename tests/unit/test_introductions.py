@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.references.introductions import introducing
+from storm_pipeline.references.introductions import introducing, persons_in
 from storm_pipeline.types import Snippet
 
 
@@ -44,6 +44,14 @@ def test_scripts_without_capitals_have_no_such_names() -> None:
     assert introducing(own[:1], own) == ()
 
 
+def test_persons_alone_are_named() -> None:
+    text = (
+        "The review in the National Post's weekend part and a page of Coast Guard News praised Anna Moskwa's plan, "
+        "as did Hans J. Müller of the Polish Water Board."
+    )
+    assert persons_in(text) == ("Anna Moskwa", "Hans J. Müller")
+
+
 TEXTS = st.lists(st.text(alphabet="AaBb Ää.?\n“”", max_size=40), min_size=1, max_size=8)
 
 
@@ -54,3 +62,9 @@ def test_at_most_two_others_of_the_page_are_added(texts: list[str], shown: int) 
     assert len(added) <= 2
     assert not set(added) & set(own[:shown])
     assert set(added) <= set(own)
+
+
+def test_what_an_institution_is_for_is_no_person() -> None:
+    body = "Research by the Leibniz Institute for Freshwater Ecology and Inland Fisheries was quoted"
+    assert persons_in(f"{body} by Jan Köhler.") == ("Jan Köhler",)
+    assert persons_in("It was denied by the Ministry of Public Works, Anna Moskwa and others.") == ("Anna Moskwa",)

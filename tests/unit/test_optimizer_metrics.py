@@ -1,5 +1,6 @@
 """What compiling learns from and judges by: examples from articles, and the metrics of questions, queries and texts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import dspy
@@ -55,7 +56,8 @@ def metric(program: str) -> tuple[Metric, dspy.Example]:
 def test_examples_have_the_inputs_of_the_program_and_hide_what_they_are_judged_by(program: str) -> None:
     found = examples(program)
     signature = Programs().named()[program].predict.signature
-    assert len({one.get("topic") or one.article for one in found}) == len(ROADS)
+    told = (one.get("topic") or one.get("article") or one.passages for one in found)
+    assert len({next(road for road in ROADS if road in own) for own in told}) == len(ROADS)
     for one in found:
         assert set(one.inputs()) == set(signature.input_fields)
         assert "gold" not in one.inputs()
@@ -136,6 +138,30 @@ def test_what_a_section_cites_is_what_its_examples_rest_on() -> None:
     cited = Article("Amber Road", (), sections, sources)
     (_, (first, *_)) = examples_of(TASKS["queries"], [cited], SETTINGS)[0]
     assert [one.text for one in first.gold.passages] == ["Fact number 0 of the road."]
+
+
+def test_a_source_that_has_no_text_is_nothing_to_rest_on() -> None:
+    notice = "We use cookies on this website to keep the origin of Amber."
+    snippets = [
+        Snippet(f"https://a.test/{n}", "A page", text) for n, text in enumerate((notice, "Monks kept the bridges."))
+    ]
+    both = [Source(one.source_id, one.url, one.title, (one,)) for one in snippets]
+
+    def rests_on(*sources: Source) -> list[str]:
+        own = replace(ARTICLES[0], sources=sources)
+        ((_, (first, *_)),) = examples_of(TASKS["queries"], [own], SETTINGS)
+        return [one.text for one in first.gold.passages]
+
+    assert rests_on(*both) == ["Monks kept the bridges."]
+    assert rests_on(both[0]) == rests_on()
+
+
+def test_topics_are_drawn_by_seed_and_at_most_as_many_as_wanted() -> None:
+    def drawn(seed: int) -> set[str]:
+        split = job_for("heading", ARTICLES, SETTINGS, topics=5, seed=seed).split
+        return {topic for part in (split.train, split.validation, split.held_back) for topic, _ in part}
+
+    assert len(drawn(0)) == 5 and drawn(0) == drawn(0) != drawn(1)
 
 
 def test_copies_are_on_one_side_of_the_split_and_articles_of_a_title_are_one_topic() -> None:

@@ -172,3 +172,8 @@ def test_a_lone_subheading_that_names_a_section_again_goes() -> None:
     text = "# Goods\n## Silk\n## Goods\n# Routes\n## Goods\n## Silk\n### Routes\n### Inns"
     outline = parse_outline(text, "Silk Road")
     assert outline_to_markdown(outline) == "# Goods\n## Silk\n# Routes\n## Silk\n### Inns"
+
+
+def test_contents_below_a_section_are_those_of_a_book() -> None:
+    outline = parse_outline("# Book\n## Contents\n## Style\n# Reception\n# Contents", "A Book of Hours")
+    assert outline_to_markdown(outline) == "# Book\n## Contents\n## Style\n# Reception"

@@ -15,7 +15,8 @@ def page(name: str, *texts: str) -> list[Snippet]:
 
 
 def filler(seed: str, words: int = 90) -> str:
-    return " ".join(f"{seed}{number}" for number in range(words)) + "."
+    """A sentence of so many words, every other one a function word."""
+    return " ".join(f"{seed}{number} and" for number in range(words // 2)) + " so on."
 
 
 def answered(found: list[Snippet], reply: str, **settings: Any) -> tuple[Answer, str]:
@@ -63,6 +64,14 @@ def test_what_bears_on_the_question_is_shown_and_not_what_the_search_ranks_low()
     _, shown = answered([*others, *VOTE], "The sources do not say.", evidence=1000)
     assert "Congress needed 87 votes" in shown
     assert "o8x1" not in shown
+
+
+def test_menus_come_last_whatever_words_they_share() -> None:
+    menu = "Congress Votes Peru President Remove Need Games Hardware News Reviews Guides Video Forum Magazine. "
+    menus = [one for n in range(9) for one in page(f"menu{n}", f"{menu * 6}{n}")]
+    _, shown = answered([*menus, *VOTE], "The sources do not say.", evidence=400)
+    assert VOTE[0].text in shown
+    assert "Hardware" not in shown
 
 
 def test_a_search_without_results_asks_no_model() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import HOSTILE, snippets
 
+from storm_pipeline.references.joining import apart, joined
 from storm_pipeline.references.menus import repaired, whole_sentences
 from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours, within_budget
 from storm_pipeline.text.words import folded_words
@@ -51,6 +52,48 @@ def test_text_without_spaces_is_joined_too(text: str, data: st.DataObject) -> No
     found = passages(map(snippet, data.draw(st.permutations(cut))))
     assert all(any(piece in passage.text for passage in found) for piece in cut)
     assert not any(" " in passage.text for passage in found)
+
+
+GERMAN = (
+    "Der Damm wurde von zweitausend Leuten gebaut und gehört heute der Stadt. Im See leben Forellen, die von den "
+    "Leuten der Stadt und von Reihern gefangen werden. Unter dem Damm liegt ein Dorf, dem der Fluss Wasser gibt."
+)
+
+
+def test_windows_of_a_page_in_another_language_stay_apart_and_end_with_a_sentence() -> None:
+    cut = [snippet(text) for text in windows(GERMAN.split(), 18, 4)]
+    found = passages(cut, language="en")
+    assert " ".join(passage.text for passage in found) == GERMAN
+    assert len(found) > 1
+    assert all(passage.text.endswith(".") for passage in found)
+    for passage in found:
+        held = " ".join(own.text for own in passage.snippets)
+        assert all(word in held for word in passage.text.split()), "each has the snippets that its words are from"
+    assert [passage.text for passage in passages(cut, language="de")] == [GERMAN]
+    assert [passage.text for passage in passages(cut)] == [GERMAN]
+
+
+@given(st.integers(1, 120), st.integers(9, 30), st.integers(4, 8), st.randoms(use_true_random=False))
+def test_taken_apart_no_word_and_no_snippet_is_lost(length: int, size: int, shared: int, chance: random.Random) -> None:
+    words = [f"w{i}" + chance.choice(["", "", "", "."]) for i in range(length)]
+    cut = [snippet(text) for text in windows(words, size, shared)]
+    inner = [snippet(" ".join(words[i : i + 5])) for i in range(0, length, 40)]
+    for piece in joined(chance.sample([*cut, *inner], len(cut) + len(inner))):
+        parts = apart(piece)
+        assert [token for part in parts for token in part.tokens] == list(piece.tokens)
+        assert {own.id for part in parts for own in part.snippets} == {own.id for own in piece.snippets}
+        for part in parts:
+            held = " ".join(own.text for own in part.snippets).split()
+            assert {token.strip() for token in part.tokens} <= set(held)
+
+
+def test_windows_without_full_stops_in_another_language_stay_apart_where_they_end() -> None:
+    words = GERMAN.lower().replace(".", "").replace(",", "").split()
+    cut = [snippet(text) for text in windows(words, 18, 4)]
+    found = passages([*cut, snippet("leben forellen die von den leuten")], language="en")
+    assert [word for passage in found for word in passage.text.split()] == words
+    assert [passage.snippets[0] for passage in found] == cut
+    assert {own.text for passage in found for own in passage.snippets} > {own.text for own in cut}
 
 
 @given(st.lists(st.sampled_from("a b c d dam lake 1931 34 —".split()), min_size=1, max_size=14), st.data())
@@ -132,6 +175,33 @@ def test_what_a_copy_has_of_its_own_is_not_lost() -> None:
         ]
     )
     assert any(own in passage.text for passage in found)
+
+
+def test_what_several_pages_tell_is_shown_once_and_can_be_cited_of_each() -> None:
+    agency = "About 400 families lost their farms to the lake behind the dam."
+    shop = "Add to basket. The book of the dam. Add to basket."
+    shown = passages(
+        [
+            snippet(f"Rain fell. {agency} The mayor spoke of a new school for the village."),
+            snippet(f"{agency} Fish died in the lake below the wall in the autumn. Rain fell.", OTHER),
+            snippet(f"{agency} Rain came.", "https://third.example.com/"),
+            snippet(shop, "https://shop.example.com/"),
+        ]
+    )
+    texts = [line.partition("): ")[2] for line in numbered_passages(shown).splitlines()]
+    assert texts == [
+        f"Rain fell. {agency} The mayor spoke of a new school for the village.",
+        "Fish died in the lake below the wall in the autumn. Rain fell.",
+        "as [1]",
+        "Add to basket. The book of the dam.",
+    ]
+    assert all(agency in passage.text for passage in shown[:3])
+
+
+def test_what_is_not_shown_is_no_reason_to_leave_anything_out() -> None:
+    story = f"{STORY} Nobody has said until now what became of the village."
+    shown = passages([snippet(STORY), snippet(story, OTHER)])
+    assert STORY in numbered_passages(shown, [len(shown) - 1])
 
 
 def test_a_copy_that_ranks_first_lends_its_place() -> None:
@@ -223,3 +293,18 @@ def test_whole_sentences_are_a_part_of_the_text(text: str) -> None:
     assert whole_sentences(text) in text
     assert whole_sentences(text) or not text
     assert isinstance(repaired(text), str)
+
+
+def test_what_three_pages_of_a_site_have_is_left_out_unless_it_may_be_news() -> None:
+    menu, news = "Our other stories\n", " The river board closed all its locks at once."
+    found = [
+        Snippet(f"https://paper.example/{i}", "", f"{menu}Page {i} tells of a mill by the river.{news} Add to basket.")
+        for i in range(3)
+    ]
+    shown = [passage.text for passage in passages(found)]
+    assert shown == [f"Page {i} tells of a mill by the river.{news}" for i in range(3)]
+    kept = passages(found[:1])
+    assert "Our other stories" in kept[0].text, "one page alone does not tell"
+    assert "Our other stories" not in passages(found[:1], found)[0].text
+    elsewhere = [Snippet(f"https://{i}.example/a", "", one.text) for i, one in enumerate(found)]
+    assert "Our other stories" in passages(elsewhere)[0].text, "other sites"

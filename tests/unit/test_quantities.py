@@ -18,6 +18,10 @@ HELD = [
     ("It cost 1,500,000,000 dollars.", "en", "The cost was 1.5 bn dollars.", "en"),
     ("It sold 12 copies.", "en", "A dozen copies were sold.", "en"),
     ("It sold two dozen copies.", "en", "Only 24 copies were sold.", "en"),
+    ("About thirty people were held.", "en", "Une trentaine de personnes ont été arrêtées.", "fr"),
+    ("Hundreds came, 200 of them from abroad.", "en", "Deux centaines sont venues de l'étranger.", "fr"),
+    ("About ten houses fell.", "en", "Cayeron una decena de casas.", "es"),
+    ("Some 50 people were held.", "en", "Detuvieron a una cincuentena de personas.", "es"),
     ("She wrote 23 novels.", "en", "She wrote twenty-three novels.", "en"),
     ("It holds one hundred and five works.", "en", "It holds 105 works.", "en"),
     ("It holds 250,000 works.", "en", "A quarter of a million is 250 thousand works.", "en"),
@@ -443,3 +447,9 @@ def test_a_megabyte_is_read_in_seconds() -> None:
 )
 def test_the_first_year_of_a_text(text: str, year: int | None) -> None:
     assert first_year(text) == year
+
+
+@pytest.mark.parametrize("name", ["PTQ4DM", "H5N1", "Web2Vec"])
+def test_digits_within_a_name_are_no_quantity(name: str) -> None:
+    assert missing(f"{name} was studied.", ["It was studied."]) == ()
+    assert quantities(f"{name} in RM5m") == quantities("a b in RM5m")

@@ -142,6 +142,43 @@ def test_a_page_in_another_language_is_not_left_out_for_its_language() -> None:
     assert floor(PROTESTS, found).bearing(found) == tuple(found)
 
 
+ODER = "2022 Oder environmental disaster"
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "stays"),
+    [
+        ("Das Fischsterben in der Oder begann im Sommer, und niemand kannte zuerst die Ursache.", "", True),
+        ("Katastrofa na Odrze w sierpniu 2022 roku zaskoczyła władze i mieszkańców regionu.", "", True),
+        ("Der Verein sucht zum Herbst neue Mitglieder, oder er muss sein Vereinsheim schließen.", "", False),
+        ("Die Ministerin Lemke sprach vor dem Bundestag über die Fische und das Wasser.", "", False),
+        (
+            "Die Ministerin Lemke sprach vor dem Bundestag über die Fische und das Wasser.",
+            "What did Steffi Lemke say?",
+            True,
+        ),
+        ("das fischsterben in der oder begann im sommer und niemand kannte zuerst die ursache", "", True),
+        ("der verein sucht zum herbst neue mitglieder und muss sein vereinsheim schließen", "", False),
+        ("Что стало причиной гибели рыбы в реке, до сих пор неизвестно.", "", True),
+    ],
+)
+def test_across_languages_names_and_numbers_tell_what_bears_on_the_topic(text: str, question: str, stays: bool) -> None:
+    found = snippets(("Bericht", text))
+    assert floor(ODER, found).bearing(found, question) == (tuple(found) if stays else ())
+
+
+@pytest.mark.parametrize(("place", "stays"), [("nduga", True), ("banyumas", False)])
+def test_a_language_that_is_not_known_is_another_one(place: str, stays: bool) -> None:
+    text = f"prajurit tni gugur diserang kkb di {place} papua bertambah jadi empat orang dan jenazah dievakuasi"
+    found = snippets(("Prajurit gugur", text))
+    assert floor("Nduga hostage crisis", found).bearing(found) == (tuple(found) if stays else ())
+
+
+def test_a_table_that_shares_a_year_with_the_topic_bears_on_nothing() -> None:
+    found = snippets(("GP Results", "2022 Aragon GP Sep 16, 2022 Japanese GP Sep 23, 2022 Grid RACE FL Laps km/h"))
+    assert floor(ODER, found).bearing(found) == ()
+
+
 def test_words_decide_without_the_embedder() -> None:
     def refuse(texts: Sequence[str]) -> Vectors:
         raise AssertionError(texts)

@@ -3,16 +3,20 @@
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import example as also
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html as lxml_html
-from strategies import HOSTILE, URLS, articles, texts, usages
+from strategies import HOSTILE, URLS, articles, spans_of, texts, usages
 
 from storm_pipeline.render.costs import cost_rows
 from storm_pipeline.render.html import duration, to_html
+from storm_pipeline.render.links import passage_link
+from storm_pipeline.render.marks import Remark
 from storm_pipeline.text.formatting import day
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import (
@@ -27,6 +31,7 @@ from storm_pipeline.types import (
     Sentence,
     Snippet,
     Source,
+    Spans,
     Turn,
     Usage,
     UsageRow,
@@ -76,6 +81,9 @@ ALLOWED = {
     "td",
     "button",
     "time",
+    "mark",
+    "aside",
+    "small",
 }
 
 
@@ -196,6 +204,85 @@ def test_a_citation_shows_what_the_sentence_cites() -> None:
     assert "It leans." not in first
 
 
+SHOWN = st.characters(exclude_categories=["C"])
+
+
+@given(st.text(SHOWN, max_size=60).flatmap(lambda text: st.tuples(st.just(text), spans_of(text))))
+@also(("<b>&amp; [1]</b> It is old.", ((0, 3), (20, 25))))
+@settings(max_examples=60, deadline=None)
+def test_the_words_that_carry_a_sentence_are_marked_in_its_passage(case: tuple[str, Spans]) -> None:
+    text, spans = case
+    article = carried(Snippet("https://example.org/a", "A page", text), spans)
+    check_harmless(article)
+    page = lxml_html.fromstring(to_html(article))
+    (card,) = page.xpath("//span[@class='sheet']")
+    words = [tidy(text[start:end]) for start, end in spans if tidy(text)]
+    assert list(map(tidy, card.xpath(".//mark/text()"))) == [word for word in words if word]
+    passage = "".join(card.xpath("./span[@class='passage']//text()"))
+    assert "".join(passage.split()) == "".join(text.split())
+    (use,) = page.xpath("//details[@class='uses']//li")  # and back: the source lists what rests on it
+    assert use.xpath("string(a)") == "It is old."
+    assert use.xpath("a/@href") == ["#" + page.xpath("//sup[@class='cite']/@id")[0]]
+    assert list(map(tidy, use.xpath("./mark/text()"))) == [word for word in words if word]
+
+
+def carried(snippet: Snippet, spans: Spans) -> Article:
+    """An article of one sentence, which words of a passage carry."""
+    source = Source(snippet.source_id, snippet.url, snippet.title, (snippet,))
+    sentence = Sentence("It is old.", (Citation(source.id, snippet.id, spans),))
+    return Article("x", (Paragraph((sentence,)),), sources=(source,))
+
+
+OLD = "By 1900 the well-known tower, built of stone & lime, had been called old for six hundred years. It leans."
+
+
+@pytest.mark.parametrize(
+    ("about", "href"),
+    [
+        ({}, "#:~:text=By%201900%20the%20well%2Dknown%20tower%2C,old%20for%20six%20hundred%20years."),
+        (
+            {"url": "https://example.org/a#part"},
+            "#part:~:text=By%201900%20the%20well%2Dknown%20tower%2C,old%20for%20six",
+        ),
+        ({"origin": "snippet"}, ""),  # the engine's words need not stand on the page
+        ({"page": 3}, ""),  # browsers find no text in a PDF
+        ({"url": "corpus:memo.md"}, None),
+        ({"url": "file:///home/me/a.html"}, None),
+    ],
+)
+def test_a_page_that_was_read_is_opened_at_the_words(about: dict[str, Any], href: str | None) -> None:
+    snippet = replace(Snippet("https://example.org/a", "A page", OLD, origin="page"), **about)
+    page = lxml_html.fromstring(to_html(carried(snippet, ((0, 96),))))
+    found = page.xpath("//span[@class='sheet']/span[@class='from']/a/@href")
+    assert found == [] if href is None else found[0].startswith("https://example.org/a" + href)
+    assert page.xpath("//ol[@class='references']/li/span/a/@href") == ([] if href is None else [snippet.url])
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=80))
+@also("a,b-c&d=e #f:~:text=x")
+def test_a_text_fragment_gives_back_the_words(text: str) -> None:
+    link = passage_link(Snippet("https://example.org/a", "", text, origin="page"), ((0, len(text)),))
+    directive = link.removeprefix("https://example.org/a#:~:text=")
+    assert link == "" if not tidy(text) else re.fullmatch(r"[\w.~%]+(,[\w.~%]+)?", directive, re.A)
+    own = tidy(text).split()
+    words = [unquote(part).split() for part in directive.split(",")] if own else [[]]
+    assert words == ([own] if len(own) <= 10 else [own[:5], own[-5:]])
+
+
+@given(articles(), st.dictionaries(st.integers(0, 9), texts, max_size=4))
+@settings(max_examples=30, deadline=None)
+def test_remarks_stand_behind_their_sentences(article: Article, remarks: dict[int, str]) -> None:
+    html = to_html(article, "Checked.", {place: Remark("not", text) for place, text in remarks.items()})
+    page = Page(html)
+    assert {tag for tag, _ in page.tags} <= ALLOWED
+    assert page.raw == PLAIN.raw
+    assert "Written by a program" not in page.visible and "A language model researched" not in page.visible
+    written = [bool(tidy(sentence.text)) for sentence in article.sentences()]
+    shown = [text for place, text in sorted(remarks.items()) if place < len(written) and written[place]]
+    found = [own.text_content() for own in lxml_html.fromstring(html).xpath("//small")]
+    assert list(map(tidy, found)) == list(map(tidy, shown))
+
+
 def cites(sources: list[set[int]], titles: list[str]) -> Article:
     """An article whose every sentence, a paragraph each, cites the sources of these numbers in ``titles``."""
     snippets = [Snippet(f"https://example.org/{n}", title, f"Passage {n}: {title}") for n, title in enumerate(titles)]
@@ -254,7 +341,7 @@ def test_uncited_sentences_are_marked_and_counted() -> None:
     assert "1 sentence without a citation" in Page(page).visible
 
 
-def test_references_lead_back_to_each_use() -> None:
+def test_references_lead_back_to_each_sentence_that_rests_on_them() -> None:
     page = Page(to_html(example()))
     back = [a["href"] for tag, a in page.tags if tag == "a" and (a["href"] or "").startswith("#cite")]
     assert back == ["#cite-1-1", "#cite-1-2", "#cite-2-1"]

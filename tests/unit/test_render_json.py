@@ -28,6 +28,17 @@ def test_the_page_of_a_citation_can_be_looked_up() -> None:
     assert found.page == article["sources"][0]["snippets"][0]["page"] == 3
 
 
+@pytest.mark.parametrize("spans", [[[0, 11]], [[-1, 4]], [[4, 4]], [[5, 3]], [[0, 5], [4, 6]], [[6, 8], [0, 4]]])
+def test_words_that_a_passage_lacks_are_damage(spans: list[list[int]]) -> None:
+    snippet = Snippet("https://a.org", "", "Ships came")
+    source = Source(snippet.source_id, snippet.url, "", (snippet,))
+    sentence = Sentence("They came.", (Citation(source.id, snippet.id),))
+    record = json.loads(to_json(Article("T", (Paragraph((sentence,)),), sources=(source,))))
+    record["article"]["lead"][0]["sentences"][0]["citations"][0]["spans"] = spans
+    with pytest.raises(RunError, match="outside of it"):
+        from_json(json.dumps(record))
+
+
 def test_half_a_surrogate_pair_can_be_written() -> None:
     text = to_json(Article("a\ud83d"))
     assert from_json(text).title == "a?"

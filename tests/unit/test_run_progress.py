@@ -94,7 +94,7 @@ def test_the_essential_facts_appear(terminal: bool) -> None:
         "perspectives",
         "1 of at most 2 sections",
         "25 sources",
-        "1 calls",
+        "1 call, ",
         "1.0k tokens in, 250 out",
         "section 'Legacy' could not be written",
         "1 problem, ",
@@ -142,7 +142,7 @@ def test_what_goes_on_is_shown_before_the_first_turn_is_done() -> None:
     board = RunBoard(Clock())
     board.take(StageStarted("conversations", 30))
     board.take(CALL)
-    assert "0 of at most 30 turns, 1 calls" in drawn(board)[0] and "the asker replied" in drawn(board)[0]
+    assert "0 of at most 30 turns, 1 call" in drawn(board)[0] and "the asker replied" in drawn(board)[0]
     board.take(Searched("conversations", "wiki", "old roads", 3, 3, 0.1))
     assert "searched for old roads" in drawn(board)[0]
     board.take(StageAdvanced("conversations", "Historian: when?"))
@@ -316,7 +316,7 @@ def test_a_second_run_starts_afresh() -> None:
         run_of(sink)
         run_of(sink)
     ends = [line for line in stream.getvalue().splitlines() if line.startswith("finished")]
-    assert [" 1 calls" in line for line in ends] == [True, True]
+    assert [" 1 call," in line for line in ends] == [True, True]
 
 
 def test_runs_side_by_side_share_bars() -> None:
@@ -469,7 +469,7 @@ def test_plain_lines_say_what_there_is_when_a_run_is_stopped() -> None:
         resumed_run_of(sink)
     lines = stream.getvalue().splitlines()
     assert [line for line in lines if line.startswith(("so far", "finished"))] == [
-        "so far: Silk Road  0:00, 1 problem, 0 sources, 1 calls, 1.0k tokens in, 250 out",
+        "so far: Silk Road  0:00, 1 problem, 0 sources, 1 call, 1.0k tokens in, 250 out",
         "finished: Silk Road  0:00, 1 problem, 0 sources, 2 calls, 2.0k tokens in, 500 out, 2 reused",
     ]
 

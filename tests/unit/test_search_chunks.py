@@ -101,18 +101,26 @@ def test_abbreviations_end_no_sentence() -> None:
         ".\n" * 50_000,
         "a" * 500_000,
         '."' * 99_999,
+        "silk " * 100_000,
     ],
-    ids=["dots", "lines", "blanks", "dotted lines", "one word", "quotes"],
+    ids=["dots", "lines", "blanks", "dotted lines", "one word", "quotes", "words"],
 )
 def test_degenerate_texts_take_linear_time(text: str) -> None:
     start = time.monotonic()
-    chunks(text)
+    chunks(punctuated_blocks(text))
     assert time.monotonic() - start < 30  # in quadratic time it would be hours
 
 
 def test_headings_become_sentences_of_their_own() -> None:
     assert punctuated_blocks("# Silk\n\nIt shone.\n \nBales:\n\nRed \n\n blue\nand green") == (
         "# Silk.\n\nIt shone.\n \nBales:\n\nRed. \n\n blue\nand green"
+    )
+
+
+def test_a_block_that_goes_on_in_the_next_one_gets_no_full_stop() -> None:
+    broken = "She is also the author of one of our\n\nbooks of the year\n\nReviews\n\nof readers"
+    assert punctuated_blocks(f"{broken}\n\n") == (
+        "She is also the author of one of our\n\nbooks of the year.\n\nReviews.\n\nof readers.\n\n"
     )
 
 

@@ -14,7 +14,7 @@ from storm_pipeline.server.remote_settings import CAPS, FREE, RemoteSettings
 from storm_pipeline.settings import Settings
 
 NEVER = {"out", "cache", "api_base", "api_key_env"}
-BY_VALUE = {"lm", "asker_lm", "expert_lm", "outliner_lm", "writer_lm", "reviewer_lm", "search", "embedder", "programs"}
+BY_VALUE = set("lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm judge_lm search embedder programs".split())
 VALUES: dict[str, Any] = {
     "perspectives": 2,
     "turns": 3,

@@ -1,5 +1,6 @@
 """The writer for small models: what it takes from the sources, shortens, and puts in order."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -23,12 +24,13 @@ from storm_pipeline.types import Citation, Heading, Outline, Snippet
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
 from storm_pipeline.writers.small.aspects import descriptions, grouped
 from storm_pipeline.writers.small.evidence import FactEvidence
-from storm_pipeline.writers.small.kinds import kind_of
+from storm_pipeline.writers.small.flow import flowing
+from storm_pipeline.writers.small.kinds import kind_of, only_defines
 from storm_pipeline.writers.small.mentions import opens_with, remoteness, tells_of
 from storm_pipeline.writers.small.order import in_paragraphs, in_reading_order
 from storm_pipeline.writers.small.sections import sections_of
 from storm_pipeline.writers.small.shortening import shortened
-from storm_pipeline.writers.small.standing import is_of_nobody, lacks_subject, with_subject
+from storm_pipeline.writers.small.standing import is_of_nobody, lacks_subject, leans, names_a_thing_before, with_subject
 from storm_pipeline.writers.small.statements import Statement, statements_about
 from storm_pipeline.writers.small.subject import Subject, sources_of, subject_of
 from storm_pipeline.writers.small.writer import SmallWriter
@@ -151,6 +153,8 @@ CULT = subject_of("Cult", sources_of([Snippet("https://example.org/c", "Cult", "
         (REGION, "The Mekong or Mekong River is a river in West Asia and Southeast Asia.", True),
         (REGION, "West Asia, Europe, Africa and Siberia meet there.", True),
         (CULT, "Venus was revered under numerous cult titles.", False),
+        (CULT, "The building blocks of a town are law, custom, cult, script, and trade.", False),
+        (CULT, "Cult, law, custom, script, and trade make a town.", True),
         (CULT, "Religion encompassed both public rites and cult practices.", False),
         (CULT, "Members of a cult often leave it.", True),
         (CULT, "The cult of Venus lasted.", True),
@@ -197,6 +201,9 @@ def test_a_page_says_what_kind_of_thing_it_is_about(text: str, kind: str) -> Non
         ("Venus", "The cult of Venus was composed mostly of women.", True),
         ("Hymenoptera", "Like the ants and the bees of the warm south, those of Hymenoptera have a cult.", True),
         ("Opium", "Opium's cult acts on the mind of the user.", True),
+        ("Fire cult", "Much of the land was owned by the cult in the south.", False),
+        ("Fire cult", "Much of the land was owned by the fire cult in the south.", True),
+        ("Fire cult", "Land in the south is owned by a cult more often than by a state.", True),
     ],
 )
 def test_a_common_noun_on_another_page_means_one_of_its_own(title: str, text: str, opens: bool) -> None:
@@ -233,6 +240,47 @@ def test_a_place_tells_of_a_common_noun_if_it_is_one(text: str, is_told: bool) -
     store: Any = SimpleNamespace(embed=lambda texts: np.eye(len(texts), dtype=np.float32) + 0.6)
     page = Snippet("https://example.org/m", "Selby", text)
     assert bool(statements_about(subject_of("Island", sources_of([own])), [page], store)) is is_told
+
+
+@pytest.mark.parametrize(("number", "told_of"), [(20, {"Square mile"}), (4, {"Square mile", "Suburb"})])
+def test_of_many_pages_those_that_have_to_do_with_what_a_common_noun_means_are_told(
+    number: int, told_of: set[str]
+) -> None:
+    templates = {
+        "Suburb": "A suburb called {} is an area of houses near the old town of the north.",
+        "Square mile": "A square mile called {} is an area of land, measured on a surface by its sides.",
+    }
+
+    def embed(texts: Sequence[str]) -> Any:
+        """By what a text has: the definition, a sentence with its title, the meaning, or none of these."""
+        numbers = (int(found[0]) if (found := re.findall(r"called (\d+)", one)) else 0 for one in texts)
+        rows = np.zeros((len(texts), 3 + number), dtype=np.float32)
+        for row, one, own in zip(rows, texts, numbers, strict=True):
+            if one.startswith("Area: "):
+                row[0] = 1
+            elif one.startswith(tuple(f"{title}: " for title in templates)):
+                row[:2] = 0.4, 0.9
+            else:
+                row[1 if "surface" in one else 2] = 0.6
+                row[3 + own] = 0.8 if own else 0
+        return rows
+
+    own = Snippet("https://example.org/a", "Area", "Area is the size of a surface. An area may be flat or curved.")
+    pages = [
+        Snippet(f"https://example.org/{n}", title, text.format(n))
+        for n in range(1, number)
+        for title, text in list(templates.items())[n % 2 : n % 2 + 1]
+    ]
+    store: Any = SimpleNamespace(embed=embed)
+    found = statements_about(subject_of("Area", sources_of([own])), pages, store)
+    assert {one.fact.title for one in found} == told_of
+
+
+def test_a_page_whose_subject_is_also_called_so_is_of_another_thing() -> None:
+    tool = Snippet("https://example.org/t", "Plane (tool)", "A plane is a tool for wood. Every plane has a blade.")
+    page = Snippet("https://example.org/a", "Airplane", "An airplane, also plane, is a machine that flies over land.")
+    store: Any = SimpleNamespace(embed=lambda texts: np.eye(len(texts), dtype=np.float32) + 0.6)
+    assert not statements_about(subject_of("Plane (tool)", sources_of([tool, page])), [page], store)
 
 
 def test_a_page_of_the_same_name_is_of_another_thing() -> None:
@@ -368,7 +416,7 @@ def test_few_statements_of_one_form_are_taken() -> None:
     ]
     others = [about(thing) for thing in THINGS[:3]]
     facts = [fact.text for own in gathered([OWN, *pages, *others]).sections for fact in own.facts]
-    assert sum("is a village below" in text for text in facts) == 3
+    assert sum("is a village below" in text for text in facts) == 2, "no third definition in a row"
 
 
 def test_a_few_sentences_left_of_the_own_page_stay_in_the_lead() -> None:
@@ -408,6 +456,13 @@ def test_a_thing_that_an_earlier_sentence_named_costs_the_sentence(opening: str)
         ("Its mass is large.", "Sun", "The Sun is hot.", "The Sun is a star.", "The Sun's mass is large."),
         ("Her sons fled.", "Agnes", "Agnes was a queen.", "Agnes was a queen.", "Agnes' sons fled."),
         ("It is hot.", "Sun", "Helium was found by chance there.", "The Sun is a star.", "It is hot."),
+        (
+            "A sea of the north, it meets the ocean.",
+            "North Sea",
+            "The North Sea is cold.",
+            "The North Sea is a sea.",
+            "A sea of the north, the North Sea meets the ocean.",
+        ),
         ("The dam is high.", "Sun", "The Sun is hot.", "The Sun is a star.", "The dam is high."),
         ("The odd film tells of Ada.", "Ida", "Berg made it.", "Ida is a film by Berg.", "Ida tells of Ada."),
         (
@@ -526,6 +581,39 @@ def test_a_lead_without_a_page_of_the_topic_names_it() -> None:
     assert "Orrin Dam" in lead[0].text
 
 
+def test_a_surname_after_another_first_name_is_another_person() -> None:
+    khan = Subject("Kublai Khan", ("Kublai Khan",), is_person=True)
+    assert khan.surname_in("In the north the great Khan ruled.")
+    assert khan.surname_in("Emperor Khan ruled.")
+    assert not khan.surname_in("Hulegu Khan was a Mongol ruler who conquered much of West Asia.")
+
+
+def test_documents_that_define_no_topic_open_with_what_is_earliest() -> None:
+    now = "The Orrin Dam is one of the few dams where reeds grow on the crest. A ferry links the Orrin Dam with Selby."
+    then = (
+        "The Orrin Dam was raised by ten metres in 1950. The first mention of the Orrin Dam stands in a roll of 1287."
+    )
+    pages = [
+        Snippet("file:///now.md", "Orrin Dam today", now),
+        Snippet("file:///then.md", "A history of the Orrin Dam", then),
+    ]
+    with written(pages) as (ctx, _):
+        lead = SmallWriter().gather(ctx, Material(Outline("Orrin Dam"))).for_lead
+    assert lead[0].text == "The first mention of the Orrin Dam stands in a roll of 1287."
+
+
+def test_passages_of_one_document_stand_under_the_matter_of_each() -> None:
+    facts = [
+        Fact(f"The dam of {i} {word}.", "Papers", Citation("file", f"{word}{i}"))
+        for word in ("opera", "army")
+        for i in range(4)
+    ]
+    found = [Statement(fact, False, False, False, 0.5, (fact.text, 0), False, "") for fact in facts]
+    store: Any = WordCounts()
+    made = sections_of(Subject("Selby", ("Selby",)), ASPECTS, found, store, fewest=4, most=6, words=200)
+    assert {own.heading.title: len(own.statements) for own in made} == {"Music": 4, "War": 4}
+
+
 class WordCounts:
     """Stands in for a store: a vector counts a few words."""
 
@@ -561,6 +649,11 @@ def test_pages_on_one_matter_are_a_section_under_its_name() -> None:
     assert not sectioned("Selby", "opera", each=3)
 
 
+def test_no_aspect_names_a_section_of_which_most_is_about_other_matters() -> None:
+    assert sectioned("Selby", "opera", "opera", "battle", each=2) == {"Music": 6}
+    assert sectioned("Selby", "battle", "opera", "heat", each=2) == {"Related subjects": 6}
+
+
 def test_a_heading_does_not_repeat_the_topic() -> None:
     assert sectioned("Energy", "heat") == {"Heat": 4}
     assert sectioned("Music", "opera") == {"Music": 4}, "there is nothing else in it"
@@ -580,6 +673,68 @@ def test_pages_are_grouped_without_loss_of_what_is_needed(data: st.DataObject) -
     assert len({group.heading for group in groups}) == len(groups)
     assert all(sum(sizes[page] for page in group.pages) >= 4 for group in groups)
     assert not groups or {page for page in range(number) if needed[page]} <= set(pages)
+
+
+def statement(title: str, text: str, relevance: float = 0.5, *, defines: bool = False) -> Statement:
+    fact = Fact(text, title, Citation(title, title))
+    return Statement(fact, False, False, False, relevance, (title, 0), False, "", defines=defines)
+
+
+def in_flow(*found: Statement, by_time: bool = False) -> list[str]:
+    store: Any = WordCounts()
+    return [one.fact.title for one in flowing(found, store, by_time=by_time)]
+
+
+@pytest.mark.parametrize("by_time", [False, True])
+def test_no_more_than_two_definitions_stand_in_a_row(by_time: bool) -> None:
+    rows = [statement(f"D{i}", f"An opera{i} is a dam of songs.", 0.9 - i / 10, defines=True) for i in range(5)]
+    assert in_flow(*rows, by_time=by_time) == ["D0", "D1"]
+    telling = statement("T", "The army broke the dam in 1950.", 0.1)
+    kept = in_flow(*rows, telling, by_time=by_time)
+    assert "T" in kept
+    assert not any("T" not in kept[i : i + 3] for i in range(len(kept) - 2))
+
+
+def test_a_page_is_followed_by_the_one_that_is_nearest_to_it() -> None:
+    songs, opera = statement("Songs", "Songs on the dam."), statement("Songs and opera", "Songs and opera on it.")
+    battle, army = statement("Battle", "A battle at the dam.", 0.4), statement("Army", "The battle of the army.", 0.3)
+    assert in_flow(songs, army, opera, battle) == ["Songs", "Songs and opera", "Battle", "Army"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_bare"),
+    [
+        ("Oil painting is a method of painting with pigments in oil.", True),
+        ("Military ranks are a system of relationships within armies.", True),
+        ("The term tide refers to the rise of the sea.", True),
+        ("Mount Everest is the highest mountain on Earth.", False),
+        ("The Panama Canal is a waterway that was opened in 1914.", False),
+        ("Erosion is a process that is caused by wind.", False),
+        ("Songs were sung at the dam.", False),
+    ],
+)
+def test_a_definition_has_no_number_superlative_or_cause(text: str, is_bare: bool) -> None:
+    assert only_defines(text) == is_bare
+
+
+def test_a_page_belongs_where_its_title_says() -> None:
+    assert sectioned("Selby", "music", "war") == {"Music": 4, "War": 4}
+
+
+def test_a_name_that_its_own_page_only_begins_with_is_written_as_others_write_it() -> None:
+    own = Snippet("https://example.org/o", "Communism", "Communism is an order of property. Communism ends classes.")
+    others = [
+        Snippet(f"https://example.org/{i}", f"Man {i}", f"He praised {'c' * (i > 0)}{'C' * (i == 0)}ommunism in {i}.")
+        for i in range(12)
+    ]
+    assert subject_of("Communism", sources_of([own, *others])).names == ("communism",)
+    assert subject_of("Communism", sources_of([own, *others[:3]])).names == ("Communism",)
+
+
+def test_it_after_a_clause_is_not_the_topic_that_the_clause_names() -> None:
+    text = "Located in the Orrin Dam off the coast, it is bordered by the Sea of Selby."
+    assert names_a_thing_before(text, "Selby", lambda said: "Orrin Dam" in said)
+    assert not names_a_thing_before("Built beside Selby, it is wide.", "Selby", lambda said: False)
 
 
 def test_a_page_about_a_part_comes_before_examples() -> None:
@@ -617,6 +772,15 @@ def test_an_answer_is_sentences_of_what_was_found_with_their_sources() -> None:
 )
 def test_what_an_encyclopedia_can_do_without_goes(long: str, short: str) -> None:
     assert shortened(long) == short
+
+
+def test_a_number_that_opens_an_enumeration_goes() -> None:
+    assert shortened("Firstly, a dam is a wall of the valley.") == "A dam is a wall of the valley."
+
+
+def test_a_sentence_leans_if_what_opens_it_is_followed_by_this() -> None:
+    assert leans("As a wall, this is used to close a valley.")
+    assert not leans("As a wall, a dam is used to close a valley.")
 
 
 def test_a_clause_stays_whose_words_the_next_sentence_takes_up() -> None:

@@ -338,6 +338,10 @@ def test_quick_ends_are_those_of_the_rules_for_any_words(text: str) -> None:
     [
         ("TWlkbmlnaHQgU3VuIGJ5IFphcmEgTGFyc3Nvbg==", "Midnight Sun by Zara Larsson"),
         ("VGhlIExBIFNldGxpc3Q6IE9jdC4gNy0xMywgMjAyNA==", "The LA Setlist: Oct. 7-13, 2024"),
+        ("U3BlYWsgTm93", "Speak Now"),
+        ("VmF1bHQ=", "Vault"),
+        ("Ry5FLkMuSw==", "G.E.C.K"),
+        ("Photographer", "Photographer"),
         ("Microsoft Word - Final Report 2022.docx", "Final Report 2022"),
         ("The%20Dam%20of%20Selby", "The Dam of Selby"),
         ("100 %20 off", "100 off"),

@@ -1,6 +1,7 @@
 """The time left that is shown during a run, replayed from recorded runs: with the embedded model, and with a server
 that replies after 1 s and 20 ms a token (``storm_benchmarks.bench_server``)."""
 
+import functools
 import json
 import math
 import statistics
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from storm_pipeline.progress.phases import expected_phases
+from storm_pipeline.progress.phases import Phase, expected_phases
 from storm_pipeline.progress.run_board import RunBoard
 from storm_pipeline.run.events import CallFinished, Event, RunFinished, StageAdvanced, StageFinished, StageStarted
 from storm_pipeline.settings import Settings
@@ -34,11 +35,17 @@ def event(kind: str, stage: str = "", *facts: Any) -> Event:
             return RunFinished("run", 0.0, "")
 
 
+@functools.cache
+def phases_of(name: str) -> tuple[Phase, ...]:
+    run = next(run for run in RUNS if run["name"] == name)
+    return expected_phases(Settings.build(run["settings"]), run["topic"])
+
+
 def shown(run: dict[str, Any]) -> Iterator[tuple[float, float, float | None]]:
     """Share of the run, seconds left, and seconds shown."""
     time = 0.0
     board = RunBoard(lambda: time)
-    board.expect(expected_phases(Settings.build(run["settings"]), run["topic"]))
+    board.expect(phases_of(run["name"]))
     events, end = iter(run["events"]), run["events"][-1][0]
     ahead = next(events)
     for share in SHARES:

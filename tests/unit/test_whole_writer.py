@@ -81,18 +81,24 @@ def test_a_reviser_sees_the_section_as_it_stands_and_what_is_new() -> None:
     assert [len(texts(own)) for own in (revised, *revised.subsections)] == [2, 1]
 
 
-def test_a_reviser_sees_every_passage_that_the_section_cites() -> None:
+def test_a_reviser_sees_what_is_new_and_keeps_the_passages_that_the_section_cites() -> None:
     asked: list[Mapping[str, Any]] = []
 
     def revise(inputs: Mapping[str, Any]) -> dict[str, str]:
         asked.append(inputs)
-        return {"text": f"{BUILT.replace('[1]', '[2]')} {CAME.replace('[2]', '[1]')}"}
+        return {"text": f"{BUILT.replace('[1]', '[3]')} {CAME.replace('[2]', '[1]')}"}
 
-    with run([DAM, FLOOD], {"ReviseSection": revise}) as (ctx, _):
+    road = Snippet("https://c.org/x", "Roads", "A road of gravel leads from the station up to the wall in many bends.")
+    with run([DAM, FLOOD, road], {"ReviseSection": revise}) as (ctx, _):
         before = evidence_of(ctx, OUTLINE.sections[0], [DAM])
-        evidence = evidence_of(ctx, OUTLINE.sections[0], [FLOOD])
+        finding = Sentence(CAME.removesuffix(" [2]."), (Citation(FLOOD.source_id, FLOOD.id),))
+        found = evidence_of(ctx, OUTLINE.sections[0], [FLOOD, road])
+        evidence = replace(found, findings=(finding,), own=1)
         own = ctx.writer.write(ctx, Writing(OUTLINE, evidence, before=(section(BUILT), before)))
-    assert asked[0]["written"] == BUILT.replace("[1]", "[2]").replace(" [2].", ". [2]")
+    assert asked[0]["written"].startswith(BUILT.partition(" [")[0])
+    assert FLOOD.text in asked[0]["passages"]
+    assert DAM.text not in asked[0]["passages"]
+    assert road.text not in asked[0]["passages"]
     assert [own.citations[0].source_id for own in own.sentences()] == [DAM.source_id, FLOOD.source_id]
 
 

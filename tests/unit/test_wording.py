@@ -8,6 +8,7 @@ from storm_pipeline.writers.small.self_contained import points_back, stands_alon
 @pytest.mark.parametrize(
     ("text", "alone"),
     [
+        ("To understand the concept, see Nonbuilding structure for contrast.", False),
         ("The road was built in the reign of Elizabeth I as a toll road.", True),
         ("In World War I he served as a pilot there.", True),
         ('The king said "we shall never give in" to his men.', True),

@@ -13,36 +13,36 @@ from storm_pipeline.types import Paragraph, Section
 _SHARED = 0.5  # minimum share of a statement's content words in the sentence that states it
 
 
-def system_article(topic: Topic, system: str) -> Article:
+def system_article(topic: Topic, system: str, passages: int = 1) -> Article:
     """A system's article from the data set, with the citations that can be resolved.
 
     The published texts have no citation marks; citations are known per statement. A statement's citations are assigned
     to the sentence with most of its content words, if that has at least half of them. A citation's passage is the one
     of up to 150 words on the cited page with most of the statement's content words. Citations of pages that are not
-    among the topic's documents are dropped, and counted in the report. Raises DatasetError: the system wrote nothing on
-    this topic.
+    among the topic's documents are dropped, and counted in the report. ``passages``: of each page, at most. Raises
+    DatasetError: the system wrote nothing on this topic.
     """
     written = topic.written_by(system)
     if written is None:
         known = ", ".join(own.system for own in topic.system_articles) or "none"
         raise DatasetError(f"the data set has no article by {system!r} on {topic.title!r}; available systems: {known}")
     article = _uncited_article(topic.title, written.text)
-    pages = pages_of(topic)
+    pages = pages_of(topic, passages)
     cited: dict[int, list[Snippet]] = {}
     unavailable = 0
     places = _sentence_indices(written.statements, [sentence.text for sentence in article.sentences()])
     for statement, place in zip(written.statements, places, strict=True):
         if place is not None:
             urls = {source_id(url): url for url in statement.urls}
-            found = [pages.passage(statement.text, Reference(url)) for url in urls.values()]
-            cited.setdefault(place, []).extend(filter(None, found))
-            unavailable += found.count(None)
+            found = [pages.passages(statement.text, Reference(url)) for url in urls.values()]
+            cited.setdefault(place, []).extend(passage for own in found for passage in own)
+            unavailable += found.count(())
     return with_citations(replace(article, report=replace(article.report, unavailable_citations=unavailable)), cited)
 
 
-def pages_of(topic: Topic) -> AvailablePages:
-    """A topic's documents as the pages that an article can cite."""
-    return AvailablePages(Reference(own.url, own.title, own.text) for own in topic.documents)
+def pages_of(topic: Topic, passages: int = 1) -> AvailablePages:
+    """A topic's documents as the pages that an article can cite. ``passages``: of a page by one statement, at most."""
+    return AvailablePages((Reference(own.url, own.title, own.text) for own in topic.documents), passages)
 
 
 def human_article(topic: Topic) -> Article:

@@ -101,6 +101,27 @@ def report(*, data: _Data = None, out: _Out = _OUT, cache: _Cache = None, debug:
         say(f"{to_markdown(records, views, setup)}\n\n{beside}")
 
 
+@conner_app.command("writers", short_help="Put the studies of several writers side by side (Table 16, Figure 3).")
+def writers(
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER…", help="Folders of --out, such as by size.")],
+    *,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the means as curves.")] = None,
+    debug: _Debug = False,
+) -> None:
+    """Print the means of what each writer wrote as Markdown. Studies must be alike but for the writer."""
+    with Guard(debug=debug):
+        from storm_bench.conner.report import by_writer
+        from storm_bench.conner.study_records import read_studies
+
+        studies = read_studies([_records(folder) for folder in folders])
+        say(by_writer(studies))
+        if plot:
+            from storm_bench.conner.writer_plot import plot_writers
+
+            plot_writers(studies, plot)
+            say(str(plot))
+
+
 @conner_app.command("train-order", short_help="Train the stand-in for paragraph coherence anew.")
 def train_order(*, cache: _Cache = None, debug: _Debug = False) -> None:
     """Train on sentence order of Wikipedia's leads, and print the accuracy on leads that were kept apart."""

@@ -9,10 +9,10 @@ from storm_bench.conner.evidence_source import LEADS
 from storm_bench.conner.pair_models import CosineMatching, CrossEncoder, NliModel, SupportInference
 from storm_bench.conner.perspectives import DiscourseModel, Inference, LogProbabilities, Matching
 from storm_bench.conner.sentence_order import trained_order
-from storm_bench.judges.base import CachingJudge
-from storm_bench.judges.screen import ScreenJudge
 from storm_pipeline import SettingsError
 from storm_pipeline.api import EMBEDDED_MODELS, fetch
+from storm_pipeline.judges.base import CachingJudge
+from storm_pipeline.judges.screen import ScreenJudge
 from storm_pipeline.retrieval.embedder import Embedder
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from storm_bench.conner.perspectives import Entailment
 from storm_bench.errors import MetricError
-from storm_bench.judges.base import Pair, SupportJudge
+from storm_bench.judges.base import Pair, scores_of
 from storm_bench.judges.pretrained import PairClassifier
+from storm_pipeline.judges.base import Judge
 from storm_pipeline.retrieval.embedder import Embedder
 
 
@@ -48,13 +49,13 @@ class SupportInference:
     tell a contradiction from a missing statement.
     """
 
-    def __init__(self, judge: SupportJudge) -> None:
+    def __init__(self, judge: Judge) -> None:
         self.name = f"stand-in:{judge.name}"
         self._judge = judge
 
     def verdicts(self, pairs: Sequence[Pair]) -> list[Entailment]:
         """As :class:`.perspectives.Inference`."""
-        return [Entailment(score, 1 - score, 0.0) for score in self._judge.scores(pairs)]
+        return [Entailment(score, 1 - score, 0.0) for score in scores_of(self._judge, pairs)]
 
 
 class CrossEncoder:

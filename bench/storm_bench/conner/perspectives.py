@@ -80,9 +80,7 @@ class SentenceEvidence:
     evidence: tuple[str, ...]
 
 
-def factuality(
-    sentences: Sequence[SentenceEvidence], inference: Inference, aggregate: Aggregate = "min"
-) -> Entailment | None:
+def factuality(found: Sequence[Entailment], aggregate: Aggregate = "min") -> Entailment | None:
     """Eq. 1: S_fact(k, E) = min over sentences of f(s_i, E_i), f = max over evidence of NLI(s_i, e_ij).
 
     Both the maximum and the aggregate go along the entailment dimension: f is the whole verdict of the passage that
@@ -92,17 +90,12 @@ def factuality(
     Departure: the equation leaves a sentence without evidence open; here it is non-verified.
 
     Args:
-        inference: the NLI model; the evidence is the premise, the sentence the hypothesis.
+        found: f(s_i, E_i) of each sentence (:func:`sentence_verdicts`).
         aggregate: the error tolerance; the paper's tables use ``min``.
 
     Returns:
         Factual-consistent, non-verified, factual-inconsistent, each in [0, 1]; None for no sentence.
     """
-    return aggregated(sentence_verdicts(sentences, inference), aggregate)
-
-
-def aggregated(found: Sequence[Entailment], aggregate: Aggregate) -> Entailment | None:
-    """The outer operation of eq. 1 over f(s_i, E_i); None for no sentence. See :func:`factuality`."""
     if not found:
         return None
     if aggregate == "mean":
@@ -112,7 +105,10 @@ def aggregated(found: Sequence[Entailment], aggregate: Aggregate) -> Entailment 
 
 
 def sentence_verdicts(sentences: Sequence[SentenceEvidence], inference: Inference) -> list[Entailment]:
-    """f(s_i, E_i) of each sentence, in order: the verdict of the evidence that entails it most."""
+    """f(s_i, E_i) of each sentence, in order: the verdict of the evidence that entails it most.
+
+    The evidence is the premise, the sentence the hypothesis.
+    """
     pairs = [Pair(passage, checked.sentence) for checked in sentences for passage in checked.evidence]
     verdicts = iter(inference.verdicts(pairs))
     return [max((next(verdicts) for _ in checked.evidence), key=_entailed, default=UNVERIFIED) for checked in sentences]

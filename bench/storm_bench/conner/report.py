@@ -17,6 +17,8 @@ from storm_bench.significance import SMALL, compare, interval
 from storm_pipeline.api import split_sentences
 
 NONE = "–"
+WRITTEN = ("zero-shot", "few-shot")
+"""Kinds of knowledge that a model writes."""
 _SMALL_MEAN = 0.05  # means below it are given with three digits
 _MEANS = (
     "fact_consistent", "fact_non_verified", "fact_inconsistent", "fact_mean", "fact_max", "relevance",
@@ -25,7 +27,7 @@ _MEANS = (
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "retrieved": ("retrieved",),
     "zero-shot": ("zero-shot",),
-    "generated": ("zero-shot", "few-shot"),
+    "generated": WRITTEN,
 }
 
 
@@ -56,12 +58,31 @@ def to_markdown(records: Sequence[Record], pageviews: Mapping[str, int], setup: 
 
 
 def _means(records: Sequence[Record]) -> str:
-    rows = []
-    for kind in KINDS:
-        own = [one for one in records if one.kind == kind]
-        values = [[value for one in own if (value := one.scores.get(name)) is not None] for name in _MEANS]
-        rows.append((kind, str(len(own)), *(_mean(some, len(own)) for some in values)))
+    rows = [_kind_means(kind, [one for one in records if one.kind == kind]) for kind in KINDS]
     return _table(("knowledge", "items", *_MEANS), rows)
+
+
+def _kind_means(kind: str, records: Sequence[Record]) -> tuple[str, ...]:
+    values = [[value for one in records if (value := one.scores.get(name)) is not None] for name in _MEANS]
+    return (kind, str(len(records)), *(_mean(some, len(records)) for some in values))
+
+
+def by_writer(studies: Mapping[str, Sequence[Record]]) -> str:
+    """Table 16: means of generated knowledge by the model that wrote it, a table a data set.
+
+    Args:
+        studies: writer → its study's records, in the order of the rows, such as by size.
+    """
+    main = {writer: [one for one in measured(own) if one.kind in WRITTEN] for writer, own in studies.items()}
+    parts = []
+    for name in _datasets(one for own in main.values() for one in own):
+        rows = [
+            (writer, *_kind_means(kind, [one for one in own if (one.dataset, one.kind) == (name, kind)]))
+            for kind in WRITTEN
+            for writer, own in main.items()
+        ]
+        parts.append(f"## {name}\n\n{_table(('writer', 'knowledge', 'items', *_MEANS), rows, names=2)}")
+    return "\n\n".join(parts)
 
 
 def _mean(values: Sequence[float], items: int) -> str:

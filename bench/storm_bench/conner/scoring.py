@@ -13,8 +13,8 @@ from storm_bench.conner.named_models import Models
 from storm_bench.conner.perspectives import (
     AGGREGATES,
     SentenceEvidence,
-    aggregated,
     answer_loss,
+    factuality,
     helpfulness,
     informativeness,
     open_validity,
@@ -101,7 +101,7 @@ def intrinsic_scores(query: str, prompt: str, knowledge: str, evidence: Evidence
     sentences = split_sentences(knowledge)
     checked = [SentenceEvidence(one, tuple(evidence.find(one, EVIDENCE))) for one in sentences]
     verdicts = sentence_verdicts(checked, models.inference)
-    strict, mean, lenient = (aggregated(verdicts, how) for how in AGGREGATES)
+    strict, mean, lenient = (factuality(verdicts, how) for how in AGGREGATES)
     return {
         "fact_consistent": strict.entailed if strict else None,
         "fact_non_verified": strict.neutral if strict else None,

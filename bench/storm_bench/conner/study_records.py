@@ -123,6 +123,21 @@ def read_setup(records: Path) -> StudySetup:
         ) from error
 
 
+def read_studies(files: Sequence[Path]) -> dict[str, tuple[Record, ...]]:
+    """The records of several writers' studies, by writer, in order.
+
+    Raises ExperimentError: a file cannot be read, a writer has two, or they differ in more than the writer.
+    """
+    setups = [read_setup(file) for file in files]
+    names = [setup.writer for setup in setups]
+    first, *others = (setup.model_dump(exclude={"writer"}) for setup in setups)
+    apart = sorted({name for other in others for name in first if other[name] != first[name]})
+    if apart or len(set(names)) < len(names):
+        why = f"they differ in {', '.join(apart)}" if apart else f"two of them are by one writer ({', '.join(names)})"
+        raise ExperimentError(f"these studies cannot stand side by side: {why}; measure with the same settings")
+    return {name: read_records(file) for name, file in zip(names, files, strict=True)}
+
+
 def require_setup(records: Path, setup: StudySetup) -> None:
     """Describe the records that are to come, or check that those which are there were measured with the same setup.
 

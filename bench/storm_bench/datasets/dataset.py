@@ -184,19 +184,20 @@ def write_json(file: Path, value: Any) -> None:
     Raises DatasetError: it cannot be written.
     """
     data = _encoded(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
-    _write(file, gzip.compress(data, mtime=0) if file.suffix == ".gz" else data)  # equal values make equal files
+    write_bytes(file, gzip.compress(data, mtime=0) if file.suffix == ".gz" else data)  # equal values make equal files
 
 
 def write_text(file: Path, text: str) -> None:
     """Write a text file, atomically; errors as :func:`write_json`."""
-    _write(file, _encoded(text))
+    write_bytes(file, _encoded(text))
 
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _write(file: Path, data: bytes) -> None:
+def write_bytes(file: Path, data: bytes) -> None:
+    """Write a file, atomically; errors as :func:`write_json`."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, data)

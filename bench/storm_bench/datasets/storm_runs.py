@@ -39,14 +39,6 @@ _OTHER_BODY = (
 )
 
 
-def read_storm_runs(folder: Path, *, polished: bool = False) -> tuple[Case, ...]:
-    """Read all runs in a folder, ordered by name. Raises DatasetError: there are none, or one cannot be read."""
-    runs = sorted(path.parent for path in folder.glob("*/url_to_info.json"))
-    if not runs:
-        raise DatasetError(f"{folder} holds no official STORM run: a run is a folder with url_to_info.json")
-    return tuple(read_storm_run(run, polished=polished) for run in runs)
-
-
 def find_storm_run(folder: Path, topic: Topic) -> Path:
     """The folder of a topic's run, called by the topic's id or, as knowledge-storm does, by its title.
 

@@ -15,12 +15,12 @@ from storm_bench.calibration import known_calibration
 from storm_bench.experiments import jobs
 from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.config_tables import DataTable, MethodTable
-from storm_bench.judges.base import SupportJudge
 from storm_bench.metrics.base import JudgedMetric, Measure, Metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.reporting import JudgedMeasures, judges_of
 from storm_pipeline import MissingExtraError, SettingsError, StormError, __version__
 from storm_pipeline.api import Programs, catalogue, fingerprint
+from storm_pipeline.judges.base import Judge
 
 _LIBRARIES = (
     "dspy litellm torch sentence-transformers transformers faiss-cpu bm25s xllamacpp numpy scipy nltk rouge-score "
@@ -103,7 +103,7 @@ def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str,
 
 def _judged(metric: Metric, resources: Resources) -> tuple[JudgedMeasures, ...]:
     kinds = dict(metric.rests_on) if isinstance(metric, JudgedMetric) else {}
-    judges: dict[str, SupportJudge] = {}
+    judges: dict[str, Judge] = {}
     if "judge" in kinds:
         judges["judge"] = resources.support_judge
     if "screen" in kinds:

@@ -1,7 +1,6 @@
 """Jobs on a Ray cluster: Ray schedules and places them and retries jobs whose worker died."""
 
 import logging
-import math
 import os
 import signal
 import socket
@@ -38,8 +37,8 @@ class RayExecutor:
 
     Every machine of a cluster needs the same packages, checkout and folders under the same paths (a shared file
     system), and the API keys in the environment of its ``ray start``: only the import path is sent to workers. A job
-    whose worker or machine dies is restarted and resumes from what it saved; workers that Ray kills for memory do not
-    count as retries. If this process already uses Ray, the executor shares it and leaves it running.
+    takes one CPU. One whose worker or machine dies is restarted and resumes from what it saved; workers that Ray kills
+    for memory do not count as retries. If this process already uses Ray, the executor shares it and leaves it running.
 
     A new local Ray sends no usage statistics, has no dashboard, and logs to Ray's default folder (``RAY_TMPDIR``, else
     the system's temporary folder).
@@ -49,8 +48,6 @@ class RayExecutor:
             new local Ray.
         at_once: maximum concurrent jobs, at least 1; a new local Ray has as many workers.
         max_retries: restarts of a job whose worker died, at least 0.
-        num_cpus: CPUs reserved per job, for placement only; not enforced.
-        num_gpus: likewise, may be fractional; with 0 a worker sees no GPU.
 
     Raises:
         SettingsError: a value is invalid.
@@ -59,14 +56,11 @@ class RayExecutor:
 
     name = "ray"
 
-    def __init__(
-        self, address: str = "", *, at_once: int = 1, max_retries: int = 3, num_cpus: float = 1, num_gpus: float = 0
-    ) -> None:
-        if max_retries < 0 or num_cpus < 0 or num_gpus < 0:
-            raise SettingsError("max_retries, num_cpus and num_gpus of the executor 'ray' must be at least 0")
+    def __init__(self, address: str = "", *, at_once: int = 1, max_retries: int = 3) -> None:
+        if max_retries < 0:
+            raise SettingsError("max_retries of the executor 'ray' must be at least 0")
         self._address = _checked_address(address)
         self._at_once = checked_at_once(at_once)
-        self._resources_per_job = {"num_cpus": num_cpus, "num_gpus": num_gpus}
         self._max_retries = max_retries
         self._halts = HaltSignals()
         self._started_ray = False
@@ -75,7 +69,7 @@ class RayExecutor:
     def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R | JobLost]]:
         """As :meth:`storm_bench.experiments.executors.Executor.run`; workers use this process's working directory.
 
-        Raises SettingsError: Ray cannot be started, no cluster answers, or this machine has too few GPUs.
+        Raises SettingsError: Ray cannot be started, or no cluster answers.
         """
         self._connect()
         submitted = _Submitted[J, R](self._ray, self._task(), work)
@@ -108,18 +102,13 @@ class RayExecutor:
                 _check_reachable(self._address)
             self._init()
             self._started_ray = True
-        gpus = self._ray.cluster_resources().get("GPU", 0)
-        needed = self._resources_per_job["num_gpus"]
-        if not self._address and gpus < needed:  # a cluster may grow, this machine does not
-            raise SettingsError(f"a job needs {needed:g} GPUs, but this machine has {gpus:g}: lower num_gpus")
 
     def _init(self) -> None:
         options: dict[str, Any] = {"address": self._address}
         if not self._address:
-            cpus = max(1, math.ceil(self._at_once * self._resources_per_job["num_cpus"]))
             options = {
                 "address": "local",
-                "num_cpus": cpus,
+                "num_cpus": self._at_once,
                 "object_store_memory": _OBJECT_STORE_BYTES,
                 "include_dashboard": False,
             }
@@ -139,7 +128,7 @@ class RayExecutor:
     def _task(self) -> Any:
         path = os.pathsep.join(_import_path())
         env = {"runtime_env": {"env_vars": {"PYTHONPATH": path}}} if path else {}
-        return self._ray.remote(max_retries=self._max_retries, **self._resources_per_job, **env)(_run_in_worker)
+        return self._ray.remote(max_retries=self._max_retries, num_cpus=1, **env)(_run_in_worker)
 
 
 class _Submitted(Generic[J, R]):

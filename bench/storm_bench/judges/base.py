@@ -1,14 +1,9 @@
-"""The protocol of support judges: how well a passage supports a claim, as a score and a verdict."""
+"""Judges of support as the bench asks them: pairs of a passage and a claim in, scores out."""
 
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-_CACHED_PAIRS = 20_000
-"""About the pairs of a hundred articles."""
-Parameters = Mapping[str, str | int | float]
-"""What a judge's answers depend on: model, threshold, prompt versions. Printed beside the scores."""
+from storm_pipeline.judges.base import Judge, Question
 
 
 @dataclass(frozen=True)
@@ -18,68 +13,17 @@ class Pair:
     passage: str
     claim: str
 
-
-class SupportJudge(Protocol):
-    """Scores how well passages support claims. Deterministic: a pair's score does not depend on the batch.
-
-    ``scores`` returns one number in [0, 1] per pair, in order; 1 means the passage fully supports the claim. A claim is
-    *supported* if its score is at least ``threshold``.
-    """
-
     @property
-    def name(self) -> str: ...  # noqa: D102
-
-    @property
-    def threshold(self) -> float: ...  # noqa: D102
-
-    @property
-    def parameters(self) -> Parameters: ...  # noqa: D102
-
-    def scores(self, pairs: Sequence[Pair]) -> list[float]: ...  # noqa: D102
+    def question(self) -> Question:
+        """As judges are asked."""
+        return Question(self.claim, (self.passage,))
 
 
-class CachingJudge:
-    """A support judge that caches the scores of another one for the most recent pairs. Thread-safe.
+def scores_of(judge: Judge, pairs: Sequence[Pair]) -> list[float]:
+    """A judge's probability that each passage supports its claim, in [0, 1], in order."""
+    return [verdict.probability for verdict in judge.judge([pair.question for pair in pairs])]
 
-    Sharing one among several metrics avoids judging a pair twice. The wrapped judge is called by one thread at a time.
-    """
 
-    def __init__(self, judge: SupportJudge) -> None:
-        self._judge = judge
-        self._known: dict[Pair, float] = {}
-        self._lock = threading.Lock()
-
-    @classmethod
-    def of(cls, judge: SupportJudge) -> "CachingJudge":
-        """The judge itself if it caches already, else wrapped."""
-        return judge if isinstance(judge, cls) else cls(judge)
-
-    @property
-    def name(self) -> str:
-        """Name of the wrapped judge."""
-        return self._judge.name
-
-    @property
-    def threshold(self) -> float:
-        """Minimum score of a supported claim."""
-        return self._judge.threshold
-
-    @property
-    def parameters(self) -> Parameters:
-        """Parameters of the wrapped judge."""
-        return self._judge.parameters
-
-    def scores(self, pairs: Sequence[Pair]) -> list[float]:
-        """As :class:`SupportJudge`; the wrapped judge gets all distinct uncached pairs in one batch."""
-        with self._lock:
-            missing = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
-            if missing:
-                self._known.update(zip(missing, self._judge.scores(missing), strict=True))
-            found = [self._known[pair] for pair in pairs]
-            for oldest in list(self._known)[: max(0, len(self._known) - _CACHED_PAIRS)]:
-                del self._known[oldest]
-            return found
-
-    def supported(self, pairs: Sequence[Pair]) -> list[bool]:
-        """Whether each pair's score reaches the threshold."""
-        return [score >= self.threshold for score in self.scores(pairs)]
+def supported_by(judge: Judge, pairs: Sequence[Pair]) -> list[bool]:
+    """Whether each pair's score reaches the judge's threshold."""
+    return [score >= judge.threshold for score in scores_of(judge, pairs)]

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from storm_bench.errors import MetricError
-from storm_bench.judges.base import Parameters
-from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
+from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.signatures.judging import GradeOneToFive, GradeZeroToFive
 from storm_pipeline.api import Program
+from storm_pipeline.judges.base import Parameters
+from storm_pipeline.judges.probability import prompt_fingerprint
 
 
 @dataclass(frozen=True)

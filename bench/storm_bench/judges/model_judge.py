@@ -1,6 +1,5 @@
 """A language model as a judge: temperature 0, concurrent calls, each distinct question once."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
@@ -8,11 +7,11 @@ from typing import Final, Literal
 import dspy
 
 from storm_bench.errors import MetricError
-from storm_bench.judges.base import Parameters
 from storm_bench.judges.prometheus import PrometheusAdapter
 from storm_bench.judges.reply_cache import JudgeReplyCache
 from storm_pipeline import ModelAuthError, ModelError, Settings
 from storm_pipeline.api import LanguageModels, Program, open_models, parallel_map
+from storm_pipeline.judges.base import Parameters
 
 _ROLE: Final = "reviewer"
 _TOP = 10
@@ -98,16 +97,6 @@ def open_judge(
     if own.seed is not None:
         reported["seed"] = own.seed
     return JudgeModel(models, model.name, workers=own.calls_in_flight, settings=reported, window=models.window(_ROLE))
-
-
-def prompt_fingerprint(*programs: Program) -> str:
-    """A 12-digit hexadecimal hash of prompts: instructions, fields and reply types."""
-    parts = [
-        f"{program.predict.signature.instructions}\n{name} {field.annotation} {field.json_schema_extra}"
-        for program in programs
-        for name, field in program.predict.signature.fields.items()
-    ]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
 def _key(question: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""Models from transformers, which are refused where some of their weights were never trained."""
+"""Sequence classifiers over pairs of texts."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -7,6 +7,7 @@ from typing import Any
 
 from storm_bench.errors import MetricError
 from storm_pipeline.api import loading, options_without_code
+from storm_pipeline.judges.pretrained import load_trained, model_name
 
 _LONGEST = 512
 """Tokens of a pair of texts, at most."""
@@ -71,33 +72,5 @@ class PairClassifier:
         with loading(f"the {self._called} {self.source!r} cannot be loaded", remedy, MetricError):
             options = options_without_code(self.source, self._cache)
             kind = AutoModelForSequenceClassification
-            model = load_trained(kind, self.source, self._called, self._trained, **options)
+            model = load_trained(kind, self.source, self._called, self._trained, refusal=MetricError, **options)
             return model, AutoTokenizer.from_pretrained(self.source, **options)
-
-
-def model_name(model: str | Path) -> str:
-    """Name of a model on the hub, or of its folder."""
-    return Path(model).name if Path(model).is_dir() else str(model)
-
-
-def load_trained(kind: Any, source: str, called: str, trained: str, **options: Any) -> Any:
-    """A model, ready for inference; refused where the files lack weights, which transformers would draw at random.
-
-    Args:
-        kind: class of transformers that loads it.
-        source: as for :class:`PairClassifier`.
-        called: likewise.
-        trained: likewise.
-        options: further arguments of ``from_pretrained``.
-
-    Raises:
-        MetricError: there are such weights.
-        OSError, ValueError: it cannot be loaded.
-    """
-    model, found = kind.from_pretrained(source, output_loading_info=True, weights_only=True, **options)
-    if found["missing_keys"]:
-        raise MetricError(
-            f"the {called} {source!r} has no weights for {', '.join(sorted(found['missing_keys']))}, so its scores "
-            f"would be random: give a model that was trained {trained}"
-        )
-    return model.eval()

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from storm_bench.judges.base import Parameters
-from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
+from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.signatures.judging import FindStatement, Stated
 from storm_bench.statement_passages import PASSAGE_WORDS, TOP_PASSAGES, StatementPassages
 from storm_pipeline.api import Program
+from storm_pipeline.judges.base import Parameters
+from storm_pipeline.judges.probability import prompt_fingerprint
 
 
 class StatementReader:

@@ -8,13 +8,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from storm_bench.judges.base import CachingJudge, SupportJudge
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.metrics.statement_coverage import best_scores
 from storm_bench.own_statements import own_statements
 from storm_bench.statement_passages import PASSAGE_WORDS, TOP_PASSAGES, StatementPassages, find_in_text, share
 from storm_bench.types import Case, CitedStatement, TopicDocument
 from storm_pipeline.api import source_id
+from storm_pipeline.judges.base import CachingJudge, Judge
 
 _SUPPORT, _PAIR_SUPPORT, _PAIRS, _HELD = (
     f"citation_{name}_wiki_live" for name in ("support", "pair_support", "pairs", "pages_held")
@@ -49,7 +49,7 @@ class CitationWikiLive:
     rests_on = (("judge", measures[:2]),)
     reference = "Wiki Live Challenge (arXiv 2602.01590), Wiki Fact: citations"
 
-    def __init__(self, judge: SupportJudge) -> None:
+    def __init__(self, judge: Judge) -> None:
         self._judge = CachingJudge.of(judge)
 
     @property

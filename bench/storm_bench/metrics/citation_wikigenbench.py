@@ -7,10 +7,11 @@ jointly and leave each one out.
 from collections.abc import Mapping, Sequence
 
 from storm_bench.cited_sentences import UNIT, cited_sentences
-from storm_bench.judges.base import CachingJudge, Pair, SupportJudge
+from storm_bench.judges.base import Pair, supported_by
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.types import Case
 from storm_pipeline.api import words
+from storm_pipeline.judges.base import CachingJudge, Judge
 
 _RECALL, _PRECISION, _RATE = (f"citation_{name}_wikigenbench" for name in ("recall", "precision", "rate"))
 
@@ -29,20 +30,19 @@ class CitationWikiGenBench:
     rests_on = (("judge", measures),)
     reference = "WikiGenBench v1, section 3.3; v2, section 3, equations 4 to 6"
 
-    def __init__(self, judge: SupportJudge, *, lead: bool = True) -> None:
+    def __init__(self, judge: Judge) -> None:
         self._judge = CachingJudge.of(judge)
-        self._lead = lead
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
         """The judge and its parameters, and this metric's own."""
-        return {"judge": self._judge.name, **self._judge.parameters, "citation": UNIT, "lead": int(self._lead)}
+        return {"judge": self._judge.name, **self._judge.parameters, "citation": UNIT, "lead": 1}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """Judge all citations of all cases in one batch."""
-        articles = [cited_sentences(case.article, lead=self._lead) for case in cases]
+        articles = [cited_sentences(case.article) for case in cases]
         pairs = [Pair(passage, s.text) for own in articles for s in own for passage in s.passages]
-        verdicts = iter(self._judge.supported(pairs))
+        verdicts = iter(supported_by(self._judge, pairs))
         return [_score([(s.text, [next(verdicts) for _ in s.passages]) for s in own]) for own in articles]
 
 

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from statistics import mean
 
-from storm_bench.judges.base import CachingJudge, Pair, SupportJudge
+from storm_bench.judges.base import Pair, scores_of, supported_by
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.sections import all_paragraphs
 from storm_bench.types import Case, TopicDocument
 from storm_pipeline import Article
 from storm_pipeline.api import folded_words
+from storm_pipeline.judges.base import CachingJudge, Judge
 from storm_pipeline.types import Source
 
 _COVERAGE, _CITED, _PRECISION, _CLAIMS = (
@@ -57,7 +58,7 @@ class DeepScholar:
     rests_on = (("judge", measures[2:]),)
     reference = "Patel et al. 2025 (DeepScholar-Bench, arXiv 2508.20033), section 4"
 
-    def __init__(self, judge: SupportJudge, *, window: int = 1) -> None:
+    def __init__(self, judge: Judge, *, window: int = 1) -> None:
         self._judge = CachingJudge.of(judge)
         self._window = window
 
@@ -92,11 +93,11 @@ class DeepScholar:
             alone.append([Pair(work, text) for work in works])
             together.append([Pair("\n".join([*window, paper]), text)] if window else [])
         counted = [i for i, (text, _) in enumerate(sentences) if len(text) >= _FEWEST_CHARACTERS]
-        self._judge.scores([pair for i in counted for pair in (*alone[i], *together[i])])  # in one batch
+        scores_of(self._judge, [pair for i in counted for pair in (*alone[i], *together[i])])  # in one batch
         return [(self._share(alone[i]), self._share(together[i]) == 1) for i in counted]
 
     def _share(self, pairs: Sequence[Pair]) -> float:
-        return mean(map(float, self._judge.supported(pairs))) if pairs else 0.0
+        return mean(map(float, supported_by(self._judge, pairs))) if pairs else 0.0
 
 
 def _sentences(article: Article) -> list[tuple[str, list[str]]]:

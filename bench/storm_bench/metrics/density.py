@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -25,26 +24,6 @@ _NAMES = ("knowledge_density", "cited_density", "distinct_facts")
 MEASURES = (*(Measure(name, high=math.inf) for name in _NAMES[:2]), Measure(_NAMES[2]))
 
 
-class FactSplitter(Protocol):
-    """Splits sentences into facts. Densities by splitters of different ``name`` are not comparable."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-
-    def split(self, sentences: Sequence[str]) -> list[tuple[str, ...]]:
-        """The facts of each sentence, in order; empty for a sentence without facts."""
-
-
-class WholeSentences:
-    """Treats each sentence as one fact: needs no model, but is coarser than atomic facts."""
-
-    name = "sentence"
-
-    def split(self, sentences: Sequence[str]) -> list[tuple[str, ...]]:
-        """Each sentence, unchanged."""
-        return [(sentence,) if sentence.strip() else () for sentence in sentences]
-
-
 def first_stated(facts: Sequence[str], embed: Embed, alike: float = ALIKE) -> list[bool]:
     """For each fact, whether it is new: no earlier new fact is similar and has all of its numbers."""
     if not facts:
@@ -60,25 +39,22 @@ def first_stated(facts: Sequence[str], embed: Embed, alike: float = ALIKE) -> li
     return [i in kept for i in range(len(facts))]
 
 
-def density(embedder: Embedder, splitter: FactSplitter | None = None, *, alike: float = ALIKE) -> CaseMetric:
+def density(embedder: Embedder) -> CaseMetric:
     """Number of new facts divided by the article's length.
 
     ``knowledge_density`` counts new facts per 1,000 characters of lead and body (the authors' script divides by
     characters); ``cited_density`` counts only those in sentences with citations; ``distinct_facts`` is the share of
     facts that are new. All are None for an article without text. OmniThink uses a language model to split sentences
-    into atomic facts and to remove repetitions; here the splitter is pluggable and repetition is detected by embeddings
+    into atomic facts and to remove repetitions; here each sentence is a fact, and repetition is detected by embeddings
     and numbers, so values are comparable only for equal parameters.
     """
-    own_splitter = splitter or WholeSentences()
 
     def score(case: Case) -> Score:
         length = len(generated_text(case.article))
-        sentences = list(case.article.sentences())
-        split = own_splitter.split([sentence.text for sentence in sentences])
-        facts = [(fact, bool(s.citations)) for s, parts in zip(sentences, split, strict=True) for fact in parts]
+        facts = [(s.text, bool(s.citations)) for s in case.article.sentences() if s.text.strip()]
         if not length or not facts:
             return dict.fromkeys(_NAMES, None)
-        new = first_stated([fact for fact, _ in facts], embedder.embed, alike)
+        new = first_stated([fact for fact, _ in facts], embedder.embed)
         cited = sum(is_new and has for is_new, (_, has) in zip(new, facts, strict=True))
         values = (_PER * sum(new) / length, _PER * cited / length, sum(new) / len(facts))
         return dict(zip(_NAMES, values, strict=True))
@@ -88,5 +64,5 @@ def density(embedder: Embedder, splitter: FactSplitter | None = None, *, alike: 
         MEASURES,
         "Xi et al. 2025 (OmniThink), knowledge density; facts after Min et al. 2023 (FActScore)",
         score,
-        {"facts": own_splitter.name, "embedder": embedder.name, "alike": alike, "per_characters": _PER},
+        {"facts": "sentence", "embedder": embedder.name, "alike": ALIKE, "per_characters": _PER},
     )

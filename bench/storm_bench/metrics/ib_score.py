@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
+from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.signatures.judging import AnswerFromArticle, CompareAnswers
 from storm_bench.trimming import as_text, parts_of, trimmed
 from storm_bench.types import Case, Topic
 from storm_pipeline.api import MARKER, Program, tidy
+from storm_pipeline.judges.probability import prompt_fingerprint
 
 LONGEST = 4000
 """Maximum words of an article shown to the model."""

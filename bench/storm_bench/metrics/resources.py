@@ -11,11 +11,11 @@ from storm_pipeline.api import catalogue, fetch
 
 if TYPE_CHECKING:
     from storm_bench.conner.named_models import Models
-    from storm_bench.judges.base import CachingJudge
     from storm_bench.judges.grading import GradingJudge
     from storm_bench.judges.model_judge import JudgeModel
-    from storm_bench.judges.screen import ScreenJudge
     from storm_bench.metrics.taggers import EntityTagger
+    from storm_pipeline.judges.base import CachingJudge
+    from storm_pipeline.judges.screen import ScreenJudge
     from storm_pipeline.retrieval.embedder import Embedder
 
 _PINNED = "all-MiniLM-L6-v2"
@@ -34,7 +34,7 @@ class Resources:
         tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``; the name may be a pinned download.
             The paper uses ``flair:ner``.
         wordnet: folder of WordNet's files; None searches the default locations of NLTK and Debian.
-        judge: support judge: ``screen``, ``nli:NAME``, ``nli:FOLDER`` or ``lm:MODEL``.
+        judge: support judge: ``screen``, ``small``, ``nli:NAME``, ``nli:FOLDER`` or ``lm:MODEL``.
         judge_lm: language model that grades and answers.
         judge_form: format of grading prompts: ``plain`` or ``prometheus``.
         conner: seam → model, where CONNER's differ from those that work offline; see
@@ -106,16 +106,16 @@ class Resources:
             SettingsError: the judge is unknown.
             MetricError, AssetError: something it needs cannot be loaded.
         """
-        from storm_bench.judges.base import CachingJudge
         from storm_bench.judges.open_judge import open_support_judge
+        from storm_pipeline.judges.base import CachingJudge
 
         return CachingJudge.of(open_support_judge(self.judge, self._settings(self.judge.partition(":")[2])))
 
     @cached_property
     def statement_screen(self) -> "ScreenJudge":
         """The screen of statements over the embedder; errors as :attr:`vectors`."""
-        from storm_bench.judges.screen import ScreenJudge
         from storm_bench.metrics.statement_coverage import STATED
+        from storm_pipeline.judges.screen import ScreenJudge
 
         return ScreenJudge(self.vectors, threshold=STATED)
 

@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from storm_bench.cited_sentences import UNIT, CitedSentence, cited_sentences
-from storm_bench.judges.base import CachingJudge, SupportJudge
-from storm_bench.judges.model_judge import JudgeModel, prompt_fingerprint
+from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.metrics.base import Measure, Score
-from storm_bench.metrics.citation_alce import judge_alce
 from storm_bench.signatures.judging import ClassifyUnsupported, ErrorClass
 from storm_bench.types import Case
 from storm_pipeline.api import Program, is_complete, opening_of
+from storm_pipeline.judges.base import CachingJudge, Judge, Question
+from storm_pipeline.judges.citation_quality import judge_alce
+from storm_pipeline.judges.probability import prompt_fingerprint
 
 CLASSES = ("uncited", *get_args(ErrorClass))
 """No citation; improper inferential linking; inaccurate paraphrasing; irrelevant source; wrongly split sentence; and
@@ -37,17 +38,16 @@ class SupportErrors:
     rests_on = (("judge", measures[:1]), ("errors_model", measures[1:]))
     reference = "Shao et al. 2024 (STORM), appendix C.3, Table 9 and Figure 6"
 
-    def __init__(self, judge: SupportJudge, model: JudgeModel, *, lead: bool = True) -> None:
+    def __init__(self, judge: Judge, model: JudgeModel) -> None:
         self._judge = CachingJudge.of(judge)
         self._model = model
-        self._lead = lead
         self._program = Program(ClassifyUnsupported, token_limit=20, greedy=True)
 
     @property
     def parameters(self) -> Mapping[str, str | int | float]:
         """The judge and its parameters; prefixed ``errors_``, the model, its settings and prompt fingerprint."""
         errors = {"model": self._model.name, **self._model.settings, "prompt": prompt_fingerprint(self._program)}
-        own = {"citation": UNIT, "lead": int(self._lead), **{f"errors_{name}": value for name, value in errors.items()}}
+        own = {"citation": UNIT, "lead": 1, **{f"errors_{name}": value for name, value in errors.items()}}
         return {"judge": self._judge.name, **self._judge.parameters, **own}
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
@@ -55,8 +55,8 @@ class SupportErrors:
 
         Raises MetricError: the judge or the model cannot be called.
         """
-        articles = [cited_sentences(case.article, lead=self._lead) for case in cases]
-        verdicts = iter(judge_alce(self._judge, [s for own in articles for s in own]))
+        articles = [cited_sentences(case.article) for case in cases]
+        verdicts = iter(judge_alce(self._judge, [Question(s.text, s.passages) for own in articles for s in own]))
         failed = [[s for s in own if not next(verdicts).supported] for own in articles]
         kinds = iter(
             self._classify([(case.topic.title, s) for case, own in zip(cases, failed, strict=True) for s in own])

@@ -18,6 +18,8 @@ class Group:
     measures: tuple[str, ...]  # names of its columns, in order
     judged: tuple[str, ...] = ()  # measures that depend on a judge
     plotted: tuple[str, ...] = ()  # measures whose differences are plotted; the first is also plotted against cost
+    beside: tuple[str, ...] = ()  # measures of other tables whose means are repeated here, to be read beside these
+    note: str = ""  # how to read the table
 
 
 def _groups() -> tuple[Group, ...]:
@@ -25,8 +27,11 @@ def _groups() -> tuple[Group, ...]:
     found = []
     for key, own in tables.items():
         judged = own["measures"] if own.get("judged") is True else own.get("judged", ())
-        lists = map(tuple, (own["measures"], judged, own.get("plotted", ())))
-        found.append(Group(key, own["title"], own.get("origin", ""), *lists))
+        measures, judged, plotted, beside = map(
+            tuple, (own["measures"], judged, own.get("plotted", ()), own.get("beside", ()))
+        )
+        title, origin, note = own["title"], own.get("origin", ""), own.get("note", "")
+        found.append(Group(key, title, origin, measures, judged, plotted, beside, note))
     return tuple(found)
 
 

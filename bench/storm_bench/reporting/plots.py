@@ -199,7 +199,7 @@ def _short(name: str) -> str:
 
 
 def _figure(name: str, caption: str, size: tuple[float, float], draw: Callable[["Drawing"], None]) -> Figure:
-    with _matplotlib() as made:
+    with drawings() as made:
         drawing = made(figsize=size, layout="constrained")
         draw(drawing)
         text = io.StringIO()
@@ -209,8 +209,8 @@ def _figure(name: str, caption: str, size: tuple[float, float], draw: Callable[[
 
 
 @contextmanager
-def _matplotlib() -> Iterator[type["Drawing"]]:
-    """Matplotlib's figure class with our style; glyphs missing from its font are left to the SVG viewer."""
+def drawings() -> Iterator[type["Drawing"]]:
+    """Matplotlib's figure class with our style; glyphs missing from its font are left to the viewer."""
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingExtraError("the plots of a report need matplotlib: pip install 'storm-bench[eval]'")
     import matplotlib as mpl

@@ -74,6 +74,7 @@ def _table_part(results: ExperimentResults, table: Table) -> ReportSection:
         *_published(results, table),
         *map(Text, gaps(table)),
         *map(Text, _judge_lines(results, table)),
+        *([Text(table.group.note)] if table.group.note else []),
     ]
     return ReportSection(
         table.group.key, f"{table.group.title}{origin}", tuple(blocks), tuple(_comparison_section(results, table))

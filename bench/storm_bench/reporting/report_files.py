@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
-def to_html(report: ReportPage, *, lang: str = "en") -> str:
+def to_html(report: ReportPage) -> str:
     """Render a report as a page."""
-    return _template().render(report=report, lang=lang)
+    return _template().render(report=report, lang="en")
 
 
 def _image(svg: str) -> str:

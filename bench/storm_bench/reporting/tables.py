@@ -70,9 +70,10 @@ def tables(results: ExperimentResults) -> tuple[Table, ...]:
     for group, measures in grouped(results.measures):
         own = tuple(m for m in measures if any(topic_means(results, name, m.name) for name in results.methods))
         if own:
-            columns = [_column(results, measure, shared) for measure in own]
+            shown = (*own, *(measure for measure in results.measures if measure.name in group.beside))
+            columns = [_column(results, measure, shared) for measure in shown]
             rows = tuple(zip(*columns, strict=True))
-            found.append(Table(group, own, results.methods, failed, rows, _paired(results, own)))
+            found.append(Table(group, shown, results.methods, failed, rows, _paired(results, own)))
     return tuple(found)
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from judge_llm import FakeModel, compared
 from wiki_live_files import topic_file, write_wiki_live
@@ -111,6 +111,7 @@ def headings(article: Article) -> list[str]:
     return sorted(heading for section in article.sections for heading in walk(section))
 
 
+@settings(max_examples=40)
 @given(TOPICS, st.sampled_from([*CONCERNED][1:]))
 def test_a_damage_changes_only_what_it_says(topic: Topic, name: str) -> None:
     whole, copy = human_article(topic), copied(topic, name)

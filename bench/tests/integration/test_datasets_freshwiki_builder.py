@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 from servers import Reply
+from typer.testing import CliRunner
 from wikimedia import FakeWikimedia, WikiPageStub, article_html, lagged
 
+from storm_bench.datasets import building
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.freshwiki_builder import FreshWikiPlan, build_freshwiki
 from storm_bench.datasets.statistics import EditHistory, edit_counts, read_histories, reference_evolution
+from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError
 
 URLS = [f"https://news{n}.example/{n}" for n in range(1, 6)]
@@ -247,6 +250,25 @@ def test_histories_contain_edits_and_references(tmp_path: Path) -> None:
     assert histories == {"Big_flood": EditHistory(5, ((1, 0), (3, 0), (5, 3)))}
     assert edit_counts(histories.values(), [0, 4, 8]).counts == (0, 1)
     assert reference_evolution(histories.values(), 3)[-1] == (1.0, 3.0)
+
+
+def test_the_command_draws_edits_and_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = WikiPageStub("Big flood", 1, GOOD, revisions=("", "<ref>a</ref>" * 2, "<ref>a</ref>" * 4))
+    few = WikiPageStub("Small flood", 2, GOOD.replace("harbour", "river"), revisions=("<ref>a</ref>" * 2,))
+    command = ["experiment", "data", "freshwiki", "2024-01", "--to", str(tmp_path), "--history-points", "3"]
+    with FakeWikimedia([many, few], {"2024-01": [("Big flood", 5), ("Small flood", 3)]}) as wikimedia:
+        monkeypatch.setattr(building, "Wikimedia", lambda: wikimedia.services)
+        ended = CliRunner().invoke(app, command)
+    names = [f"{stem}.{kind}" for stem in ("references-over-edits", "edit-counts") for kind in ("png", "csv")]
+    files = [str(tmp_path / name) for name in names]
+    assert (ended.exit_code, ended.stdout.splitlines()) == (0, [f"2 topics in {tmp_path}", *files]), ended.output
+    for name in names[::2]:
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+    grown = (tmp_path / names[1]).read_text().splitlines()
+    assert (grown[0], grown[-1]) == ("share_of_edits,mean_references", "1,3"), "4 references, and 2"
+    edited = [line.split(",") for line in (tmp_path / names[3]).read_text().splitlines()[1:]]
+    assert (edited[0][0], edited[-1][1]) == ("1", "3")
+    assert [int(articles) for _, _, articles in edited if int(articles)] == [1, 1]
 
 
 @pytest.mark.parametrize(

@@ -135,11 +135,6 @@ def test_a_job_is_retried_when_its_worker_dies_and_lost_if_it_always_does(
     assert results == {once: Done(9, "die once", str(Path.cwd())), sound: Done(16, "square", str(Path.cwd()))}
 
 
-def test_more_gpus_than_there_are(session: tuple[RayExecutor, Path]) -> None:
-    with pytest.raises(SettingsError, match="a job needs 4096 GPUs, but this machine has"):
-        list(RayExecutor(num_gpus=4096).run(work, [Job("square")]))
-
-
 CLIENT = """
 import sys
 from executor_jobs import Job, work
@@ -156,7 +151,7 @@ def test_a_running_cluster_is_used_and_left_running(session: tuple[RayExecutor, 
     path = os.pathsep.join([str(Path(work.__code__.co_filename).parent), str(Path.cwd())])
     env = {**os.environ, "PYTHONPATH": path}
     client = subprocess.run(
-        [sys.executable, "-c", CLIENT, address], env=env, capture_output=True, text=True, timeout=50, check=False
+        [sys.executable, "-c", CLIENT, address], env=env, capture_output=True, text=True, timeout=240, check=False
     )
     assert (client.stdout, client.stderr) == ("25\n", "")
     assert dict(session[0].run(work, [Job("square", 5)])) == {Job("square", 5): Done(25, "square", str(Path.cwd()))}

@@ -144,8 +144,8 @@ def test_imported_articles_are_a_row(data: Path, model: FakeModel, tmp_path: Pat
     first, second = run(config, tmp_path / "out").results
     assert (first.failure, first.values["sections"]) == ("", 1)
     assert (
-        "no article on 'Lake Tarn': put Lake_Tarn.md, Lake_Tarn.txt, Lake_Tarn.json or Lake_Tarn.wiki there"
-        in second.failure
+        "no article on 'Lake Tarn': put Lake_Tarn.md, Lake_Tarn.txt, Lake_Tarn.json, Lake_Tarn.wiki, "
+        "Lake_Tarn.docx, Lake_Tarn.html or Lake_Tarn.htm there" in second.failure
     )
     assert str(tmp_path) not in second.failure
     (folder / "Lake_Tarn.md").write_text("Another lake.", "utf-8")

@@ -312,7 +312,7 @@ def test_a_ray_cluster_gives_the_same_results_even_if_workers_die(
     assert callable(article)
     with FakeModel({"WriteArticle": write}) as model, tempfile.TemporaryDirectory(prefix="r") as short:
         monkeypatch.setenv("RAY_TMPDIR", short)
-        config = described(model, "rr orag", metrics=["rouge", "shape"])
+        config = described(model, "rr", metrics=["rouge", "shape"])
         with (
             open_executor("ray", at_once=2) as executor,
             Experiment(config, tmp_path / "spread", executor, cache=CACHE) as experiment,

@@ -11,16 +11,16 @@ from llm import completion
 from servers import Reply, Request, ScriptedServer
 
 from storm_bench.errors import MetricError
-from storm_bench.judges.base import Pair
-from storm_bench.judges.entailment import EntailmentJudge
+from storm_bench.judges.base import Pair, scores_of
 from storm_bench.judges.grading import Grade, GradingRequest, LanguageModelGrader, Rubric
-from storm_bench.judges.language_model import LanguageModelJudge
-from storm_bench.judges.model_judge import JudgeModel, open_judge, prompt_fingerprint
+from storm_bench.judges.model_judge import JudgeModel, open_judge
 from storm_bench.judges.open_judge import open_support_judge
-from storm_bench.signatures.judging import JudgeSupport
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.judges.entailment import EntailmentJudge
+from storm_pipeline.judges.probability import ProbabilityJudge, prompt_fingerprint
 from storm_pipeline.models.programs import Program
 from storm_pipeline.settings import Settings
+from storm_pipeline.signatures.judging import JudgeSupport
 
 FAST = Settings.build({"lm_timeout": 5, "call_attempts": 1, "parse_attempts": 2})
 PAIRS = [Pair("The dam is old.", "It is old."), Pair("The dam is old.", "It is new."), Pair("", "It is old.")]
@@ -34,30 +34,30 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_judge_replies_are_cached() -> None:
     with FakeModel({"JudgeSupport": verdict}) as server:
-        first = LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS)
-        assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS) == first
+        first = scores_of(ProbabilityJudge(open_judge(server.lm, FAST)), PAIRS)
+        assert scores_of(ProbabilityJudge(open_judge(server.lm, FAST)), PAIRS) == first
         assert len(server.asked) == 2
-        assert LanguageModelJudge(open_judge(f"{server.lm}/", FAST)).scores(PAIRS) == first
+        assert scores_of(ProbabilityJudge(open_judge(f"{server.lm}/", FAST)), PAIRS) == first
         assert len(server.asked) == 4  # what another endpoint serves may be another model
 
 
 def test_cached_replies_are_per_judge() -> None:
     with FakeModel({"JudgeSupport": verdict}) as server:
-        judge = LanguageModelJudge(open_judge(server.lm, FAST))
-        first = judge.scores(PAIRS)
-        assert [judge.scores(PAIRS), judge.scores(PAIRS[:1])] == [first, first[:1]]
+        judge = ProbabilityJudge(open_judge(server.lm, FAST))
+        first = scores_of(judge, PAIRS)
+        assert [scores_of(judge, PAIRS), scores_of(judge, PAIRS[:1])] == [first, first[:1]]
         assert len(server.asked) == 2
 
 
 def test_an_unparsable_reply_is_not_cached() -> None:
     with FakeModel({"JudgeSupport": verdict}, {"JudgeSupport": [Reply(body=completion("Well …"))] * 3}) as server:
-        judge = LanguageModelJudge(open_judge(server.lm, FAST))
+        judge = ProbabilityJudge(open_judge(server.lm, FAST))
         with pytest.raises(MetricError):
-            judge.scores(PAIRS[:1])
+            scores_of(judge, PAIRS[:1])
         assert len(server.asked) == 2
-        assert judge.scores(PAIRS[:1]) == [1.0]
+        assert scores_of(judge, PAIRS[:1]) == [1.0]
         assert len(server.asked) == 4
-        assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS[:1]) == [1.0]
+        assert scores_of(ProbabilityJudge(open_judge(server.lm, FAST)), PAIRS[:1]) == [1.0]
         assert len(server.asked) == 4
 
 
@@ -67,8 +67,8 @@ def verdict(user: str) -> str:
 
 def test_verdicts_of_a_language_model() -> None:
     with FakeModel({"JudgeSupport": verdict}) as server:
-        judge = LanguageModelJudge(open_judge(server.lm, FAST))
-        assert judge.scores([*PAIRS, Pair("x", "perhaps"), PAIRS[0]]) == [1.0, 0.0, 0.0, 0.5, 1.0]
+        judge = ProbabilityJudge(open_judge(server.lm, FAST))
+        assert scores_of(judge, [*PAIRS, Pair("x", "perhaps"), PAIRS[0]]) == [1.0, 0.0, 0.0, 0.5, 1.0]
         assert len(server.asked) == 3  # the empty passage unasked, the equal pair once
         assert {asked.body["temperature"] for asked in server.asked} == {0}
         assert "Passage: The dam is old.\nClaim: It is old." in {asked.user for asked in server.asked}
@@ -82,8 +82,8 @@ def test_a_long_passage_is_judged_part_by_part() -> None:
     with FakeModel(
         {"JudgeSupport": lambda user: json.dumps({"verdict": "yes" if "old. \n" in user or "old.\n" in user else "no"})}
     ) as server:
-        judge = LanguageModelJudge(open_judge(server.lm, FAST), window=60)
-        assert judge.scores([Pair(passage, "True?")]) == [1.0]
+        judge = ProbabilityJudge(open_judge(server.lm, FAST), window=60)
+        assert scores_of(judge, [Pair(passage, "True?")]) == [1.0]
         parts = [asked.user for asked in server.asked]
     assert len(parts) > 3
     assert all(len(part.split()) <= 60 + 3 for part in parts)
@@ -112,26 +112,26 @@ def test_probabilities_make_finer_scores(tokens: list[Any] | None, expected: flo
     if tokens:
         body["choices"][0]["logprobs"] = {"content": content}
     with FakeModel(faults={"JudgeSupport": [Reply(body=body)]}) as server:
-        judge = LanguageModelJudge(open_judge(server.lm, FAST, probabilities=True))
-        assert judge.scores(PAIRS[:1]) == pytest.approx([expected])
+        judge = ProbabilityJudge(open_judge(server.lm, FAST, probabilities=True))
+        assert scores_of(judge, PAIRS[:1]) == pytest.approx([expected])
         assert server.asked[0].body["logprobs"] is True
         assert server.asked[0].body["top_logprobs"] == 10
 
 
 def test_a_judge_that_fails_or_returns_another_format() -> None:
     with FakeModel({"JudgeSupport": "I would say so."}) as server:
-        judge = LanguageModelJudge(open_judge(server.lm, FAST))
+        judge = ProbabilityJudge(open_judge(server.lm, FAST))
         with pytest.raises(MetricError, match="the judge openai/fake gave no answer to JudgeSupport"):
-            judge.scores(PAIRS)
+            scores_of(judge, PAIRS)
     with FakeModel(faults={"JudgeSupport": [Reply(401, {"error": {"message": "bad key"}})] * 9}) as server:
-        judge = LanguageModelJudge(open_judge(server.lm, FAST))
+        judge = ProbabilityJudge(open_judge(server.lm, FAST))
         with pytest.raises(MetricError, match="refuses the key"):
-            judge.scores(PAIRS)
+            scores_of(judge, PAIRS)
 
 
 def test_an_unparsable_reply_is_retried() -> None:
     with FakeModel({"JudgeSupport": verdict}, {"JudgeSupport": [Reply(body=completion("Yes!"))]}) as server:
-        assert LanguageModelJudge(open_judge(server.lm, FAST)).scores(PAIRS[:1]) == [1.0]
+        assert scores_of(ProbabilityJudge(open_judge(server.lm, FAST)), PAIRS[:1]) == [1.0]
         assert len(server.asked) == 2
 
 
@@ -223,7 +223,7 @@ def test_an_invalid_grade_is_retried(reply: str) -> None:
 
 def test_the_prometheus_format_supports_only_grading() -> None:
     with Prometheus() as model, pytest.raises(SettingsError, match="judge_form 'plain'"):
-        LanguageModelJudge(model).scores(PAIRS[:1])
+        scores_of(ProbabilityJudge(model), PAIRS[:1])
 
 
 WORDS = "the dam is old new it was built and much more may be said of".split()
@@ -266,6 +266,15 @@ def relabelled(folder: Path, to: Path, labels: dict[int, str]) -> Path:
     return to
 
 
+def with_labels(folder: Path, to: Path, number: int) -> None:
+    """The same encoder under a random head with unnamed labels."""
+    from transformers import AutoTokenizer, BertForSequenceClassification
+
+    options = {"num_labels": number, "ignore_mismatched_sizes": True}
+    BertForSequenceClassification.from_pretrained(folder, **options).save_pretrained(to)
+    AutoTokenizer.from_pretrained(folder).save_pretrained(to)
+
+
 def test_the_score_is_the_probability_of_the_entailment_label(folder: Path, tmp_path: Path) -> None:
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -277,10 +286,10 @@ def test_the_score_is_the_probability_of_the_entailment_label(folder: Path, tmp_
         expected = [
             float(model(**tokenizer(p.passage, p.claim, return_tensors="pt")).logits.softmax(-1)[0, 1]) for p in pairs
         ]
-    assert judge.scores(pairs) == pytest.approx([expected[0], expected[1], 0.0, expected[3]], abs=1e-5)
-    assert judge.scores([]) == []
+    assert scores_of(judge, pairs) == pytest.approx([expected[0], expected[1], 0.0, expected[3]], abs=1e-5)
+    assert scores_of(judge, []) == []
     other = EntailmentJudge(relabelled(folder, tmp_path / "b", {0: "entailment", 1: "neutral", 2: "not_entailment"}))
-    assert other.scores(pairs[:1]) != pytest.approx(expected[:1], abs=1e-3)
+    assert scores_of(other, pairs[:1]) != pytest.approx(expected[:1], abs=1e-3)
     assert judge.name == "nli:tiny-nli"
     assert judge.parameters == {"model": "tiny-nli", "threshold": 0.5}
 
@@ -289,19 +298,19 @@ def test_a_long_premise_gets_its_best_windows_score(folder: Path) -> None:
     judge = EntailmentJudge(folder, batch_size=3)
     filler = "much more may be said of it and " * 30
     pairs = [Pair(f"{filler} the dam is old. {filler}", "it is old."), Pair("the dam", "is old"), Pair(filler, "new")]
-    together = judge.scores(pairs)
-    assert together == pytest.approx([judge.scores([pair])[0] for pair in pairs], abs=1e-5)
+    together = scores_of(judge, pairs)
+    assert together == pytest.approx([scores_of(judge, [pair])[0] for pair in pairs], abs=1e-5)
     claim = "the dam was built and it is old " * 20
-    assert 0 < judge.scores([Pair("the dam is old.", claim)])[0] < 1
+    assert 0 < scores_of(judge, [Pair("the dam is old.", claim)])[0] < 1
 
 
 def test_ambiguous_labels_and_missing_models_are_rejected(folder: Path, tmp_path: Path) -> None:
     vague = EntailmentJudge(relabelled(folder, tmp_path / "c", {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}))
-    with pytest.raises(MetricError, match="id2label"):
-        vague.scores(PAIRS)
+    with pytest.raises(SettingsError, match="id2label"):
+        scores_of(vague, PAIRS)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(MetricError, match="cannot be loaded"):
-        EntailmentJudge(tmp_path / "empty").scores(PAIRS)
+    with pytest.raises(SettingsError, match="cannot be loaded"):
+        scores_of(EntailmentJudge(tmp_path / "empty"), PAIRS)
 
 
 @pytest.fixture(scope="module")
@@ -354,16 +363,50 @@ def test_a_seq2seq_model_scores_by_its_two_answers(seq2seq: Path) -> None:
     judge = EntailmentJudge(seq2seq, batch_size=2)
     expected = [probability(pairs[0]), probability(pairs[1]), 0.0]
     assert expected[0] != pytest.approx(expected[1], abs=1e-3)
-    assert judge.scores(pairs) == pytest.approx(expected, abs=1e-5)
+    assert scores_of(judge, pairs) == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_seq2seq_model_gives_a_long_premise_its_best_windows_score(seq2seq: Path) -> None:
     judge = EntailmentJudge(seq2seq, batch_size=3)
     filler = "much more may be said of it and " * 30
     pairs = [Pair(f"{filler} the dam is old. {filler}", "it is old."), Pair("the dam", "is old"), Pair(filler, "new")]
-    assert judge.scores(pairs) == pytest.approx([judge.scores([pair])[0] for pair in pairs], abs=1e-5)
+    assert scores_of(judge, pairs) == pytest.approx([scores_of(judge, [pair])[0] for pair in pairs], abs=1e-5)
     claim = "the dam was built and it is old " * 20
-    assert 0 < judge.scores([Pair("the dam is old.", claim)])[0] < 1
+    assert 0 < scores_of(judge, [Pair("the dam is old.", claim)])[0] < 1
+
+
+def test_a_model_with_one_label_scores_by_the_logistic_function(folder: Path, tmp_path: Path) -> None:
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    one = tmp_path / "tiny-hhem"
+    with_labels(folder, one, 1)
+    tokenizer, model = AutoTokenizer.from_pretrained(one), AutoModelForSequenceClassification.from_pretrained(one)
+    with torch.inference_mode():
+        logit = model(**tokenizer("the dam is old.", "it is old.", return_tensors="pt")).logits[0, 0]
+    assert scores_of(EntailmentJudge(one), [Pair("the dam is old.", "it is old.")]) == pytest.approx(
+        [float(logit.sigmoid())]
+    )
+
+
+@pytest.mark.parametrize("name", ["MiniCheck-DeBERTa", "FactCG-DeBERTa"])
+def test_unnamed_labels_of_known_models_mean_support_by_the_second(folder: Path, tmp_path: Path, name: str) -> None:
+    own = tmp_path / name
+    with_labels(folder, own, 2)
+    other = relabelled(own, tmp_path / "tiny", {0: "no", 1: "supported"})
+    pairs = [Pair("the dam is old. " * 200, "it is old."), Pair("it was built", "the dam")]
+    found = scores_of(EntailmentJudge(own), pairs)
+    assert all(0 < score < 1 for score in found)
+    same = found == pytest.approx(scores_of(EntailmentJudge(other), pairs))
+    assert same == (name != "FactCG-DeBERTa")  # which reads premise and claim in one prompt
+
+
+def test_minichecks_t5_has_a_prompt_of_its_own(seq2seq: Path, tmp_path: Path) -> None:
+    import shutil
+
+    own = shutil.copytree(seq2seq, tmp_path / "MiniCheck-T5")
+    pairs = [Pair("the dam is old.", "it is old.")]
+    assert scores_of(EntailmentJudge(own), pairs) != pytest.approx(scores_of(EntailmentJudge(seq2seq), pairs), abs=1e-4)
 
 
 def test_a_model_without_a_trained_head_is_refused(folder: Path, tmp_path: Path) -> None:
@@ -371,8 +414,8 @@ def test_a_model_without_a_trained_head_is_refused(folder: Path, tmp_path: Path)
 
     BertModel.from_pretrained(folder).save_pretrained(tmp_path / "headless")
     BertTokenizerFast.from_pretrained(folder).save_pretrained(tmp_path / "headless")
-    with pytest.raises(MetricError, match=r"no weights for classifier\.bias, classifier\.weight.*random"):
-        EntailmentJudge(tmp_path / "headless").scores(PAIRS)
+    with pytest.raises(SettingsError, match=r"no weights for classifier\.bias, classifier\.weight.*random"):
+        scores_of(EntailmentJudge(tmp_path / "headless"), PAIRS)
 
 
 def test_judges_by_name(folder: Path) -> None:

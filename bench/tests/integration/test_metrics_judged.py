@@ -8,16 +8,13 @@ from typing import cast
 
 import pytest
 from articles import section, sentence, source
+from judge_doubles import ScriptedGrader, ScriptedSupportJudge
 from judge_llm import FakeModel
 from judge_llm import compared as compared_articles
 from llm import Answer
 from scored_articles import case
 
-from storm_bench.judges.base import SupportJudge
-from storm_bench.judges.doubles import ScriptedGrader, ScriptedSupportJudge
-from storm_bench.judges.entailment import EntailmentJudge
 from storm_bench.judges.grading import GradingJudge, GradingRequest, LanguageModelGrader
-from storm_bench.judges.language_model import LanguageModelJudge
 from storm_bench.judges.model_judge import JudgeModel, open_judge
 from storm_bench.metrics.base import Metric
 from storm_bench.metrics.ib_score import IbScore, questions
@@ -30,6 +27,9 @@ from storm_bench.metrics.support_errors import SupportErrors
 from storm_bench.metrics.wikigen_quality import COVERAGE, FOCUS, ORGANISATION, OUTLINE, WikiGenQuality
 from storm_bench.reporting import judges_of
 from storm_bench.types import CitedStatement, HumanArticle, SystemArticle, TopicDocument
+from storm_pipeline.judges.base import Judge
+from storm_pipeline.judges.entailment import EntailmentJudge
+from storm_pipeline.judges.probability import ProbabilityJudge
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import UNTITLED, Sentence
 
@@ -222,7 +222,7 @@ def test_an_articles_own_statements_against_the_human_article() -> None:
 class Shared:
     """What an evaluation offers."""
 
-    support_judge: SupportJudge
+    support_judge: Judge
     judge_model: JudgeModel
     grader: GradingJudge
     expand_citations: bool = False
@@ -244,7 +244,7 @@ def made(name: str, offered: Shared) -> Metric:
 def test_a_metrics_parameters_include_its_judges(name: str) -> None:
     finer, plain = (open_judge("openai/fake@http://127.0.0.1:9/v1", FAST, probabilities=own) for own in (True, False))
     grader = LanguageModelGrader(finer)
-    for judge in (LanguageModelJudge(finer), EntailmentJudge("tiny-nli")):
+    for judge in (ProbabilityJudge(finer), EntailmentJudge("tiny-nli")):
         parameters = made(name, Shared(judge, plain, grader)).parameters
         for kind, own in (("judge", judge), ("grader", grader)):
             if kind in parameters:

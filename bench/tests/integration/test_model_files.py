@@ -15,11 +15,11 @@ from storm_bench.conner.pair_models import CrossEncoder, NliModel
 from storm_bench.experiments.config_tables import DataTable, SearchTable
 from storm_bench.experiments.data import engine_of
 from storm_bench.judges.base import Pair
-from storm_bench.judges.entailment_models import load_entailment_model
 from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.taggers import open_tagger
 from storm_bench.types import HumanArticle, Topic, TopicDocument
 from storm_pipeline.errors import SettingsError, StormError
+from storm_pipeline.judges.entailment_models import load_entailment_model
 from storm_pipeline.retrieval.embedder import SentenceTransformerEmbedder
 
 LABELS = ["contradiction", "neutral", "entailment"]

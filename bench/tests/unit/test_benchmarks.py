@@ -5,13 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from judge_doubles import ScriptedSupportJudge
 
-from storm_bench.judges.base import Pair
-from storm_bench.judges.doubles import ScriptedSupportJudge
-from storm_bench.types import HumanArticle, Topic
-from storm_benchmarks import environments, parsing, statements
+from storm_bench.judges.base import Pair, scores_of
+from storm_bench.judging_tasks import CalibrationTask, LabelledPair
+from storm_bench.types import HumanArticle, SystemArticle, Topic
+from storm_benchmarks import environments, parsing, sizes, statements
 from storm_pipeline.models.programs import Program, Programs
-from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 ASKED = {program.name: (program, inputs) for _, program, inputs in itertools.islice(parsing.calls(Programs()), 50)}
 
@@ -60,27 +60,53 @@ def test_a_whole_text_supports_what_one_of_its_passages_supports() -> None:
     judge = statements.WholeTextJudge(ScriptedSupportJudge(lambda passage, claim: float(claim in passage)))
     dam = "The dam was begun in 1929."
     pairs = [Pair(herons, dam), Pair(f"{herons} {dam}", dam), Pair(f"{herons} {dam}", "Quartz glitters.")]
-    assert judge.scores(pairs) == [0, 1, 0]
+    assert scores_of(judge, pairs) == [0, 1, 0]
     assert (judge.name, judge.threshold) == ("test double", 0.5)
 
 
-def test_the_tasks_of_statements_hold_each_statement_with_and_without_what_states_it() -> None:
-    topics = [
-        Topic("dam", "Dam", HumanArticle("Dam", lead="The dam is high. It is grey.", statements=("The dam is high.",))),
-        Topic("inn", "Inn", HumanArticle("Inn", lead="The inn is old. Rain fell.", statements=("The inn is old.",))),
+def test_labelled_statements_are_pairs_with_the_systems_articles() -> None:
+    human = HumanArticle("Dam", lead="The dam is high.", statements=("The dam is high.", "It is grey."))
+    topic = Topic("dam", "Dam", human, system_articles=(SystemArticle("alpha", "A dam, tall and grey."),))
+    rows = [
+        {"topic": name, "system": "alpha", "statement": number, "label": label}
+        for name, number, label in (("dam", "0", "partly"), ("dam", "1", "stated"), ("elsewhere", "0", "absent"))
     ]
-    own, another = statements.article_tasks(topics, HashingEmbedder(), 1)
-    stated = [(f"{topic.human.lead}", topic.human.statements[0], True) for topic in topics]
-    assert [(item.pair.passage, item.pair.claim, item.positive) for item in another.items] == [
-        stated[0],
-        (topics[1].human.lead, "The dam is high.", False),
-        stated[1],
-        (topics[0].human.lead, "The inn is old.", False),
+    task = statements.labelled_task([topic], rows)
+    assert [(item.pair, item.positive, item.group) for item in task.items] == [
+        (Pair("A dam, tall and grey.", "The dam is high."), False, "dam by alpha"),
+        (Pair("A dam, tall and grey.", "It is grey."), True, "dam by alpha"),
     ]
-    assert [(item.pair.passage, item.pair.claim, item.positive) for item in own.items] == [
-        stated[0],
-        ("It is grey.", "The dam is high.", False),
-        stated[1],
-        ("Rain fell.", "The inn is old.", False),
-    ]
-    assert [item.group for item in own.items] == ["dam", "dam", "inn", "inn"]
+
+
+def test_an_article_s_error_is_between_the_shares_of_judge_and_reader() -> None:
+    labelled = [("a", "dam", True), ("a", "inn", False), ("b", "dam", False), ("b", "sea", False)]
+    items = tuple(LabelledPair(Pair("the dam", claim), positive=is_stated, group=g) for g, claim, is_stated in labelled)
+    judge = ScriptedSupportJudge(lambda passage, claim: float(claim in passage))
+    assert statements.article_error(judge, CalibrationTask("read", items)) == (0 + 1 / 2) / 2
+
+
+def test_metrics_are_compared_with_readers_counts() -> None:
+    (film, war), head = statements.correlations(), ("A_New_Old_Play", 12)
+    assert film == (*head, "0.89", "0.96")
+    assert war[1:] == (12, "0.66", "0.97")
+
+
+def test_sizes_count_a_room_s_lines_and_what_an_article_imports(tmp_path: Path) -> None:
+    files = {
+        "signatures/asking.py": "A = 1\n",
+        "storm_pipeline/__init__.py": "",
+        "storm_pipeline/storm.py": "from storm_pipeline.text import words\ndef f():\n    import storm_pipeline.a\n\n\n",
+        "storm_pipeline/a.py": "",
+        "storm_pipeline/text/__init__.py": "",
+        "storm_pipeline/text/words.py": "\n\n",
+        "bench/storm_bench/a.py": "B = 2\n",
+        "bench/tests/test_a.py": "C = 3\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "storm_pipeline" / "signatures").symlink_to("../signatures")
+    assert sizes.rooms(tmp_path) == {
+        "signatures": 1, "storm_pipeline": 5, "storm_pipeline/text": 2, "bench": 1, "core": 8
+    }  # fmt: skip
+    assert sizes.reached(tmp_path) == {"storm_pipeline" + name for name in ("", ".storm", ".text", ".text.words")}

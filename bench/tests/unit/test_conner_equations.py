@@ -11,10 +11,12 @@ from conner_doubles import (
     ScriptedLogProbabilities,
     ScriptedMatching,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from judge_doubles import ScriptedSupportJudge
 from scipy.stats import somersd
 
+from storm_bench.conner import perspectives
 from storm_bench.conner.correlation import somers_d
 from storm_bench.conner.knowledge_selection import (
     Intrinsic,
@@ -28,9 +30,9 @@ from storm_bench.conner.perspectives import (
     UNVERIFIED,
     Aggregate,
     Entailment,
+    Inference,
     SentenceEvidence,
     answer_loss,
-    factuality,
     helpfulness,
     informativeness,
     open_validity,
@@ -42,7 +44,6 @@ from storm_bench.conner.perspectives import (
     span_validity,
 )
 from storm_bench.conner.scoring import exact_match, word_f1
-from storm_bench.judges.doubles import ScriptedSupportJudge
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 TABLE = {
@@ -53,6 +54,12 @@ TABLE = {
 }
 NLI = ScriptedInference(lambda premise, hypothesis: TABLE[premise, hypothesis])
 TWO = [SentenceEvidence("a", ("e1", "e2")), SentenceEvidence("b", ("e1", "e2"))]
+
+
+def factuality(
+    sentences: Sequence[SentenceEvidence], inference: Inference, aggregate: Aggregate = "min"
+) -> Entailment | None:
+    return perspectives.factuality(sentence_verdicts(sentences, inference), aggregate)
 
 
 def test_factuality_takes_whole_verdicts_along_entailment() -> None:
@@ -265,6 +272,7 @@ def test_f1_is_symmetric_and_bounded_by_a_match(one: str, other: str) -> None:
     assert word_f1(one, other) >= exact_match(one, other)
 
 
+@settings(max_examples=25)  # a bootstrap each
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=20))
 def test_somers_d_is_scipys_and_changes_its_sign(pairs: list[tuple[int, int]]) -> None:
     x, y = [float(a) for a, _ in pairs], [float(b) for _, b in pairs]

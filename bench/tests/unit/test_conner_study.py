@@ -1,12 +1,10 @@
 """CONNER's data, measurement and tables with scripted models."""
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import dspy
 import pytest
 from cases import case, generated
 from conner_doubles import (
@@ -21,12 +19,10 @@ from typer.testing import CliRunner
 
 from storm_bench.conner.evidence_source import Bm25Evidence, passage_pool
 from storm_bench.conner.knowledge import Drawing, answer_prompt, irrelevant, query_prompt
-from storm_bench.conner.knowledge_selection import Quality
 from storm_bench.conner.named_models import ModelNames, Models, model_names
 from storm_bench.conner.paper_claims import claims
 from storm_bench.conner.perspectives import Entailment
 from storm_bench.conner.report import beside_published, to_markdown
-from storm_bench.conner.reward import quality_reward
 from storm_bench.conner.scoring import INTRINSIC, Record
 from storm_bench.conner.study import Study
 from storm_bench.conner.study_records import (
@@ -548,17 +544,30 @@ def test_the_command_reads_records_and_says_where_they_are_missing(data: Path, t
     assert unknown_setup.exit_code == 1
     assert "choose another --out" in " ".join(unknown_setup.output.split())
     listed = runner.invoke(app, ["experiment", "conner", "--help"])
-    assert all(name in listed.output for name in ("run", "report", "train-order"))
+    assert all(name in listed.output for name in ("run", "report", "writers", "train-order"))
     unknown = runner.invoke(app, ["experiment", "conner", "run", "--data", str(data), "--model", "oracle=x"])
     assert unknown.exit_code == 2
     assert "CONNER has no model 'oracle'" in unknown.output
 
 
-def test_quality_chooses_among_samples() -> None:
-    inputs = {"question": "When was the Orrin Dam built?", "passages": "[1] Dam: The Orrin Dam was built in 1931."}
-    reward = quality_reward(Quality(), MODELS)
-    good, off, none = (
-        reward(inputs, dspy.Prediction(answer=text))
-        for text in ("The Orrin Dam was built in 1931. It is a dam.", "Bananas are yellow. They are long.", "")
-    )
-    assert good > off and none == -math.inf
+def test_writers_stand_side_by_side_in_a_table_and_as_curves(data: Path, tmp_path: Path) -> None:
+    for lm in (Echo(), Parrot()):
+        (tmp_path / lm.name).mkdir()
+        assert study(data, tmp_path / lm.name / "records.jsonl", lm, answers=0).run(10, lambda _: None)
+    plot, given = tmp_path / "writers.png", ["experiment", "conner", "writers"]
+    folders = [str(tmp_path / name) for name in ("parrot", "echo")]
+    shown = CliRunner().invoke(app, [*given, *folders, "--plot", str(plot)])
+    assert shown.exit_code == 0, shown.output
+    rows = [line.split(" | ")[:3] for line in shown.stdout.splitlines() if "-shot" in line]
+    one = [["| parrot", "zero-shot", "9"], ["| echo", "zero-shot", "9"], ["| parrot", "few-shot", "9"]]
+    assert rows == [*one, ["| echo", "few-shot", "9"]] * 2, "in the order of the folders, a table a data set"
+    assert shown.stdout.splitlines()[-1] == str(plot)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    twice = CliRunner().invoke(app, [*given, folders[0], folders[0]])
+    assert twice.exit_code == 1
+    assert "two of them are by one writer (parrot, parrot)" in " ".join(twice.output.split())
+    setup = tmp_path / "echo" / "study.json"
+    setup.write_text(setup.read_text().replace('"words": 40', '"words": 80'))
+    other = CliRunner().invoke(app, [*given, *folders])
+    assert other.exit_code == 1
+    assert "they differ in words" in " ".join(other.output.split())

@@ -8,7 +8,7 @@ import pytest
 from storm_bench.articles.folder import read_imported
 from storm_bench.cited_sentences import cited_sentences
 from storm_bench.datasets.expertqa import read_expertqa
-from storm_bench.datasets.storm_runs import find_storm_run, read_storm_run, read_storm_runs
+from storm_bench.datasets.storm_runs import find_storm_run, read_storm_run
 from storm_bench.judging_tasks import tasks
 from storm_bench.metrics.texts import generated_headings
 from storm_bench.types import HumanArticle, Topic
@@ -110,7 +110,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_a_recorded_run(run: Path) -> None:
-    (found,) = read_storm_runs(run.parent)
+    found = read_storm_run(run)
     article = found.article
     assert (found.topic.id, found.topic.title, article.title) == ("Lake_Orrin", "Lake Orrin", "Lake Orrin")
     assert [(section.heading, len(section.subsections)) for section in article.sections] == [
@@ -197,8 +197,6 @@ def test_runs_that_cannot_be_read(run: Path, tmp_path: Path) -> None:
     (run / "url_to_info.json").write_text('{"url_to_info": {}, "url_to_unified_index": {"u": 1}}')
     with pytest.raises(DatasetError, match="format of a STORM run"):
         read_storm_run(run)
-    with pytest.raises(DatasetError, match="no official STORM run"):
-        read_storm_runs(tmp_path / "nowhere")
 
 
 @pytest.mark.data
@@ -211,7 +209,8 @@ def test_the_real_claims(data_dir: Path) -> None:
 
 @pytest.mark.data
 def test_the_real_runs(data_dir: Path) -> None:
-    before, polished = (read_storm_runs(data_dir / "storm_runs", polished=own) for own in (False, True))
+    runs = sorted(path.parent for path in (data_dir / "storm_runs").glob("*/url_to_info.json"))
+    before, polished = ([read_storm_run(run, polished=own) for run in runs] for own in (False, True))
     assert len(before) == len(polished) == 4
     for a, b in zip(before, polished, strict=True):
         assert [s.text for s in b.article.sentences()][-1] == [s.text for s in a.article.sentences()][-1]

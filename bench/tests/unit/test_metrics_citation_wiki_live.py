@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from cases import generated
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from judge_doubles import ScriptedSupportJudge
 
-from storm_bench.judges.doubles import ScriptedSupportJudge
-from storm_bench.judges.screen import ScreenJudge
 from storm_bench.metrics.citation_wiki_live import CitationWikiLive
 from storm_bench.types import Case, CitedStatement, HumanArticle, SystemArticle, Topic, TopicDocument
 from storm_pipeline.identity import source_id
+from storm_pipeline.judges.screen import ScreenJudge
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Article, Citation, Paragraph, Report, Sentence, Snippet, Source
 
@@ -115,6 +115,7 @@ ANY = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(ANY)
 def test_statements_and_sentences_with_equal_citations_score_equally(stated: list[CitedStatement]) -> None:
     found = scored(published(*stated))
@@ -124,6 +125,7 @@ def test_statements_and_sentences_with_equal_citations_score_equally(stated: lis
     assert bool(found["pair_support"]) == bool(found["support"])
 
 
+@settings(max_examples=40)
 @given(ANY, st.sampled_from(STATED))
 def test_a_page_that_is_not_held_changes_no_verdict(stated: list[CitedStatement], more: CitedStatement) -> None:
     before = scored(published(*stated))

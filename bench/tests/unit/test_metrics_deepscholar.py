@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from judge_doubles import ScriptedSupportJudge
 
-from storm_bench.judges.doubles import ScriptedSupportJudge
 from storm_bench.metrics.deepscholar import DeepScholar
 from storm_bench.types import Case, HumanArticle, Topic, TopicDocument
 from storm_pipeline.identity import source_id

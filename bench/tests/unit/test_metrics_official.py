@@ -9,11 +9,11 @@ from articles import section, sentence, source
 from cases import case, generated, human
 from hypothesis import given
 from hypothesis import strategies as st
+from judge_doubles import ScriptedSupportJudge
 from list_tagger import ListTagger
 from scored_articles import case as written
 
 from storm_bench.cited_sentences import cited_sentences
-from storm_bench.judges.doubles import ScriptedSupportJudge
 from storm_bench.metrics.article_entity_recall import article_entity_recall
 from storm_bench.metrics.citation_alce import CitationAlce
 from storm_bench.metrics.heading_entity_recall import heading_entity_recall

@@ -7,9 +7,8 @@ import pytest
 from cases import generated, human
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judge_doubles import ScriptedSupportJudge
 
-from storm_bench.judges.doubles import ScriptedSupportJudge
-from storm_bench.judges.screen import ScreenJudge
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.statement_coverage import STATED, StatementCoverage, best_scores
@@ -21,6 +20,7 @@ from storm_bench.statement_passages import (
     find_in_text,
 )
 from storm_bench.types import Case, Topic, TopicDocument
+from storm_pipeline.judges.screen import ScreenJudge
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Article
 

@@ -9,11 +9,11 @@ import pytest
 from experiment_cases import experiment
 from hypothesis import given
 from hypothesis import strategies as st
+from judge_doubles import ScriptedGrader, ScriptedSupportJudge
 from strategies import HOSTILE
 
 from storm_bench.calibration import Calibration, CalibrationRow, MetricInterval, known_calibrations
 from storm_bench.errors import ExperimentError
-from storm_bench.judges.doubles import ScriptedGrader, ScriptedSupportJudge
 from storm_bench.judges.model_judge import open_judge
 from storm_bench.metrics.base import Measure
 from storm_bench.metrics.bleu import bleu

@@ -232,6 +232,20 @@ def test_every_measure_of_the_package_has_a_table() -> None:
     assert set(placed) == known
     for group in GROUPS:
         assert {*group.judged, *group.plotted} <= set(group.measures)
+        assert set(group.beside) <= known - set(group.measures)
+
+
+def test_entity_recall_stands_beside_statement_coverage_and_is_compared_once() -> None:
+    names = ("statement_coverage", "article_entity_recall")
+    rows: dict[str, list[dict[str, float | None] | str]] = {
+        method: [{names[0]: 0.1 * place, names[1]: 0.3 * place}] * 3 for place, method in enumerate(("rr", "storm"), 1)
+    }
+    results = results_of(rows, tuple(map(Measure, names)), baseline="rr")
+    together = table_of(results, "statements")
+    assert tuple(measure.name for measure in together.measures) == names
+    assert [paired.measure.name for paired in together.paired] == [names[0]]
+    assert [paired.measure.name for paired in table_of(results).paired] == [names[1]]
+    assert "are open" in to_markdown(report_of(results)), "how far the screen errs is said below the table"
 
 
 def test_unknown_measures_have_a_table_too() -> None:

@@ -1,4 +1,4 @@
-"""Articles written elsewhere, read with their citations: Markdown, JSON, wikitext, and what other packages add."""
+"""Reads articles written elsewhere, with citations: Markdown, JSON, wikitext, Word, HTML, and what packages add."""
 
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reading import SUFFIXES, read_article

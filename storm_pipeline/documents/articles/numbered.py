@@ -34,7 +34,7 @@ def numbered_article(
 ) -> Article:
     """An article from text in which ``[n]`` cites the reference ``n``.
 
-    Each citation gets the best passage of its page. Citations of pages that are not available are dropped, and so are
+    Each citation gets the best passages of its page. Citations of pages that are not available are dropped, and so are
     numbers without a reference; the report counts both. Back matter is left out.
 
     Args:
@@ -49,10 +49,10 @@ def numbered_article(
     for index, sentence in enumerate(article.sentences()):
         numbers = [int(citation.source_id) for citation in sentence.citations]
         listed = [references[number] for number in numbers if number in references]
-        found = [pages.passage(sentence.text, reference) for reference in listed]
-        cited[index] = [passage for passage in found if passage]
+        found = [pages.passages(sentence.text, reference) for reference in listed]
+        cited[index] = [passage for own in found for passage in own]
         invented += len(numbers) - len(listed)
-        unavailable += found.count(None)
+        unavailable += found.count(())
     report = Report(invented_citations=invented, unavailable_citations=unavailable)
     return with_citations(replace(article, report=report), cited)
 

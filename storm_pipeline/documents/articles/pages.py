@@ -6,8 +6,9 @@ from functools import lru_cache
 
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.identity import source_id
+from storm_pipeline.references.changing import with_sentences
 from storm_pipeline.text.index_terms import terms
-from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source
 
 _PASSAGE = 150  # maximum words of a cited passage, as in our own runs
 _CACHED_PAGES = 128  # pages whose passages are cached
@@ -30,24 +31,26 @@ class AvailablePages:
 
     Args:
         pages: those without an address or a text do not count; of two with one address, the later one counts.
+        most: maximum passages of a page that a statement cites, >= 1.
     """
 
-    def __init__(self, pages: Iterable[Reference] = ()) -> None:
+    def __init__(self, pages: Iterable[Reference] = (), most: int = 1) -> None:
+        self._most = most
         self._pages = {source_id(own.url): own for own in pages if own.url and own.text.strip()}
 
-    def passage(self, statement: str, reference: Reference) -> Snippet | None:
-        """The passage of up to 150 words with most of a statement's content words, of the reference's text or its page.
+    def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
+        """The passages of up to 150 words with most of a statement's content words, of a reference's text or page.
 
-        None if the reference has no text, and its page is not available.
+        Best first; empty if the reference has no text, and its page is not available.
         """
         page = self._pages.get(source_id(reference.url))
         if reference.text.strip():
             page = reference
         if page is None:
-            return None
+            return ()
         wanted = frozenset(terms(statement))
-        text, _ = max(_passages(page.text), key=lambda own: len(wanted & own[1]))
-        return Snippet(page.url, page.title, text, origin="page")
+        best = sorted(_passages(page.text), key=lambda own: -len(wanted & own[1]))[: self._most]
+        return tuple(Snippet(page.url, page.title, text, origin="page") for text, _ in best)
 
 
 def with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) -> Article:
@@ -63,15 +66,7 @@ def with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) -> 
         found = cited.get(next(numbers), ())
         return replace(own, citations=tuple(dict.fromkeys(Citation(one.source_id, one.id) for one in found)))
 
-    def paragraphs(own: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
-        return tuple(Paragraph(tuple(map(sentence, one.sentences))) for one in own)
-
-    def section(own: Section) -> Section:
-        before = paragraphs(own.paragraphs)  # reading order: before the subsections
-        return Section(own.heading, before, tuple(map(section, own.subsections)))
-
-    lead = paragraphs(article.lead)
-    return replace(article, lead=lead, sections=tuple(map(section, article.sections)), sources=_sources(cited))
+    return with_sentences(replace(article, sources=_sources(cited)), sentence)
 
 
 def _sources(cited: Mapping[int, Iterable[Snippet]]) -> tuple[Source, ...]:

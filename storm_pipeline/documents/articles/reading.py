@@ -5,8 +5,10 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol
 
+from storm_pipeline.documents.articles.docx import docx_article
 from storm_pipeline.documents.articles.json_file import json_article
 from storm_pipeline.documents.articles.markdown import markdown_article
+from storm_pipeline.documents.articles.page import page_article
 from storm_pipeline.documents.articles.pages import AvailablePages
 from storm_pipeline.documents.articles.wikitext import wikitext_article
 from storm_pipeline.errors import DatasetError
@@ -16,13 +18,19 @@ from storm_pipeline.types import Article
 ENTRY_POINTS = "storm_pipeline.articles"
 """Group of entry points: installed packages name their :class:`ArticleReader` there."""
 MAX_BYTES = 20_000_000
+_HEAD = 4000  # characters of a file in which its title is looked for
 _READERS: dict[str, Callable[[str, str, AvailablePages], Article]] = {
     ".md": markdown_article,
     ".txt": markdown_article,
     ".json": json_article,
     ".wiki": wikitext_article,
 }
-SUFFIXES = tuple(_READERS)
+_BINARY_READERS: dict[str, Callable[[str, bytes, AvailablePages], Article]] = {
+    ".docx": docx_article,
+    ".html": page_article,
+    ".htm": page_article,
+}
+SUFFIXES = (*_READERS, *_BINARY_READERS)
 """Suffixes of the files that are read without another package."""
 
 
@@ -49,20 +57,39 @@ def read_article(path: Path, title: str, pages: AvailablePages) -> Article:
         DatasetError: nothing reads such a file or folder, or it is damaged.
         MissingExtraError: the format's parser is not installed.
     """
-    if path.suffix not in _READERS or path.is_dir():
+    if path.suffix not in SUFFIXES or path.is_dir():
         readers: list[ArticleReader] = [entry.load() for entry in entry_points(group=ENTRY_POINTS)]
         if found := next((reader for reader in readers if reader.reads(path)), None):
             return found.read(path, title, pages)
         raise DatasetError(f"{path} is no article that can be read: give a file with one of {', '.join(SUFFIXES)}")
     try:
+        if path.suffix in _BINARY_READERS:
+            return _BINARY_READERS[path.suffix](title, _bytes(path), pages)
         return _READERS[path.suffix](title, _text(path), pages)
     except DatasetError as error:
         raise DatasetError(f"{path} cannot be read: {error}") from error
 
 
+def title_of(path: Path) -> str:
+    """The title of an article's file: the heading that opens its Markdown, else the file's name."""
+    if path.suffix == ".md" and path.is_file():
+        with path.open(encoding="utf-8", errors="replace") as file:
+            first = file.read(_HEAD).lstrip().partition("\n")[0]
+        if first.startswith("# "):
+            return first[2:].strip()
+    return path.stem.replace("_", " ")
+
+
 def _text(path: Path) -> str:
     try:
-        return read_bounded(path, MAX_BYTES).decode("utf-8")
+        return _bytes(path).decode("utf-8")
+    except ValueError as error:
+        raise DatasetError("articles must be UTF-8 text files") from error
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return read_bounded(path, MAX_BYTES)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else "articles must be UTF-8 text files"
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise DatasetError(why) from error

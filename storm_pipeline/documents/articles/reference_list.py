@@ -76,7 +76,7 @@ def take_references(text: str) -> ReferenceList:
 
     def take(found: re.Match[str]) -> str:
         if found[1].startswith("^"):
-            notes.setdefault(found[1][1:], _reference(found[2]))
+            notes.setdefault(found[1][1:], reference_of(found[2]))
         else:
             _add(references, [(int(found[1]), found[2])])
         return ""
@@ -143,7 +143,7 @@ def _length_without_last_entries(lines: Sequence[str]) -> int:
 def _add(references: dict[int, Reference], entries: Iterable[tuple[int, str]]) -> None:
     for number, text in entries:
         if 1 <= number <= LARGEST_NUMBER:
-            references.setdefault(number, _reference(text))
+            references.setdefault(number, reference_of(text))
 
 
 def _numbered(notes: dict[str, Reference], references: dict[int, Reference]) -> dict[str, int]:
@@ -159,7 +159,7 @@ def _numbered(notes: dict[str, Reference], references: dict[int, Reference]) -> 
     return numbers
 
 
-def _reference(text: str) -> Reference:
+def reference_of(text: str) -> Reference:
     """The page that an entry names."""
     if link := _LINK.search(text):
         return Reference(_ESCAPE.sub(r"\1", link["url"]), _plain(link["title"]))

@@ -19,6 +19,15 @@ _NO_TRADE = re.compile(
     r"\b(?:power|order|river|number|border|cluster|computer|character|tower|chamber|sector|factor|motor)$"
 )
 _FIGURE = re.compile(r"\b(?:deity|gods?|goddess|myth\w*|legend\w*|fictional|character)\b", re.I)
+_DEFINES = re.compile(
+    r" (?:is|are|was|were|refers? to|means|comprises?|encompass(?:es)?)(?: \w+ly)?(?: defined as)? (?:an?|any|the)\b"
+)
+_TELLS = re.compile(
+    r"\b(?:most|first|only|best|(?:high|larg|old|great|long|small|deep|earli|fast|rich|bright|heavi)est|because|caused?|"
+    r"led to|result(?:s|ed)? (?:in|from)|originat\w+|invent\w+|discover\w+|introduced|became|began|spread|"
+    r"influen\w+)\b|\b\d"
+)
+"""A superlative, a number or year, a cause, a beginning: what a reader could not have thought."""
 _KINDS = {
     "Places": re.compile(
         r"\b(?:country|sovereign state|city-state|republic|region|subregion|island|archipelago|peninsula|continent|sea|"
@@ -38,6 +47,21 @@ def kind_word(text: str) -> str:
     """The last word of what a page's opening says its subject is: country; empty if it says nothing of it."""
     verb = _IS.search(text[:_SUBJECT])
     return _what(text[verb.end() :].strip()).rpartition(" ")[2].casefold() if verb else ""
+
+
+def tells(text: str) -> bool:
+    """Whether a sentence has more than general words: a year, a number, a superlative, a cause or a beginning."""
+    return _TELLS.search(text) is not None
+
+
+def defines(text: str) -> bool:
+    """Whether a sentence says what something is: is a, is the; not "is one of the few places where"."""
+    return _DEFINES.search(text[:_SUBJECT]) is not None
+
+
+def only_defines(opening: str) -> bool:
+    """Whether the first sentence of a page only says what its subject is."""
+    return defines(opening) and not tells(opening)
 
 
 def _what(said: str) -> str:

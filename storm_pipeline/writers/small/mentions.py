@@ -7,6 +7,7 @@ from storm_pipeline.languages import stem_set, stop_words
 from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.writers.small.subject import Subject
 
+_THE = re.compile(r"\b[Tt]he $")
 _GENITIVE = re.compile(r"['’]s?(?!\w)")
 _OPENING = 10  # words at the opening of a sentence among which stands what it is about
 _BREAK = re.compile(r"[,;:()—]| (?:and|or|as well as) ")
@@ -30,6 +31,8 @@ _IS_SAID = re.compile(r"\b(?:be|been|is|are|was|were)(?: \w+ly| also| often)? $"
 """What makes the name of a thing a verb: it is thought to be so."""
 _NO_NOUN = re.compile(r"\w+(?:ed|ly)|often|always|never|sometimes|alone|today")
 """Words after a name that make no compound with it."""
+_LIST = re.compile(r"(?:[\w'’-]+(?: [\w'’-]+)?, ){3,}(?:(?:and|or) )?[\w'’-]+")
+"""Four items or more of one or two words: text, images, sound, and film."""
 _SEVERAL = 2  # other items of a list in which a name tells little
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
 _BESIDE_BEFORE = re.compile(
@@ -45,14 +48,19 @@ def tells_of(subject: Subject, title: str, text: str) -> bool:
     """Whether a sentence names the subject in full, other than as one of several names, or as another thing's kind.
 
     "It is spoken in Eastern Europe, Siberia and West Asia" tells nothing of West Asia, nor "a cult film" of cults; nor
-    does the title of the page itself, such as Death of a Salesman.
+    does the title of the page itself, such as Death of a Salesman, nor a long list such as "text, image, audio, video".
     """
     text = re.sub(rf"(?<!\w){re.escape(title)}(?!\w)", "it", text, flags=re.I) if title else text
     found = list(subject.mentions(text))
     if not found:
         return subject.named_in(text)
     return any(
-        not (_is_kind_of_another(subject, text, one) or _is_one_of_several(text, one) or _is_quoted(text, one))
+        not (
+            _is_kind_of_another(subject, text, one)
+            or _is_one_of_several(text, one)
+            or _is_in_a_list(text, one)
+            or _is_quoted(text, one)
+        )
         for one in found
     )
 
@@ -72,14 +80,25 @@ def _is_quoted(text: str, name: re.Match[str]) -> bool:
     return any(one.start() < name.start() and name.end() < one.end() - 1 for one in _QUOTED.finditer(text))
 
 
+def _is_in_a_list(text: str, name: re.Match[str]) -> bool:
+    """Whether a common noun is an item of a long list, but not the first word of the sentence."""
+    lists = _LIST.finditer(text) if name.start() and name[0].islower() else ()
+    return any(one.start() <= name.start() and name.end() <= one.end() for one in lists)
+
+
 def opens_with(subject: Subject, title: str, text: str) -> bool:
     """Whether the opening of a sentence names the subject or has a word of its page's title, or it has the whole title.
 
-    A common noun needs the title: on the page of Venus, "The atmosphere is hot" is of one atmosphere.
+    A common noun needs the title: on the page of Venus, "The atmosphere is hot" is of one atmosphere; and "the sea" on
+    that of the North Sea is one sea.
     """
     opening, own = " ".join(text.split()[:_OPENING]), stem_set(title)
-    if subject.names[0][:1].islower() and not own & _stems(text):
-        return False
+    if subject.names[0][:1].islower():
+        further = own - stem_set(subject.names[0])
+        means_one = [bool(_THE.search(text[: one.start()])) for one in subject.mentions(text)]
+        is_named = bare_name(title).casefold() in text.casefold() if means_one else further & _stems(text)
+        if not own & _stems(text) or (further and all(means_one) and not is_named):
+            return False
     names = subject.named_in(opening) or subject.surname_in(opening) or bool(own & _stems(opening))
     return names or bare_name(title) in text
 

@@ -15,23 +15,27 @@ def in_reading_order(statements: Sequence[Statement], *, by_time: bool = False) 
 
     Pages about the subject come first, then those about a part of it, then those that have a statement which opens with
     it; among these, those whose first statement has no year, by relevance, then the others by that year. Where time
-    orders them, histories come first, then pages by their first year, then those without one.
+    orders them, histories come first, then passages by their first year, then those without one.
     """
     pages: dict[str, list[Statement]] = {}
     for one in statements:
-        pages.setdefault(one.fact.citation.source_id, []).append(one)
+        pages.setdefault(one.order[0] if by_time else one.fact.citation.source_id, []).append(one)
 
     def place(group: list[Statement]) -> tuple[int, bool, float, float]:
         year = _year(group)
         relevance = max(one.relevance for one in group)
-        rank = min((one.own, one.of_a_part, one.opens, True).index(True) for one in group)
         if by_time:
             is_overview = "history" in group[0].fact.title.casefold()
             year = group[0].year if year is None else year
             return (0 if is_overview else 1, year is None, year or 0.0, -relevance)
-        return (rank, year is not None, year or 0.0, -relevance)
+        return (rank_of(group), year is not None, year or 0.0, -relevance)
 
     return tuple(one for group in sorted(map(_by_time, pages.values()), key=place) for one in group)
+
+
+def rank_of(page: Sequence[Statement]) -> int:
+    """0 for a page about the subject, 1 about a part of it, 2 if a statement opens with the subject, else 3."""
+    return min((one.own, one.of_a_part, one.opens, True).index(True) for one in page)
 
 
 def _by_time(page: Sequence[Statement]) -> list[Statement]:

@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from storm_pipeline.languages import stem_set
 from storm_pipeline.references.facts import without_topic
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.text.index_terms import without_function_words
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading
-from storm_pipeline.writers.small.aspects import BY_TIME, grouped
+from storm_pipeline.writers.small.aspects import FOUNDS, grouped, is_by_time
+from storm_pipeline.writers.small.flow import flowing
 from storm_pipeline.writers.small.kinds import KINDS
 from storm_pipeline.writers.small.statements import Statement
 from storm_pipeline.writers.small.subject import Subject
@@ -26,6 +28,10 @@ _FIRST, _LAND = "History", "Geography"
 """The section that comes first, and the aspect of places."""
 _WHOLE = 0.4
 """Weight of a page's nearness to an aspect as it is, beside that without what all pages share with the subject."""
+_BY_TITLE, _UNDATED = 0.3, 0.15
+"""What an aspect's name in its title adds to a page's nearness to it; what a page without a year lacks as history."""
+_MIXED = "Related subjects"
+"""Heading of statements from several pages that no aspect and no model names."""
 _ENOUGH = 600
 """Words of all sections from which statements that fit none are left out, unless of a page about the subject."""
 
@@ -72,8 +78,15 @@ def sections_of(
             _by_aspect(subject, aspects, others, store, land=land, fewest=fewest, are_all=are_all) if others else []
         )
         matters.sort(key=lambda own: (own.heading.title != _FIRST, -_relevance(own.statements, fewest)))
-        named = (Planned(Heading(kind), tuple(own), is_named=True, is_by_time=False) for kind, own in kinds.items())
-        return tuple(replace(own, statements=_best(own.statements, most, words)) for own in (*matters, *named))
+        named = (
+            Planned(Heading(kind), tuple(own), is_named=True, is_by_time=kind != KINDS[0])
+            for kind, own in kinds.items()
+        )
+        made = (
+            replace(own, statements=flowing(_best(own.statements, most, words), store, by_time=own.is_by_time))
+            for own in (*matters, *named)
+        )
+        return tuple(own for own in made if len(own.statements) >= fewest)
 
     found = planned(are_all=False)
     is_enough = sum(word_count(one.fact.text) for own in found for one in own.statements) >= _ENOUGH
@@ -106,15 +119,15 @@ def _by_aspect(
     fewest: int,
     are_all: bool,
 ) -> list[Planned]:
-    """Statements whose pages are nearest to an aspect; one section, which the model names, if no aspect has enough.
+    """Statements whose passages are nearest to an aspect; one section, which the model names, if no aspect has enough.
 
     What the statements share, their nearness to the subject, does not count. Those about places are geography.
     Statements that fit no section are left out unless all are to be kept.
     """
-    pages: dict[str, list[Statement]] = {}
+    passages: dict[str, list[Statement]] = {}
     for one in statements:
-        pages.setdefault(one.fact.citation.source_id, []).append(one)
-    own = list(pages.values())
+        passages.setdefault(one.order[0], []).append(one)
+    own = list(passages.values())
     texts = [one.fact.in_context for page in own for one in page]
     vectors = store.embed([subject.described, *aspects.values(), *texts])
     apart = _apart(vectors[0], vectors[1:])
@@ -124,18 +137,37 @@ def _by_aspect(
     ends = np.cumsum([len(page) for page in own])
     of_pages = np.stack([near[end - len(page) : end].mean(axis=0) for page, end in zip(own, ends, strict=True)])
     of_pages[[page[0] in land for page in own], places] += 2  # nearer than any cosine
+    of_pages += np.array([[_said_by_title(subject, page[0], one) for one in aspects] for page in own], dtype=np.float32)
     needed = [are_all or page[0].own or page[0].of_a_part for page in own]
-    are_dated = 2 * sum(one.year is not None for one in statements) > len(statements)
     groups = grouped(of_pages, [len(page) for page in own], list(aspects), fewest, needed)
     return [
         Planned(
             Heading(_bare(subject, group.heading)),
             tuple(one for i in group.pages for one in own[i]),
             group.is_named,
-            group.is_named and group.heading in BY_TIME,
+            group.is_named and is_by_time(group.heading),
         )
         for group in groups
-    ] or [Planned(Heading(_provisional(subject, statements)), tuple(statements), is_named=False, is_by_time=are_dated)]
+    ] or [_whole_of(subject, statements, near, list(aspects))]
+
+
+def _whole_of(
+    subject: Subject, statements: Sequence[Statement], near: npt.NDArray[np.floating], headings: Sequence[str]
+) -> Planned:
+    """One section of all: under the aspect that they are near to as a whole and most of them singly, or the model's."""
+    are_dated = 2 * sum(one.year is not None for one in statements) > len(statements)
+    whole = near.mean(axis=0)
+    best = int(np.argmax(whole))
+    is_named = bool(whole[best] >= FOUNDS and 2 * np.sum(near.argmax(axis=1) == best) > len(near))
+    heading = _bare(subject, headings[best]) if is_named else _provisional(subject, statements)
+    return Planned(Heading(heading), tuple(statements), is_named, are_dated)
+
+
+def _said_by_title(subject: Subject, one: Statement, heading: str) -> float:
+    """What a page's title adds to its nearness to an aspect that it names; what a page without a year is no history."""
+    if stem_set(heading) & stem_set(without_topic(subject.topic, one.fact.title)):
+        return _BY_TITLE
+    return -_UNDATED if heading == _FIRST and one.year is None else 0.0
 
 
 def _apart(about: npt.NDArray[np.float32], rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -147,7 +179,7 @@ def _apart(about: npt.NDArray[np.float32], rows: npt.NDArray[np.float32]) -> npt
 def _best(statements: Sequence[Statement], most: int, words: int) -> tuple[Statement, ...]:
     """The most relevant statements that there is room for, in their order."""
     kept: list[Statement] = []
-    for one in sorted(statements, key=lambda one: -one.relevance):
+    for one in sorted(statements, key=lambda one: -one.worth):
         words -= word_count(one.fact.text)
         if len(kept) == most or words < 0:
             break
@@ -161,9 +193,10 @@ def _relevance(statements: Sequence[Statement], fewest: int) -> float:
 
 
 def _provisional(subject: Subject, statements: Sequence[Statement]) -> str:
-    """The titles of the best two pages, without the topic's words and brackets."""
+    """The titles of the pages, without the topic's words and brackets; for more than two, one that fits all."""
     ranked = sorted(statements, key=lambda one: (one.own, -one.relevance))
-    return " and ".join(list(dict.fromkeys(_bare(subject, one.fact.title) for one in ranked))[:2])
+    titles = list(dict.fromkeys(_bare(subject, one.fact.title) for one in ranked))
+    return " and ".join(titles) if len(titles) <= 2 else _MIXED
 
 
 def _bare(subject: Subject, title: str) -> str:

@@ -22,7 +22,7 @@ _ANTECEDENT = re.compile(
 _CONTEXT_REFERENCE = re.compile(
     r"\b(?:that|this|these|those|the same) (?:century|decade|year|time|period|era|day|event)s?\b|"
     r"\bthe (?:latter|former|following)\b|\bat the time\b(?! of)|\brespectively\b|"
-    r"\b(?:figure|fig\.|table|appendix) \d+[a-z]?\b",
+    r"\b(?:figure|fig\.|table|appendix) \d+[a-z]?\b|\bsee (?:also )?(?-i:[A-Z])",
     re.I,
 )
 _FIRST_OR_SECOND_PERSON = re.compile(

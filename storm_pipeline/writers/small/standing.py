@@ -33,9 +33,11 @@ _BARE = re.compile(
 )
 _OPENS_BACK = re.compile(
     r"(?:(?:since|by|until|before|after|of|for|from|in|with) (?:then|that|this|these|those)|as such|analogous|"
-    r"a related \w+ is|(?:(?:an?|the) )?more (?:modern|recent|advanced|common|general) |"
+    r"a related \w+ is|(?:the|a) (?:majority|rest|minority)\b(?! of)|in other \w+,|(?:to|on|in|at) (?:its|their) |"
+    r"[a-z]+ (?:is|are) then |"
+    r"(?:(?:an?|the) )?more (?:modern|recent|advanced|common|general) |"
     r"(?:today|now|later|currently),? (?:they|it|he|she)|the (?:two|three)\b(?! [a-z]+ of)|"
-    r"(?:[a-z]+ ){1,4}?(?:[a-z]+)?, (?:its|their|they)\b|"
+    r"(?:[a-z]+ ){1,4}?(?:[a-z]+)?, (?:its|their|they|this (?:is|was|can|may|has|means))\b|"
     r"(?:one|two|three|four|five|several|many|most) of (?:his|her))\b",
     re.I,
 )
@@ -101,7 +103,7 @@ def _with_name_for_pronoun(text: str, name: str, before: str, opening: str, foun
     if clause and said.get("whose"):
         return f"{clause}{possessive} {text[found.end() :]}"
     if clause:
-        if stem_set(name.rsplit(maxsplit=1)[-1]) & stem_set(clause):
+        if re.search(rf"\b{re.escape(name.rsplit(maxsplit=1)[-1])}\b", clause):
             return text
         return f"{clause}{name[:1].lower() + name[1:] if name.startswith('The ') else name} {text[found.end() :]}"
     return (possessive if said.get("whose") else name) + text[found.end() :]
@@ -146,7 +148,9 @@ def names_a_thing_before(text: str, title: str, is_subject: Callable[[str], bool
         return True
     if (thing := _DEFINITE.match(text)) and stem_set(thing["noun"]) & _GENERAL and not is_subject(thing[0]):
         return True
-    opens = _DEFINITE.match(text) or _BARE.match(text) or _AFTER_CLAUSE.match(text)
+    if after := _AFTER_CLAUSE.match(text):
+        return not _has_whole(title, after["clause"])
+    opens = _DEFINITE.match(text) or _BARE.match(text)
     return opens is not None and not _has_whole(title, text) and not is_subject(opens[0])
 
 

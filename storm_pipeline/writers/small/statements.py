@@ -1,7 +1,7 @@
 """Statements about the subject: sentences of the sources that may stand in the article, understandable alone."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.types import Snippet
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
-from storm_pipeline.writers.small.kinds import KINDS, kind_of
+from storm_pipeline.writers.small.kinds import KINDS, kind_of, only_defines, tells
 from storm_pipeline.writers.small.mentions import opens_about, opens_with, remoteness, tells_of
 from storm_pipeline.writers.small.self_contained import stands_alone
 from storm_pipeline.writers.small.shortening import shortened, without_short_forms
@@ -26,12 +26,18 @@ art passes, Sun Tzu does not; higher for a common noun, which is part of other t
 _ON_TOPIC, _COMMON_NOUN, _NAMESAKE = 0.3, 0.36, 0.52
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
 other senses, and for what has namesakes: a kingdom of animals."""
+_SENSE, _SURE = 0.23, 0.48
+"""Minimum cosine of what opens a page to a common noun's own page, both without the noun: a suburb, which is an area,
+is no measure of a surface. Sentences whose nearness to the definition is at least the second need none."""
+_ENOUGH = 12  # statements of other pages below which none is left out for its sense
 _YEAR = re.compile(r"\b(?:the|of|since|to|early|late|mid) (1\d{3}|20[0-3]\d)\b(?! (?:metres|people|km|m|species)\b)")
 _COPULA = re.compile(r" (?:is|are|was|were) ")
 _KIND_WORDS = 12  # words after the verb of a page's opening that say what kind of thing its subject is
 _CUT = re.compile(
     r"\b[A-Z]\. [a-z]\.$|, ?, where\b|[a-z]:[A-Z]"
 )  # a species' short name was cut, a formula or a line break lost
+_TELLING, _DEFINING = 0.06, 0.08
+"""What a year, a number, a superlative or a cause adds to the worth of a sentence, and what a bare definition loses."""
 _THE_SAME = 0.88  # minimum cosine at which two sentences count as the same statement
 
 
@@ -49,6 +55,12 @@ class Statement:
     opens: bool  # whether it opens with the subject: The Renaissance …, During the Renaissance, …
     kind: str  # of what its page is about, if that is not the subject or a part of it: see :func:`kind_of`
     year: int | None = None  # the first one on its page; None if there is none
+    defines: bool = False  # whether it only says what another page is about: Oil painting is a method of …
+
+    @property
+    def worth(self) -> float:
+        """Its relevance, more where it tells something, less where it only defines another thing."""
+        return self.relevance + _TELLING * tells(self.fact.text) - _DEFINING * self.defines
 
 
 def year_of(text: str) -> int | None:
@@ -78,13 +90,15 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
             opens=opens_about(subject, fact.text),
             kind="" if own or snippet.id in parts else kind_of(snippet.text),
             year=year_of(snippet.text),
+            defines=number == 0 and not own and kind_of(snippet.text) != KINDS[1] and only_defines(fact.text),
         )
         for snippet, facts in found
         for own in [snippet.source_id in subject.own]
         if own or snippet.id in parts or not _has_other_sense(subject, snippet)
         for number, fact in _usable(subject, facts, whole=own or snippet.id in parts, own=own)
     ]
-    return _distinct(_relevant(subject, candidates, store), store)
+    openings = {snippet.id: facts[0].text for snippet, facts in found}
+    return _distinct(_of_the_sense(subject, _relevant(subject, candidates, store), openings, store), store)
 
 
 def _about_a_part(subject: Subject, snippets: Sequence[Snippet], store: ReferenceStore) -> frozenset[str]:
@@ -110,7 +124,10 @@ def _has_other_sense(subject: Subject, page: Snippet) -> bool:
         return True  # Moscow covers an area
     if bare.casefold() == bare_name(subject.topic).casefold():
         return True  # the genre of thrillers, for the album Thriller
-    return is_noun and subject.is_part_of(page.title) and not _is_a_kind(subject, page)
+    if subject.is_part_of(page.title):
+        return is_noun and not _is_a_kind(subject, page)
+    called = _COPULA.split(facts_of(page)[0].text)[0]
+    return subject.has_namesakes and subject.named_in(called)  # an airplane, also plane, for the tool
 
 
 def _is_a_kind(subject: Subject, page: Snippet) -> bool:
@@ -157,6 +174,28 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
         kept = speaks and makes_sense and (not leans(text) or (own and kept))
         if kept:
             yield number, Fact(text, fact.title, fact.citation)
+
+
+def _of_the_sense(
+    subject: Subject, statements: Sequence[Statement], openings: Mapping[str, str], store: ReferenceStore
+) -> list[Statement]:
+    """Those of pages that have to do with what a common noun means, where there is enough to choose from.
+
+    Args:
+        openings: the first sentence of each page, by snippet.
+    """
+    doubtful = {
+        one
+        for one in statements
+        if not (one.own or one.of_a_part) and one.relevance + _remoteness(subject, one) < _SURE
+    }
+    is_noun = bool(subject.text) and subject.names[0][:1].islower()
+    if not is_noun or len(doubtful) < _ENOUGH:
+        return list(statements)
+    pages = list(dict.fromkeys(one.order[0] for one in statements if one in doubtful))
+    vectors = store.embed([subject.without_names(text) for text in (subject.text, *(openings[page] for page in pages))])
+    cosines = dict(zip(pages, vectors[1:] @ vectors[0], strict=True))
+    return [one for one in statements if one not in doubtful or cosines[one.order[0]] >= _SENSE]
 
 
 def _relevant(subject: Subject, candidates: Sequence[Statement], store: ReferenceStore) -> list[Statement]:

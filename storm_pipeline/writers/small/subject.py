@@ -14,6 +14,7 @@ from storm_pipeline.references.facts import facts_of, recall
 from storm_pipeline.references.relevance import bare_name, own_page
 from storm_pipeline.text.words import words
 from storm_pipeline.types import Snippet, Source
+from storm_pipeline.writers.small.kinds import defines
 
 _PERSON = re.compile(r"\b(?:he|she|his|her)\b", re.I)
 _MEASURE = re.compile(
@@ -43,6 +44,7 @@ _PARTS = frozenset(
 _TITLES = frozenset("Emperor Empress King Queen Pope Saint St Lord Lady Sir Prince Princess Caesar Sultan The".split())
 _NUMERAL = re.compile(r"[IVXLC]+|\d+")
 _SHORTEST_SURNAME = 4
+_MOSTLY = 0.9  # share of a name's uses in lower case that makes it a common noun
 _OF_A_PHRASE = 2 / 3  # share of a phrase's content words that names it
 
 
@@ -80,6 +82,10 @@ class Subject:
             if not _is_other(text, found) and not self._is_of_another_kind(text[: found.start()]):
                 yield found
 
+    def without_names(self, text: str) -> str:
+        """The text with "it" for each of the subject's names, whatever they mean there."""
+        return self._pattern.sub("it", text)
+
     def _is_of_another_kind(self, before: str) -> bool:
         """Whether the word before a name makes it another's: Harlem Renaissance, but not High Renaissance."""
         found = _NAME_BEFORE.search(before)
@@ -113,8 +119,16 @@ class Subject:
         return found is not None and stem_set(title) != stem_set(self.names[0])
 
     def surname_in(self, text: str) -> bool:
-        """Whether a text has the last word of a person's name; on a page that has the full name, it is meant."""
-        return bool(self._surname and self._surname.search(text))
+        """Whether a text has the last word of a person's name, not after another's first name as in Hulegu Khan.
+
+        On a page that has the full name, it is meant.
+        """
+        before = (
+            (_NAME_BEFORE.search(f"a {text[: own.start()]}") for own in self._surname.finditer(text))
+            if self._surname
+            else ()
+        )
+        return any(not found or found[1] in {*words(self.names[0]), *_TITLES} for found in before)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -146,14 +160,15 @@ def subject_of(topic: str, sources: Iterable[Source]) -> Subject:
     name = bare_name(topic)
     texts = [(source.title, snippet.text) for source in found for snippet in source.snippets]
     page = own_page(topic, sorted(texts, key=lambda one: not bare_name(one[1]).startswith(name)))
-    if page is None:
+    if page is None or (stem_set(page.title) > stem_set(name) and not defines(page.definition)):
         plain = Subject(topic, (name,))
         return replace(plain, definition=_definition(plain, found))
     own = [source for source in found if source.title == page.title]
     opening = next((fact.text for source in own for snippet in source.snippets for fact in facts_of(snippet)), "")
+    running = " ".join(text for _, text in texts)
     return Subject(
         topic,
-        tuple(dict.fromkeys(_written(known, page.text) for known in (name, *page.names))),
+        tuple(dict.fromkeys(_written(known, page.text, running) for known in (name, *page.names))),
         frozenset(source.id for source in own),
         page.definition or opening,
         text := "\n".join(snippet.text for source in own for snippet in source.snippets),
@@ -170,18 +185,24 @@ def sources_of(snippets: Iterable[Snippet]) -> tuple[Source, ...]:
     return tuple(Source(key, own[0].url, own[0].title, tuple(own)) for key, own in pages.items())
 
 
-def _written(name: str, text: str) -> str:
-    """The name as running text has it: ``photon`` for ``Photon``, but ``Renaissance`` as it is."""
+def _written(name: str, own: str, running: str) -> str:
+    """The name as running text has it: ``photon`` for ``Photon``, but ``Renaissance`` as it is.
+
+    Its own page says so, or where that has it only at the beginning of sentences, nearly all other pages.
+    """
     lower = name[:1].lower() + name[1:]
-    inside = re.findall(rf"(?<=\w )(?:{re.escape(name)}|{re.escape(lower)})", text)
-    return lower if inside and all(match == lower for match in inside) else name
+    pattern = re.compile(rf"(?<=[\w,] )(?:{re.escape(name)}|{re.escape(lower)})(?!\w)")
+    inside, least = pattern.findall(own), 1.0
+    if not inside:
+        inside, least = pattern.findall(running), _MOSTLY
+    return lower if inside and inside.count(lower) >= least * len(inside) else name
 
 
 def _definition(subject: Subject, sources: Iterable[Source]) -> str:
     """The first sentence of the form "SUBJECT is …" in any page; empty if there is none."""
     pattern = re.compile(rf"(?:(?:The|An?) )?(?:{_spelling(subject.names[0])})(?:,[^,]*,)? (?:is|are|was|were) ")
     facts = (fact.text for source in sources for snippet in source.snippets for fact in facts_of(snippet))
-    return next((text for text in facts if pattern.match(text)), "")
+    return next((text for text in facts if pattern.match(text) and defines(text)), "")
 
 
 def _spelling(name: str) -> str:

@@ -5,15 +5,13 @@ So the sentences are those of the sources, shortened and put in order by rules; 
 sections.
 """
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from storm_pipeline.references.evidence import FEWEST_SENTENCES, Evidence
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material, Writing
-from storm_pipeline.text.words import word_count, words
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import (
     UNTITLED,
     Answer,
@@ -27,10 +25,12 @@ from storm_pipeline.types import (
 )
 from storm_pipeline.writers.lead import lead_of
 from storm_pipeline.writers.small.aspects import descriptions
+from storm_pipeline.writers.small.choice import FEWEST, best_statements, for_lead, nearest_statements
 from storm_pipeline.writers.small.evidence import FactEvidence
+from storm_pipeline.writers.small.flow import flowing
 from storm_pipeline.writers.small.headings import even_groups, fitting_heading, with_headings
-from storm_pipeline.writers.small.kinds import KINDS, kind_word
 from storm_pipeline.writers.small.order import in_paragraphs, in_reading_order
+from storm_pipeline.writers.small.question_answers import nearest_sentences
 from storm_pipeline.writers.small.sections import sections_of
 from storm_pipeline.writers.small.statements import Statement, statements_about
 from storm_pipeline.writers.small.subject import Subject, sources_of, subject_of
@@ -39,17 +39,8 @@ UNTITLED_SECTIONS = 5
 """Length of an article without an outline, in sections."""
 _TITLES = 1500
 """Characters of source titles shown to whoever refines the outline."""
-_FEWEST = 4
-"""Minimum statements of a section."""
-_LEAD_SENTENCES, _LEAD_WORDS = 8, 140
-"""Length of a lead: at most this many sentences, none after this many words; and no fewer than a section left over."""
-_PER_FORM, _SAME_FORM = 3, 0.7
-"""Maximum statements of one form, such as "… is a country in …", and the share of words in common that makes one."""
 _STATEMENTS, _PER_SECTION = 56, 16
 """Maximum statements below the lead, and of a section: the less relevant are left out."""
-_PER_SOURCE, _PER_OTHER = 3, 2
-"""Maximum statements from one page about the subject or a part of it, and from any other, where there are many pages:
-an article should not be another page's text."""
 
 
 class SmallWriter:
@@ -58,13 +49,18 @@ class SmallWriter:
     sections = "five to seven sections"
     note = (
         "A small model planned this article; its sentences are its sources', shortened; a capable model writes more, "
-        'in its own words: storm write "{topic}" --lm openai/gpt-4o.'
+        'in its own words: storm {command} "{topic}" --lm openai/gpt-4o.'
     )
 
     def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
-        """The statements about the topic that are nearest to the question, in the order of the snippets."""
+        """The statements about the topic that are nearest to the question, in the order of the snippets.
+
+        A question that is its own topic has no subject: any sentence that is near it may answer it.
+        """
+        if topic == question:
+            return nearest_sentences(ctx, question, found)
         statements = statements_about(_subject(ctx, topic, found), found, ctx.store)
-        nearest = _nearest(ctx, statements, question, ctx.settings.answer_facts)
+        nearest = nearest_statements(ctx, statements, question, ctx.settings.answer_facts)
         ctx.store.add(
             snippet for snippet in found if any(snippet.id == one.fact.citation.snippet_id for one in nearest)
         )
@@ -125,25 +121,20 @@ def _planned(ctx: RunContext, outline: Outline, *, is_last: bool) -> Evidence[Fa
     snippets = [snippet for source in ctx.store.sources() for snippet in source.snippets]
     subject = _subject(ctx, outline.topic, snippets)
     statements = statements_about(subject, snippets, ctx.store)
-    lead = _for_lead(subject, statements)
-    best = _best([one for one in statements if one not in lead and not one.leans], _STATEMENTS)
+    lead = for_lead(subject, statements)
+    best = best_statements([one for one in statements if one not in lead and not one.leans], _STATEMENTS)
     planned = sections_of(
         subject,
         _aspects(ctx),
         best,
         ctx.store,
-        fewest=_FEWEST,
+        fewest=FEWEST,
         most=_PER_SECTION,
         words=ctx.settings.section_words,
     )
     if not planned:
-        lead = (*lead, *in_reading_order(best))
-    sections = [
-        FactEvidence(
-            own.heading, _facts(in_reading_order(own.statements, by_time=own.is_by_time)), is_named=own.is_named
-        )
-        for own in planned
-    ]
+        lead = (*lead, *flowing(best, ctx.store, by_time=False))
+    sections = [FactEvidence(own.heading, _facts(own.statements), is_named=own.is_named) for own in planned]
     if not is_last:
         named = {own.heading.title.casefold() for own in sections}
         sections += [FactEvidence(one) for one in outline.sections if one.title.casefold() not in named]
@@ -154,7 +145,9 @@ def _nearest_facts(ctx: RunContext, topic: str, heading: Heading, snippets: Sequ
     """The statements of the snippets that are nearest to topic and heading, in reading order."""
     need = topic if heading.title == UNTITLED else f"{topic} {heading.title}"
     statements = statements_about(_subject(ctx, topic, snippets), snippets, ctx.store)
-    return _facts(in_reading_order(_nearest(ctx, statements, need, ctx.settings.section_facts * _room(heading))))
+    return _facts(
+        in_reading_order(nearest_statements(ctx, statements, need, ctx.settings.section_facts * _room(heading)))
+    )
 
 
 def _told(ctx: RunContext, conversations: Sequence[Conversation]) -> tuple[Fact, ...]:
@@ -177,69 +170,6 @@ def _aspects(ctx: RunContext) -> dict[str, str]:
     """What sections may be about: the user's own headings, or any aspect."""
     own = ctx.user_pieces.outline
     return descriptions([section.title for section in own.sections] if own else ())
-
-
-def _for_lead(subject: Subject, statements: Sequence[Statement]) -> tuple[Statement, ...]:
-    """The opening of the subject's own page; or else what defines the subject, and what is nearest to it."""
-    own = [one for one in statements if one.own]
-    ranked = sorted(
-        (one for one in statements if not one.leans and subject.named_in(one.fact.text)),
-        key=lambda one: (one.fact.text != subject.definition, -one.relevance),
-    )
-    first = own[0].order[0] if own else ""
-    opening = [one for one in own if one.order[0] == first] or ranked[:2]
-    length, number = 0, 0
-    while number < min(len(opening), _LEAD_SENTENCES) and length < _LEAD_WORDS:
-        length += word_count(opening[number].fact.text)
-        number += 1
-    return tuple(opening if len(opening) - number < _FEWEST else opening[:number])
-
-
-def _best(statements: Sequence[Statement], most: int) -> list[Statement]:
-    """The most relevant statements, in their order: a few, or an equal share, from one page, and a few of one form."""
-    drawn: Counter[str] = Counter()
-    forms: list[tuple[str, frozenset[str]]] = []
-    equal = max(1, most // max(1, len({one.fact.citation.source_id for one in statements})))
-    kept: set[Statement] = set()
-    for one in sorted(statements, key=lambda one: -one.relevance):
-        page, form = one.fact.citation.source_id, _form(one)
-        share = max(equal, _PER_SOURCE if one.own or one.of_a_part else _PER_OTHER)
-        same = sum(other != page and _alike(form, known) for other, known in forms)
-        if len(kept) < most and drawn[page] < share and same < _PER_FORM:
-            drawn[page] += 1
-            forms.append((page, form))
-            kept.add(one)
-    return [one for one in statements if one in kept]
-
-
-def _form(one: Statement) -> frozenset[str]:
-    """What a statement says its page is, of a place; of all others its words without names, numbers and title."""
-    if one.kind == KINDS[0] and (found := kind_word(one.fact.text)):
-        return frozenset({found})
-    said = re.sub(r"\b(?:[A-Z]|\d)[\w'’.-]*", " ", one.fact.text[:1].lower() + one.fact.text[1:])
-    title = set(words(one.fact.title.casefold()))
-    return frozenset(word for word in words(said.casefold()) if word not in title)
-
-
-def _alike(a: frozenset[str], b: frozenset[str]) -> bool:
-    return len(a & b) >= _SAME_FORM * len(a | b)
-
-
-def _nearest(ctx: RunContext, statements: Sequence[Statement], need: str, limit: int) -> tuple[Statement, ...]:
-    """The statements nearest to a need by cosine, in their order."""
-    if not statements:
-        return ()
-    vectors = ctx.store.embed([need, *(one.fact.in_context for one in statements)])
-    cosines = vectors[1:] @ vectors[0]
-    best = sorted(range(len(statements)), key=lambda i: (-cosines[i], i))[:limit]
-    chosen = {statements[i].order for i in best}
-    return tuple(statements[i] for i in sorted(best) if not statements[i].leans or _before(statements[i]) in chosen)
-
-
-def _before(one: Statement) -> tuple[str, int]:
-    """The place of the sentence before it."""
-    snippet, number = one.order
-    return snippet, number - 1
 
 
 def _fitting(ctx: RunContext, evidence: FactEvidence) -> list[Fact]:

@@ -10,9 +10,28 @@ from storm_pipeline import api
 
 PACKAGE = Path(__file__).resolve().parents[2] / "storm_training"
 FILES = sorted(PACKAGE.rglob("*.py"))
-BENCH = {"storm_bench.judges.base", "storm_bench.judges.open_judge", "storm_bench.datasets.expertqa"}
+BENCH = {
+    "storm_bench.judges.base",
+    "storm_bench.judges.open_judge",
+    "storm_bench.datasets.expertqa",
+    "storm_bench.datasets.support",
+    "storm_bench.judging_tasks",
+    "storm_bench.planting",
+}
+SEAM = {"storm_pipeline.judges.base", "storm_pipeline.judges.mismatches", "storm_pipeline.judges.small"}
+"""Modules of the package's reference."""
 """What the bench promises to the training: the seam of its judges, and readers."""
-ORDER = [{"errors", "losses"}]
+ORDER = [
+    {"errors", "losses", "world", "tiny", "curves", "returns", "published"},
+    {"batches", "checkpoints", "truth", "export"},
+    {"loop", "sampling", "segments", "judge_data"},
+    {"fine_tuning", "reward_data", "evaluation", "judge", "lfqa"},
+    {"reward_model", "ppo"},
+    {"settings", "writers", "teachers"},
+    {"laboratory", "languages"},
+    {"tables"},
+    {"__main__"},
+]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 
 
@@ -26,9 +45,13 @@ def imported(path: Path) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_of_package_and_bench_only_their_surface_is_imported(path: Path) -> None:
-    surface = {"storm_pipeline": set(storm_pipeline.__all__), "storm_pipeline.api": set(api.__all__)}
+    surface = {
+        "storm_pipeline": set(storm_pipeline.__all__),
+        "storm_pipeline.api": set(api.__all__),
+        "storm_pipeline.judges.base": {"Judge", "Question"},  # documented in the reference
+    }
     for module, name in imported(path):
-        if module.split(".")[0] == "storm_pipeline":
+        if module.split(".")[0] == "storm_pipeline" and module not in SEAM:
             assert name in surface.get(module, ()), f"{module}.{name}"
         if module.split(".")[0] == "storm_bench":
             assert module in BENCH, module

@@ -1,0 +1,44 @@
+"""CONNER's Figure 3: means of generated knowledge as curves over the models that wrote it."""
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from storm_bench.conner.report import WRITTEN
+from storm_bench.conner.scoring import INTRINSIC, Record
+from storm_bench.conner.study_records import measured
+from storm_bench.datasets.dataset import write_bytes
+from storm_bench.reporting.plots import drawings
+
+SHOWN = (*INTRINSIC, "helpfulness", "validity")
+
+
+def plot_writers(studies: Mapping[str, Sequence[Record]], file: Path) -> None:
+    """Write a PNG: a panel a measure, a curve a data set and kind of knowledge, the writers from left to right.
+
+    Raises:
+        DatasetError: the file cannot be written.
+        MissingExtraError: matplotlib is not installed.
+    """
+    datasets = dict.fromkeys(one.dataset for own in studies.values() for one in own)
+    with drawings() as made, io.BytesIO() as picture:
+        drawing = made(figsize=(9.6, 4.8), layout="constrained")
+        panels = drawing.subplots(2, (len(SHOWN) + 1) // 2).flat
+        for axes, name in zip(panels, SHOWN, strict=False):
+            axes.set_title(name)
+            for dataset, kind in ((dataset, kind) for dataset in datasets for kind in WRITTEN):
+                means = {writer: _mean(own, dataset, kind, name) for writer, own in studies.items()}
+                known = {writer: mean for writer, mean in means.items() if mean is not None}
+                axes.plot(list(known), list(known.values()), "o-", markersize=3, label=f"{dataset}, {kind}")
+            axes.tick_params("x", rotation=30)
+        panels[-1].set_axis_off()
+        panels[-1].legend(*panels[0].get_legend_handles_labels(), loc="center", frameon=False)
+        drawing.savefig(picture, format="png", dpi=150, metadata={"Software": None})
+        write_bytes(file, picture.getvalue())
+
+
+def _mean(records: Sequence[Record], dataset: str, kind: str, name: str) -> float | None:
+    own = (one for one in measured(records) if (one.dataset, one.kind) == (dataset, kind))
+    values = [value for one in own if (value := one.scores.get(name)) is not None]
+    return fmean(values) if values else None

@@ -1,0 +1,63 @@
+"""Published sentences with evidence and labels: WiCE (Kamoi et al. 2023), AttributionBench (Li et al. 2024)."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+_ATTRIBUTION_BENCH = "attributionbench_dev.jsonl.gz"
+
+
+@dataclass(frozen=True)
+class LabelledSentence:
+    """A sentence, the texts that it cites, whether they support it, and the topic whose sentences are correlated."""
+
+    text: str
+    sources: tuple[str, ...]  # none is empty
+    label: Literal["supported", "partly", "not"]
+    topic: str  # title of the article, or the question
+
+
+def read_wice(folder: Path, file: str = "wice_claim_dev.jsonl.gz") -> tuple[LabelledSentence, ...]:
+    """WiCE: sentences of Wikipedia and the pages that they cite. Raises OSError: the file is not there."""
+    labels: dict[str, Literal["supported", "partly", "not"]]
+    labels = {"supported": "supported", "partially_supported": "partly", "not_supported": "not"}
+    return tuple(
+        LabelledSentence(row["claim"], ("\n".join(row["evidence"]),), labels[row["label"]], row["meta"]["claim_title"])
+        for row in _rows(folder / file)
+    )
+
+
+def read_attribution_bench(folder: Path, *, trained_on: bool | None = None) -> tuple[LabelledSentence, ...]:
+    """AttributionBench without ExpertQA, which is a data set of its own: sentences of answers and their sources.
+
+    Args:
+        trained_on: the half of the questions that the small judge is trained on, or the other one; None: both.
+
+    Raises:
+        OSError: the file is not there.
+    """
+    rows = (row for row in _rows(folder / _ATTRIBUTION_BENCH) if row["src_dataset"] != "ExpertQA")
+    found = (
+        LabelledSentence(
+            row["claim"],
+            tuple(text for text in row["references"] if text.strip()),
+            "supported" if row["attribution_label"] == "attributable" else "not",
+            row["question"],
+        )
+        for row in rows
+        if trained_on is None or trained_on == is_trained_on(row["question"])
+    )
+    return tuple(one for one in found if one.sources)
+
+
+def is_trained_on(question: str) -> bool:
+    """Whether the small judge is trained on a question of AttributionBench."""
+    return sum(question.encode()) % 2 == 0
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)

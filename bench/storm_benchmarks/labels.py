@@ -1,0 +1,72 @@
+"""Adds up the labels that readers gave, as they are kept in ``experiments/labels``.
+
+    python -m storm_benchmarks.labels
+
+Its README says who read what. Nothing but the labels is needed: neither the articles nor a model.
+"""
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from storm_benchmarks.shared import ROOT, print_table
+
+LABELS = ROOT / "experiments" / "labels"
+KEPT = {
+    "statements": ("system",),
+    "oder-facts": ("article", "held"),
+    "oder-citations": ("article",),
+    "capable-citations": ("article",),
+    "storm-errors": ("run",),
+    "deepscholar-nuggets": ("topic", "article"),
+    "embedded-pairs": ("reader",),
+    "own-sentences": ("language",),
+}
+"""File → the columns whose values make a row of its table; the columns of the table are its labels."""
+CITATIONS = ("oder-citations", "capable-citations")
+"""The files of sentences that were read beside what they cite."""
+
+Row = dict[str, str]
+
+
+def main() -> None:
+    """Print a Markdown table of each file, and citation recall and precision of articles whose sentences were read."""
+    for name, keys in KEPT.items():
+        print(f"\n{name}\n")
+        print_table(*counted(labels(name), keys))
+    read = [row for name in CITATIONS for row in labels(name)]
+    print()
+    print_table(("article", "citation recall", "citation precision"), citations(read))
+
+
+def labels(name: str) -> list[Row]:
+    """The rows of a file of labels."""
+    with (LABELS / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def counted(rows: Iterable[Row], keys: Sequence[str]) -> tuple[list[str], list[list[object]]]:
+    """Head and rows of a table: how often each label was given, by the values of ``keys``, with shares."""
+    counts = Counter((*(row[key] for key in keys), row["label"]) for row in rows)
+    kinds = sorted({label for *_, label in counts})
+    table: list[list[object]] = []
+    for group in sorted({tuple(group) for *group, _ in counts}):
+        total = sum(counts[*group, kind] for kind in kinds)
+        own = [counts[*group, kind] for kind in kinds]
+        table.append([*group, total, *(f"{count} ({count / total:.1%})" for count in own)])
+    return [*keys, "labels", *kinds], table
+
+
+def citations(rows: Sequence[Row]) -> list[list[object]]:
+    """Per article: the share of sentences that their citations support, and of citations that support in part."""
+    found: list[list[object]] = []
+    for article in sorted({row["article"] for row in rows}):
+        own = [row for row in rows if row["article"] == article]
+        given, supporting = (sum(int(row[name]) for row in own) for name in ("citations", "supporting"))
+        recall = sum(row["label"] == "supported" for row in own) / len(own)
+        found.append([article, f"{recall:.1%} of {len(own)}", f"{supporting / given:.1%} of {given}"])
+    return found
+
+
+if __name__ == "__main__":
+    main()

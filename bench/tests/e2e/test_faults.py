@@ -1,0 +1,183 @@
+"""The fault bench in short: runs that are killed, failed, hung, short of space, or side by side (docs/faults.md)."""
+
+import dataclasses
+import math
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from storm_benchmarks.faults.calls import disagreements
+from storm_benchmarks.faults.command import Ended
+from storm_benchmarks.faults.disks import (
+    deleted_after,
+    output_full,
+    over_quota,
+    read_only_from_the_start,
+    unreadable,
+    wrong_failure,
+)
+from storm_benchmarks.faults.interrupts import SIGNALS, interrupted_at, interrupted_during
+from storm_benchmarks.faults.kills import Kill, Whole, age_of, killed_at, moments, undisturbed
+from storm_benchmarks.faults.kinds import KINDS, OK, Plan, Sent, sent_for
+from storm_benchmarks.faults.lab import TOPIC, Lab, dangling, lab
+from storm_benchmarks.faults.replies import Outcome, crowd, hung
+from storm_benchmarks.faults.server import Line
+from storm_pipeline.run.events import Failed, Retried
+
+KILLS = 3
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with lab(tmp_path_factory.mktemp("faults"), perspectives=1, turns=1, lm_timeout=1.0, search_timeout=0.5) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def patient(place: Lab) -> Lab:
+    """Where nothing times out, however busy the machine is: a call that is asked again there was lost by a kill."""
+    return dataclasses.replace(place, lm_timeout=60.0, search_timeout=60.0)
+
+
+@pytest.fixture(scope="module")
+def whole(patient: Lab) -> Whole:
+    return undisturbed(patient, "undisturbed")
+
+
+@pytest.fixture(scope="module")
+def failed(place: Lab) -> Outcome:
+    """Replies of 10 MB arrive in time on a busy machine too."""
+    return crowd(dataclasses.replace(place, lm_timeout=4.0), "failing", 3, seed=3)
+
+
+@pytest.mark.parametrize("number", range(KILLS))
+def test_a_killed_run_ends_as_if_nothing_had_happened(patient: Lab, whole: Whole, number: int) -> None:
+    run = killed_at(patient, f"killed-{number}", [moments(KILLS, whole)[number]], whole)
+    assert run.problems == ()
+    assert run.repeated <= run.in_flight
+
+
+def test_a_killed_run_of_two_rounds_ends_as_if_nothing_had_happened(patient: Lab) -> None:
+    longer = dataclasses.replace(patient, rounds=2)
+    whole = undisturbed(longer, "undisturbed-twice")
+    kinds = {line.kind for line in longer.bench.log("undisturbed-twice")}
+    assert {"open questions", "revised section"} <= kinds
+    run = killed_at(longer, "killed-twice", [moments(3, whole)[1], moments(3, whole)[2]], whole)
+    assert run.problems == ()
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("share", [0.1, 0.6])
+def test_an_interrupted_run_goes_on(patient: Lab, whole: Whole, number: signal.Signals, share: float) -> None:
+    run = f"signal-{number}-{share}"
+    assert interrupted_at(patient, run, number, share * whole.seconds, whole) == []
+
+
+def test_ctrl_c_in_each_phase_stops_in_order(patient: Lab, whole: Whole) -> None:
+    phases = {line.kind for line in patient.bench.log("undisturbed")}
+    assert {"search", "question", "answer", "outline", "section", "lead"} <= phases
+    found = {
+        phase: interrupted_during(patient, f"during-{phase.replace(' ', '-')}", phase, whole)
+        for phase in sorted(phases)
+    }
+    assert not any(found.values()), found
+
+
+@pytest.mark.parametrize(
+    ("received", "ended", "met", "age"),
+    [
+        (9.0, 9.5, False, 0.5),
+        (9.0, 9.9, True, 0.1),
+        (9.0, 11.0, True, 0.0),
+        (10.1, 10.15, True, 0.0),  # asked while the signal was on its way
+        (10.3, 10.4, False, math.inf),
+    ],
+)
+def test_what_a_kill_meets_is_in_flight(received: float, ended: float, met: bool, age: float) -> None:
+    line, kill = Line("run", "question", "key", 0, OK, received, ended, whole=True), Kill(10.0, 10.2)
+    assert kill.met(line) is met
+    assert age_of(line, [kill]) == pytest.approx(age)
+
+
+def test_runs_side_by_side_tell_every_fault_of_their_server_once_and_nothing_else(failed: Outcome) -> None:
+    assert failed.problems == [], failed.problems
+    assert len(failed.articles) == 3
+    assert failed.faults > 10
+
+
+def test_a_fault_that_is_not_reported_or_made_up_is_noticed(failed: Outcome) -> None:
+    events, articles = failed.events, failed.articles
+    retried = next(event for event in events if isinstance(event, Retried))
+    assert disagreements(failed.log, [event for event in events if event is not retried], articles)
+    assert disagreements(failed.log, [*events, retried], articles)
+    assert disagreements(failed.log, [*events, Failed("sections", "no reason")], articles)
+    assert disagreements(failed.log[1:], events, articles)
+
+
+def test_what_dangles_is_noticed(failed: Outcome) -> None:
+    article = failed.articles[0]
+    assert dangling(article) == []
+    assert dangling(dataclasses.replace(article, sources=article.sources[1:], lead=()))
+    assert dangling(dataclasses.replace(article, sections=()))
+
+
+def test_a_model_that_never_answers_is_named_within_the_time_outs(place: Lab) -> None:
+    hasty = dataclasses.replace(place, lm_timeout=0.3)
+    assert hung(hasty, "hung-model", search=False).problems == []
+
+
+def test_a_search_engine_that_never_answers_is_named_within_the_time_outs(place: Lab) -> None:
+    hasty = dataclasses.replace(place, search_timeout=0.1)
+    assert hung(hasty, "hung-engine", search=True).problems == []
+
+
+def test_files_that_may_not_grow_end_a_run_that_can_go_on(place: Lab, whole: Whole) -> None:
+    assert over_quota(place, "quota", whole.largest // 2, whole) == []
+
+
+def test_a_result_that_cannot_be_printed_is_kept(place: Lab, whole: Whole) -> None:
+    assert output_full(place, "output", whole) == []
+
+
+def test_a_folder_that_may_not_be_written_is_named(place: Lab) -> None:
+    assert read_only_from_the_start(place, "closed") == []
+
+
+def test_a_file_that_may_not_be_read_is_named(patient: Lab, whole: Whole) -> None:
+    assert unreadable(patient, "unreadable", whole, ("settings.json", "journal.jsonl", "events.jsonl")) == []
+
+
+def test_a_run_whose_folder_is_deleted_ends_with_a_word(place: Lab, whole: Whole) -> None:
+    assert deleted_after(place, "deleted", whole.seconds / 2) == []
+
+
+@pytest.mark.parametrize("said", ["", "error: one\nerror: two", "error: unexpected fault: 'x'", "Traceback …"])
+def test_a_command_that_fails_with_other_words_is_noticed(said: str) -> None:
+    assert wrong_failure(Ended(1, "", said, 0.0), "No space left")
+    assert wrong_failure(Ended(0, "", "error: cannot write x: No space left on device", 0.0), "No space left")
+    assert not wrong_failure(Ended(1, "", "error: cannot write x: No space left on device", 0.0), "No space left")
+
+
+def test_faults_are_drawn_anew_for_each_call_and_alike_for_each_run() -> None:
+    plan = Plan(share=0.3)
+    drawn = [plan.drawn(f"{key}", attempt, search=False)[0] for key in range(2000) for attempt in (0, 1)]
+    again = [plan.drawn(f"{key}", attempt, search=False)[0] for key in range(2000) for attempt in (0, 1)]
+    assert drawn == again
+    assert set(drawn) == {OK, *KINDS}
+    assert 0.27 < sum(fault != OK for fault in drawn) / len(drawn) < 0.33
+    assert {plan.drawn(f"{key}", 0, search=True)[0] for key in range(200)} == {OK}
+
+
+def test_a_reply_of_no_use_is_none_for_its_prompt() -> None:
+    body = {"choices": [{"message": {"role": "assistant", "content": "Who came first?"}}]}
+    seen = {fault: sent_for(fault, "question", body) for fault in KINDS if fault != "time-out"}
+    assert all(isinstance(sent, Sent) and b'Who came first?"' not in sent.data for sent in seen.values())
+    assert len(seen["10 MB"].data) > 10_000_000
+    assert TOPIC not in seen["500"].data.decode()
+
+
+def test_the_log_on_the_disk_holds_every_call(place: Lab, failed: Outcome) -> None:
+    path = Path(place.folder / "calls.jsonl")
+    assert sum('"run": "failing"' in line for line in path.read_text(encoding="utf-8").splitlines()) == len(failed.log)

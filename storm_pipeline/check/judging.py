@@ -1,0 +1,140 @@
+"""Judges every sentence of an article by the passages that it cites."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Literal
+
+from storm_pipeline.judges.base import Judge, Label, Question, Span, Verdict
+from storm_pipeline.judges.carried import with_spans
+from storm_pipeline.references.changing import with_sentences
+from storm_pipeline.text.words import has_word, tidy
+from storm_pipeline.types import Article, Citation, Section, Sentence
+
+Status = Label | Literal["uncited", "unread"]
+"""A judge's label; ``uncited`` without a citation; ``unread`` where none of the sources cited could be read."""
+STATUSES: tuple[Status, ...] = ("supported", "partly", "not", "contradicted", "uncited", "unread")
+
+
+@dataclass(frozen=True)
+class CheckedSentence:
+    """A sentence and what its sources say of it.
+
+    Attributes:
+        place: its position among all sentences of the article in reading order, from 0.
+        heading: the innermost heading above it; empty in the lead.
+        sentence: text and citations, whose spans are the words that decided.
+        probability: that all of it follows from its passages, in [0, 1]; None where it was not judged.
+        reason: what is missing or contradicted; may be empty.
+    """
+
+    place: int
+    heading: str
+    sentence: Sentence
+    status: Status
+    probability: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An article whose sentences were judged.
+
+    Attributes:
+        article: with the words that decided as the spans of its citations.
+        sentences: those that were judged or could not be, in reading order.
+        judge: name of the judge; see its calibration before relying on a figure.
+        threshold: the judge's least probability of a supported sentence.
+        unread: source id → why it was not read.
+    """
+
+    article: Article
+    sentences: tuple[CheckedSentence, ...]
+    judge: str
+    threshold: float
+    unread: Mapping[str, str]
+
+    @property
+    def counts(self) -> dict[Status, int]:
+        """How many sentences have each status, those that none has included."""
+        found = Counter(own.status for own in self.sentences)
+        return {status: found[status] for status in STATUSES}
+
+    @property
+    def support(self) -> float | None:
+        """Share of the judged sentences that are supported, in [0, 1]; None if none was judged."""
+        judged = [own for own in self.sentences if own.probability is not None]
+        return sum(own.status == "supported" for own in judged) / len(judged) if judged else None
+
+    def failing(self, statuses: Collection[str]) -> tuple[CheckedSentence, ...]:
+        """The sentences with one of the statuses."""
+        return tuple(own for own in self.sentences if own.status in statuses)
+
+
+def check_article(
+    article: Article, judge: Judge, unread: Mapping[str, str] | None = None, only: Collection[int] | None = None
+) -> Checked:
+    """Judge each sentence by all passages that it cites and that were read.
+
+    Args:
+        unread: source id → why it was not read.
+        only: places of the sentences to judge, from 0; the others stay as they are, spans included. None: all.
+
+    Raises:
+        SettingsError, ModelError: as :meth:`storm_pipeline.judges.base.Judge.judge`.
+    """
+    unread = unread or {}
+    texts = {own.id: own.text for source in article.sources if source.id not in unread for own in source.snippets}
+    sentences = list(with_spans(article).sentences())
+    chosen = range(len(sentences)) if only is None else only
+    readable = [[one for one in own.citations if one.snippet_id in texts] for own in sentences]
+    asked = [i for i, own in enumerate(sentences) if i in chosen and has_word(own.text) and readable[i]]
+    questions = [
+        Question(tidy(sentences[place].text), tuple(texts[one.snippet_id] for one in readable[place]))
+        for place in asked
+    ]
+    verdicts = dict(zip(asked, judge.judge(questions), strict=True))
+    places = count()
+
+    def located(before: Sentence) -> Sentence:
+        place = next(places)
+        spans = verdicts[place].spans if place in verdicts else ()
+        return _located(sentences[place], readable[place], spans) if place in chosen else before
+
+    checked = with_sentences(article, located)
+    rows = tuple(
+        _row(place, heading, own, verdicts.get(place))
+        for place, (heading, own) in enumerate(_with_headings(checked))
+        if place in chosen and has_word(own.text)
+    )
+    return Checked(checked, rows, judge.name, judge.threshold, unread)
+
+
+def _row(place: int, heading: str, sentence: Sentence, verdict: Verdict | None) -> CheckedSentence:
+    if verdict is None:
+        return CheckedSentence(place, heading, sentence, "unread" if sentence.citations else "uncited")
+    return CheckedSentence(place, heading, sentence, verdict.label, verdict.probability, verdict.reason)
+
+
+def _located(sentence: Sentence, cited: Sequence[Citation], spans: Sequence[Span]) -> Sentence:
+    """The sentence whose citations have the words that decided; those of unread sources have none."""
+    found = {
+        own.snippet_id: tuple(sorted((one.start, one.end) for one in spans if one.passage == position)) or own.spans
+        for position, own in enumerate(cited)
+    }
+    own = (replace(one, spans=found.get(one.snippet_id, ())) for one in sentence.citations)
+    return replace(sentence, citations=tuple(own))
+
+
+def _with_headings(article: Article) -> Iterator[tuple[str, Sentence]]:
+    """All sentences in reading order, each with the heading above it."""
+
+    def of(section: Section) -> Iterator[tuple[str, Sentence]]:
+        yield from ((section.heading, own) for paragraph in section.paragraphs for own in paragraph.sentences)
+        for below in section.subsections:
+            yield from of(below)
+
+    yield from (("", own) for paragraph in article.lead for own in paragraph.sentences)
+    for section in article.sections:
+        yield from of(section)

@@ -1,0 +1,116 @@
+"""Reads an article with its sources: those beside it, those it holds, and those that are fetched."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.documents.articles.pages import AvailablePages, Reference
+from storm_pipeline.documents.articles.reading import SUFFIXES, read_article, title_of
+from storm_pipeline.documents.document import Document
+from storm_pipeline.documents.plain import web_address
+from storm_pipeline.documents.reader import read_documents
+from storm_pipeline.errors import DatasetError, PageError
+from storm_pipeline.identity import source_id
+from storm_pipeline.pages.extract import Page
+from storm_pipeline.types import Article, Snippet
+
+PASSAGES = 3
+"""Passages of a page, at most, that a sentence is judged by."""
+OFFLINE = "it is not in the folder, and nothing was fetched"
+_WORKERS = 8
+_RUN = "article.json"
+
+
+@dataclass(frozen=True)
+class Read:
+    """An article, and which of the sources that it cites could not be read."""
+
+    article: Article  # its passages of unread sources say why they were not read
+    unread: Mapping[str, str]  # source id → why, a clause
+
+
+def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str], Page] | None = None) -> Read:
+    """Read an article and the sources that it cites.
+
+    Args:
+        path: a file with one of :data:`SUFFIXES`, the folder of a run, what an installed reader reads, or a folder with
+            one article and its sources as documents.
+        sources: a folder or file of documents: the pages that the article cites, found by their addresses. By default
+            those beside the article, if ``path`` is a folder.
+        fetch: URL → page; raises PageError. None: nothing is fetched.
+
+    Raises:
+        DatasetError: there is no article, or several, or it is damaged.
+        MissingExtraError: the format's parser is not installed.
+    """
+    file = _article_in(path)
+    beside = sources or (path if path.is_dir() and file != path and file.name != _RUN else None)
+    known = list(_references(beside, file)) if beside else []
+    found = _Pages(known, {})
+    article = read_article(file, title_of(file), found)
+    if not found.missing:
+        return Read(article, {})
+    fetched, unread = _fetched(found.missing, fetch)
+    return Read(read_article(file, title_of(file), _Pages([*known, *fetched], unread)), unread)
+
+
+class _Pages(AvailablePages):
+    """Pages of which every reference has a passage: for one that was not read, why."""
+
+    def __init__(self, pages: Iterable[Reference], unread: Mapping[str, str]) -> None:
+        super().__init__(pages, PASSAGES)
+        self.missing: dict[str, Reference] = {}
+        self._unread = unread
+
+    def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
+        if found := super().passages(statement, reference):
+            return found
+        url = reference.url or f"reference:{reference.title}"
+        missing = Snippet(url, reference.title, f"Not read: {self._unread.get(source_id(url), OFFLINE)}.")
+        self.missing[missing.source_id] = reference
+        return (missing,)
+
+
+def _article_in(path: Path) -> Path:
+    """The article's file, or the folder itself where a reader of folders may read it."""
+    if not path.is_dir():
+        return path
+    if (path / _RUN).is_file():
+        return path / _RUN
+    files = sorted(own for own in path.iterdir() if own.suffix in SUFFIXES and own.is_file())
+    named = [own for own in files if own.stem in {"article", path.name}] or files
+    if len(named) > 1:
+        names = ", ".join(own.name for own in named[:5])
+        raise DatasetError(f"{path} has several files that may be the article ({names}): name one, and --pages {path}")
+    return named[0] if named else path
+
+
+def _references(place: Path, article: Path) -> Iterable[Reference]:
+    """The documents of a folder but the article, by their addresses: of the file, and of the page that it states."""
+    for own in read_documents(place):
+        if isinstance(own, Document) and own.url != article.resolve().as_uri():
+            text = "\n\n".join(text for _, text in own.pages)
+            for url in dict.fromkeys(filter(None, (own.url, own.record.url))):
+                yield Reference(url, own.title, text)
+
+
+def _fetched(
+    missing: Mapping[str, Reference], fetch: Callable[[str], Page] | None
+) -> tuple[list[Reference], dict[str, str]]:
+    """The pages that can be fetched, and why the others cannot, by their ids."""
+
+    def fetched(reference: Reference) -> Reference | str:
+        if not web_address(reference.url):
+            return "the article gives no address of it" if not reference.url else "it is no page of the web"
+        if fetch is None:
+            return OFFLINE
+        try:
+            page = fetch(reference.url)
+        except PageError as error:
+            return str(error)
+        return Reference(reference.url, page.title or reference.title, "\n\n".join(text for _, text in page.pages))
+
+    found = dict(zip(missing, parallel_map(fetched, missing.values(), workers=_WORKERS), strict=True))
+    pages = [own for own in found.values() if isinstance(own, Reference)]
+    return pages, {name: own for name, own in found.items() if isinstance(own, str)}

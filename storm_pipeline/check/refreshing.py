@@ -1,0 +1,149 @@
+"""Looks at an article's sources again: which sentences rest on words that their pages no longer have."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from storm_pipeline.check.judging import Checked, check_article
+from storm_pipeline.check.reading import PASSAGES
+from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.documents.articles.pages import AvailablePages, Reference
+from storm_pipeline.documents.document import Document
+from storm_pipeline.documents.plain import web_address
+from storm_pipeline.documents.reader import read_documents
+from storm_pipeline.errors import PageError
+from storm_pipeline.judges.base import Judge
+from storm_pipeline.pages.extract import Page
+from storm_pipeline.references.changing import with_sentences
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source
+
+_WORKERS = 8
+_FILE = "file:"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A sentence one of whose passages is not as it was.
+
+    Attributes:
+        place: among all sentences of the article in reading order, from 0.
+        text: the sentence.
+        kind: ``changed`` (the page no longer has the words) or ``unread`` (the page could not be read).
+        source: address of the page.
+        reason: why it could not be read; empty for ``changed``.
+    """
+
+    place: int
+    text: str
+    kind: Literal["changed", "unread"]
+    source: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """An article and what its sources say today.
+
+    Attributes:
+        changes: in reading order; empty where all pages have the words.
+        checked: the article whose sentences with a ``changed`` passage cite what their pages have now, judged anew; all
+            other sentences are as they were.
+        uncompared: number of citations of a search engine's words, which pages need not have.
+    """
+
+    changes: tuple[Change, ...]
+    checked: Checked
+    uncompared: int
+
+    @property
+    def failing(self) -> frozenset[int]:
+        """Places of the changed sentences that their pages do not support any more."""
+        return frozenset(own.place for own in self.checked.failing({"partly", "not", "contradicted"}))
+
+
+def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page]) -> Refreshed:
+    """Read the cited pages again, and compare the words that the sentences rest on.
+
+    ``fetch``: URL → page as it is now; raises PageError. Raises as :meth:`storm_pipeline.judges.base.Judge.judge`.
+    """
+    cited = {own.source_id for sentence in article.sentences() for own in sentence.citations}
+    sources = [own for own in article.sources if own.id in cited]
+    now = dict(zip((own.id for own in sources), parallel_map(_reader(fetch), sources, workers=_WORKERS), strict=True))
+    snippets = {own.id: own for source in article.sources for own in source.snippets}
+    pages = AvailablePages((own for own in now.values() if isinstance(own, Reference)), PASSAGES)
+    folded = {name: _folded(own.text) for name, own in now.items() if isinstance(own, Reference)}
+    changes: list[Change] = []
+    fresh: dict[str, Snippet] = {}
+    uncompared = 0
+
+    def citations(place: int, sentence: Sentence) -> Iterable[Citation]:
+        nonlocal uncompared
+        for own in sentence.citations:
+            snippet, page = snippets.get(own.snippet_id), now[own.source_id]
+            if snippet is None or (own.source_id in folded and _has(folded[own.source_id], snippet, own)):
+                yield own
+            elif snippet.origin != "page" and not snippet.url.startswith(_FILE):
+                uncompared += 1
+                yield own
+            elif isinstance(page, str):
+                changes.append(Change(place, sentence.text, "unread", snippet.url, page))
+                yield own
+            else:
+                changes.append(Change(place, sentence.text, "changed", snippet.url))
+                for passage in pages.passages(sentence.text, page):
+                    fresh[passage.id] = replace(snippet, text=passage.text, page=None, page_label=None)
+                    yield Citation(own.source_id, fresh[passage.id].id)
+
+    places = iter(range(sum(1 for _ in article.sentences())))
+
+    def sentence(own: Sentence) -> Sentence:
+        found = tuple(dict.fromkeys(citations(next(places), own)))
+        return own if found == own.citations else replace(own, citations=found)
+
+    updated = _with_snippets(with_sentences(article, sentence), tuple(fresh.values()))
+    changed = {own.place for own in changes if own.kind == "changed"}
+    return Refreshed(tuple(changes), check_article(updated, judge, only=changed), uncompared)
+
+
+def _reader(fetch: Callable[[str], Page]) -> Callable[[Source], Reference | str]:
+    """Reads a source as it is now; says why where it cannot."""
+
+    def read(source: Source) -> Reference | str:
+        if source.url.startswith(_FILE):
+            found = read_documents(Path(unquote(urlsplit(source.url).path)))
+            texts = [text for own in found if isinstance(own, Document) for _, text in own.pages]
+            return (
+                Reference(source.url, source.title, "\n\n".join(texts)) if texts else "the file is gone or unreadable"
+            )
+        if not web_address(source.url):
+            return "it is neither a page of the web nor a file"
+        try:
+            page = fetch(source.url)
+        except PageError as error:
+            return str(error)
+        return Reference(source.url, source.title, "\n\n".join(text for _, text in page.pages))
+
+    return read
+
+
+def _folded(text: str) -> str:
+    return tidy(text).casefold()
+
+
+def _has(page: str, snippet: Snippet, citation: Citation) -> bool:
+    """Whether a page has the words that carry a sentence; all of the passage where they are not known."""
+    parts = [snippet.text[start:end] for start, end in citation.spans] or [snippet.text]
+    return all(_folded(part) in page for part in parts)
+
+
+def _with_snippets(article: Article, fresh: Sequence[Snippet]) -> Article:
+    """The article whose sources have the passages of today too."""
+    added = {own.id: [new for new in fresh if new.source_id == own.id] for own in article.sources}
+    sources = (
+        replace(own, snippets=tuple(dict.fromkeys([*own.snippets, *added[own.id]]))) if added[own.id] else own
+        for own in article.sources
+    )
+    return replace(article, sources=tuple(sources))

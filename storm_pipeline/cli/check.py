@@ -1,0 +1,174 @@
+"""``storm check``: any article judged against its sources, sentence by sentence."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from storm_pipeline.cli.consent import settings_asking
+from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.output import say, show_table, tell
+from storm_pipeline.files import write_atomically
+from storm_pipeline.text.formatting import counted, is_printable, printable
+
+if TYPE_CHECKING:
+    from storm_pipeline.check import Checked, CheckedSentence
+    from storm_pipeline.check.fixing import Proposal
+    from storm_pipeline.judges.base import Judge
+    from storm_pipeline.pages.extract import Page
+    from storm_pipeline.settings import Settings
+    from storm_pipeline.types import Article
+
+_TEXTS = (".md", ".txt", ".wiki")
+FAILED = 3
+"""Exit status if sentences fail; 0: none does, 1: an error, 2: a setting or an option is wrong."""
+
+
+def check(
+    ctx: typer.Context,
+    article: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ARTICLE",
+            help="File (.md, .wiki, .json, .docx, .html), a run's folder, or a folder of an article and its sources.",
+            show_default=False,
+        ),
+    ],
+    *,
+    pages: Annotated[
+        Path | None,
+        typer.Option("--pages", metavar="PATH", help="Folder, or .jsonl, of the pages that it cites."),
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Fetch no page.")] = False,
+    fail_on: Annotated[
+        str,
+        typer.Option(
+            "--fail-on", metavar="VERDICTS", help="Of partly, not, contradicted, uncited, unread: which end with 3."
+        ),
+    ] = "not,contradicted",
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="DIR", help="Write check.json and check.html into this folder.")
+    ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Ask the model of --lm for edits of what fails, as a diff.")
+    ] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Make the edits of --fix in the file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Judge every sentence of ARTICLE by the sources that it cites, and print those that they do not support.
+
+    Sources are taken from the article, from its folder or --pages, and else fetched from the web. Ends with 3 if
+    sentences fail, for use in scripts.
+    """
+    with Guard(debug=debug):
+        from storm_pipeline.errors import DatasetError
+        from storm_pipeline.judges.opening import open_judge
+
+        statuses = _statuses(fail_on)
+        settings = settings_asking(ctx.obj)
+        judge = open_judge(settings.judge, settings)
+        checked = _checked(article, judge, pages, None if offline else fetcher(settings))
+        if to is not None:
+            _write(checked, to)
+        nothing_read = bool(checked.unread) and checked.support is None
+        if as_json or not nothing_read:
+            _print(checked, as_json=as_json)
+        if nothing_read:
+            why = next(iter(checked.unread.values()))
+            raise DatasetError(f"no source could be read, so nothing was judged ({why}): name them with --pages")
+        if failing := checked.failing(statuses):
+            if fix:
+                _fix(article, checked, failing, judge, settings, apply=apply)
+            tell(f"{len(failing)} of {counted(len(checked.sentences), 'sentence')} fail ({', '.join(statuses)})")
+            raise typer.Exit(FAILED)
+
+
+def _fix(
+    file: Path,
+    checked: "Checked",
+    failing: "Sequence[CheckedSentence]",
+    judge: "Judge",
+    settings: "Settings",
+    *,
+    apply: bool,
+) -> None:
+    """Print the proposed edits as a diff, of the file's text where it is text, else of the article as Markdown."""
+    from storm_pipeline.check.fixing import applied, diff
+    from storm_pipeline.errors import SettingsError
+
+    is_text = file.suffix in _TEXTS
+    if apply and not is_text:
+        raise SettingsError(f"--apply changes files of text alone ({', '.join(_TEXTS)}); {file.name} is none")
+    proposals = _proposals(checked, failing, judge, settings)
+    before = file.read_text(encoding="utf-8") if is_text else checked.article.to_markdown()
+    after, left = applied(before, proposals)
+    if changes := diff(before, after, file.name):
+        say("".join(one if one in "\n\t" or is_printable(one) else " " for one in changes))
+    for one in left:
+        tell(printable(f"cannot be placed: {one.before} → {one.after or '(deleted)'}"))
+    if apply and after != before:
+        write_atomically(file, after)
+        tell(f"changed {file}")
+
+
+def edited(checked: "Checked", failing: "Sequence[CheckedSentence]", judge: "Judge", settings: "Settings") -> "Article":
+    """The article with the edits that a model proposes for sentences that fail; all others stay as they are."""
+    from storm_pipeline.check.fixing import with_proposals
+
+    return with_proposals(checked.article, _proposals(checked, failing, judge, settings))
+
+
+def _proposals(
+    checked: "Checked", failing: "Sequence[CheckedSentence]", judge: "Judge", settings: "Settings"
+) -> "tuple[Proposal, ...]":
+    from storm_pipeline.check.fixing import propose
+    from storm_pipeline.models.asking import LanguageModels
+    from storm_pipeline.models.open_models import open_models
+
+    models = LanguageModels.outside_a_run(open_models(settings), settings)
+    return propose(checked, failing, judge, models, settings)
+
+
+def _statuses(given: str) -> list[str]:
+    from storm_pipeline.check.judging import STATUSES
+    from storm_pipeline.errors import SettingsError
+
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    if unknown := [name for name in names if name not in STATUSES]:
+        raise SettingsError(f"--fail-on has no verdict {unknown[0]!r}: choose among {', '.join(STATUSES)}")
+    return names
+
+
+def _checked(article: Path, judge: "Judge", sources: Path | None, fetch: "Callable[[str], Page] | None") -> "Checked":
+    from storm_pipeline.check import check_article, read_for_check
+
+    read = read_for_check(article, sources, fetch)
+    return check_article(read.article, judge, read.unread)
+
+
+def fetcher(settings: "Settings") -> "Callable[[str], Page]":
+    """Fetches pages as a run does, and keeps them as the settings say."""
+    from storm_pipeline.pages.reading import CachedPages, WebPages
+
+    return CachedPages(WebPages(), settings.cache, settings.search_cache, settings.search_cache_days)
+
+
+def _print(checked: "Checked", *, as_json: bool) -> None:
+    from storm_pipeline.check import report
+
+    if as_json:
+        say(report.to_json(checked))
+        return
+    if found := report.rows(checked):
+        show_table(report.COLUMNS, found)
+    say(report.summary(checked))
+
+
+def _write(checked: "Checked", folder: Path) -> None:
+    from storm_pipeline.check import report
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in (("check.json", report.to_json(checked)), ("check.html", report.to_page(checked))):
+        write_atomically(folder / name, text)

@@ -1,0 +1,130 @@
+"""The seam of the judges: claims and passages in, verdicts with a probability and the deciding words out."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Label = Literal["supported", "partly", "not", "contradicted"]
+"""What passages say of a claim: all of it, some of it, nothing of it, or something that cannot be true with it."""
+Parameters = Mapping[str, str | int | float]
+"""What a judge's verdicts depend on: model, threshold, a hash of the prompt. Printed beside figures based on them."""
+_CACHED = 20_000  # verdicts that are remembered: about those of a hundred articles
+
+
+@dataclass(frozen=True)
+class Question:
+    """A claim, one sentence without citation markers, and the texts that may support it, together or one of them."""
+
+    claim: str
+    passages: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of a passage: ``question.passages[passage][start:end]``, never empty."""
+
+    passage: int  # position among the question's passages, from 0
+    start: int  # first character, from 0
+    end: int  # behind the last character
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What passages say of a claim.
+
+    Attributes:
+        label: supported exactly where ``probability`` reaches the judge's threshold.
+        probability: that all of the claim follows from the passages, in [0, 1]; comparable within one judge only.
+        spans: the words that decide, the most important first; may be empty (:mod:`.spans` finds them).
+        reason: what is missing or contradicted, in a few words that a writer can act on; may be empty.
+    """
+
+    label: Label
+    probability: float
+    spans: tuple[Span, ...] = ()
+    reason: str = ""
+
+
+class Judge(Protocol):
+    """Says for claims whether their passages support them. Called from several threads.
+
+    A verdict depends on its own question alone, not on what else is asked with it. Where there is no passage with
+    words, or no claim, the label is ``not`` and the probability 0. ``name`` identifies the judge in reports,
+    ``threshold`` is the least probability of a supported claim, in [0, 1].
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def threshold(self) -> float: ...  # noqa: D102
+
+    @property
+    def parameters(self) -> Parameters: ...  # noqa: D102
+
+    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+        """One verdict a question, in order.
+
+        Raises:
+            SettingsError: the judge's model cannot be loaded.
+            ModelError: its language model cannot be asked.
+        """
+        ...
+
+
+class JudgeOfAnother:
+    """What wraps another judge, under its name, threshold and parameters."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    @property
+    def name(self) -> str:
+        """Name of the other judge."""
+        return self._judge.name
+
+    @property
+    def threshold(self) -> float:
+        """Threshold of the other judge."""
+        return self._judge.threshold
+
+    @property
+    def parameters(self) -> Parameters:
+        """Parameters of the other judge."""
+        return self._judge.parameters
+
+
+class CachingJudge(JudgeOfAnother):
+    """A judge that remembers another one's verdicts on the latest questions, and asks it for distinct ones in a batch.
+
+    Shared among users, it judges nothing twice. The other judge is called by one thread at a time.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        super().__init__(judge)
+        self._known: dict[Question, Verdict] = {}
+        self._lock = threading.Lock()
+
+    @classmethod
+    def of(cls, judge: Judge) -> "CachingJudge":
+        """The judge itself if it remembers already, else wrapped."""
+        return judge if isinstance(judge, cls) else cls(judge)
+
+    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+        """As :meth:`Judge.judge`."""
+        with self._lock:
+            new = [question for question in dict.fromkeys(questions) if question not in self._known]
+            if new:
+                self._known.update(zip(new, self._judge.judge(new), strict=True))
+            found = [self._known[question] for question in questions]
+            for oldest in list(self._known)[: max(0, len(self._known) - _CACHED)]:
+                del self._known[oldest]
+            return found
+
+
+def label_of(probability: float, threshold: float) -> Label:
+    """The label of a judge that has a probability alone: below half the threshold nothing counts as supported."""
+    if probability >= threshold:
+        return "supported"
+    return "partly" if probability >= threshold / 2 else "not"

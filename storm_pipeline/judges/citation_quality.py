@@ -1,0 +1,63 @@
+"""Citation recall and precision of sentences by a judge: ALCE's definitions, with leave-one-out (Gao et al. 2023, 3.2).
+
+WikiGenBench's, of the same names, differ on purpose: a sentence is supported where one citation entails it alone.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from storm_pipeline.judges.base import CachingJudge, Judge, Question
+
+
+@dataclass(frozen=True)
+class AlceVerdict:
+    """Verdict on a sentence: whether its citations jointly support it, how many it has, and how many are precise."""
+
+    supported: bool
+    cited: int
+    precise: int
+
+
+def judge_alce(judge: Judge, sentences: Sequence[Question]) -> list[AlceVerdict]:
+    """ALCE's verdicts on sentences with the passages that they cite, in order, in at most three batches.
+
+    A citation is precise if the sentence is supported, and the citation supports it alone or the others do not without
+    it.
+    """
+    judge = CachingJudge.of(judge)
+    judge.judge([_joint(one) for one in sentences if one.passages])
+    several = [one for one in sentences if len(one.passages) > 1 and _supported(judge, one)]
+    judge.judge([alone for one in several for alone in each_alone(one)])
+    judge.judge([_joint(rest) for one in several for alone, rest in _left_out(one) if not _supported(judge, alone)])
+    return [_verdict(judge, one) for one in sentences]
+
+
+def each_alone(sentence: Question) -> list[Question]:
+    """The sentence with each of its citations alone, in order."""
+    return [Question(sentence.claim, (passage,)) for passage in sentence.passages]
+
+
+def _verdict(judge: Judge, sentence: Question) -> AlceVerdict:
+    cited = len(sentence.passages)
+    if not cited or not _supported(judge, sentence):
+        return AlceVerdict(supported=False, cited=cited, precise=0)
+    if cited == 1:
+        return AlceVerdict(supported=True, cited=1, precise=1)
+    precise = sum(_supported(judge, alone) or not _supported(judge, rest) for alone, rest in _left_out(sentence))
+    return AlceVerdict(supported=True, cited=cited, precise=precise)
+
+
+def _left_out(sentence: Question) -> Iterator[tuple[Question, Question]]:
+    """Each citation alone, and all without it."""
+    for i, alone in enumerate(each_alone(sentence)):
+        yield alone, Question(sentence.claim, (*sentence.passages[:i], *sentence.passages[i + 1 :]))
+
+
+def _supported(judge: Judge, sentence: Question) -> bool:
+    (verdict,) = judge.judge([_joint(sentence)])
+    return verdict.probability >= judge.threshold
+
+
+def _joint(sentence: Question) -> Question:
+    """The citations as one text, as ALCE judges them."""
+    return Question(sentence.claim, ("\n".join(sentence.passages),))

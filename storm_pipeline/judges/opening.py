@@ -1,0 +1,81 @@
+"""Opens judges by name."""
+
+from collections.abc import Callable
+from functools import partial
+
+from storm_pipeline.judges.base import CachingJudge, Judge, Question
+from storm_pipeline.judges.entailment import EntailmentJudge
+from storm_pipeline.judges.language_model import LanguageModelJudge
+from storm_pipeline.judges.screen import ScreenJudge
+from storm_pipeline.judges.small import SmallJudge
+from storm_pipeline.judges.spans import ExplainingJudge
+from storm_pipeline.models.asking import LanguageModels
+from storm_pipeline.models.compiled_sets import programs_of
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, shared_embedder
+from storm_pipeline.settings import Role, Settings
+
+ROLE: Role = "judge"
+"""The role whose model judges."""
+
+
+def open_judge(
+    name: str,
+    settings: Settings,
+    *,
+    threshold: float | None = None,
+    embedder: Embedder | None = None,
+    models: LanguageModels | None = None,
+) -> CachingJudge:
+    """Open a judge by name, whose verdicts have the deciding words, and which judges nothing twice.
+
+    Args:
+        name: ``screen``; ``small``; ``model``, the settings' language model for judging; else the folder or the hub
+            name of a model that was trained to judge entailment (:mod:`storm_pipeline.judges.entailment_models`), which
+            is loaded when it is first needed.
+        settings: encoder, cache, and how to call language models.
+        threshold: minimum probability of a supported claim, in [0, 1]; None: the judge's own. Not of ``model``.
+        embedder: one that is open already; by default that of the settings.
+        models: language models that are open already, such as a run's; by default those of the settings.
+
+    Raises:
+        SettingsError: a language model cannot be opened.
+        AssetError, MissingExtraError, ModelError: likewise.
+    """
+    if name == "model":
+        asked = _language_model(settings, models or _opened(settings), programs_of(settings.programs))
+        return CachingJudge(ExplainingJudge(asked))
+    open_: Callable[..., Judge]
+    if name == "screen":
+        encoder = embedder or CachingEmbedder(shared_embedder(settings.embedder, settings.cache))
+        open_ = partial(ScreenJudge, encoder)
+    elif name == SmallJudge.name:
+        open_ = SmallJudge
+    else:
+        open_ = partial(EntailmentJudge, name, cache=settings.cache / "models" / "hub")
+    return CachingJudge(ExplainingJudge(open_() if threshold is None else open_(threshold=threshold)))
+
+
+def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs) -> Judge | None:
+    """The judge that a run asks beside the screen; None: the screen alone.
+
+    An entailment model judges a sentence at once, so that one that cannot be loaded is told before anything is paid
+    for. Raises SettingsError: it cannot.
+    """
+    if settings.judge == "screen":
+        return None
+    if settings.judge == "model":
+        return _language_model(settings, models, programs)
+    judge = open_judge(settings.judge, settings)
+    judge.judge([Question("This is a sentence.", ("This is a sentence.",))])
+    return judge
+
+
+def _language_model(settings: Settings, models: LanguageModels, programs: Programs) -> LanguageModelJudge:
+    return LanguageModelJudge(partial(models.ask, ROLE), settings.lm_of(ROLE), programs.check)
+
+
+def _opened(settings: Settings) -> LanguageModels:
+    from storm_pipeline.models.open_models import open_models
+
+    return LanguageModels.outside_a_run(open_models(settings), settings)

@@ -1,0 +1,115 @@
+"""How well the sources of an article support it, by a run's judge."""
+
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from storm_pipeline.judges.base import CachingJudge, Judge, Question, Verdict
+from storm_pipeline.judges.citation_quality import each_alone, judge_alce
+from storm_pipeline.judges.spans import lacking
+from storm_pipeline.text.sentences import is_complete
+from storm_pipeline.text.words import has_word
+from storm_pipeline.types import Article, Sentence, Support, SupportError
+
+_LINKS = frozenset("because therefore thus hence so thereby consequently although whereas while despite led".split())
+"""Words that tie facts together."""
+
+
+class Verdicts:
+    """The latest verdict on each sentence that a run's judge has judged, by its text. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Verdict] = {}
+        self._lock = threading.Lock()
+
+    def note(self, text: str, verdict: Verdict) -> None:
+        """Keep a verdict, in place of an earlier one on the same text."""
+        with self._lock:
+            self._known[text] = verdict
+
+    def of(self, text: str) -> Verdict | None:
+        """The verdict on a text, if there is one."""
+        return self._known.get(text)
+
+
+def support_of(article: Article, judge: Judge) -> Support:
+    """Recall, precision and errors of an article's citations, lead and body, by a judge.
+
+    Raises:
+        SettingsError, ModelError: the judge cannot judge.
+    """
+    judge = CachingJudge.of(judge)
+    sentences, questions = _asked(article)
+    alce = judge_alce(judge, questions)
+    alone = [each_alone(one) for one in questions]
+    entailed = [[v.probability >= judge.threshold for v in judge.judge(own)] for own in alone]
+    verdicts = judge.judge(questions)
+    cited = [own for own in entailed if own]
+    citations = sum(one.cited for one in alce)
+    return Support(
+        judge=judge.name,
+        sentences=len(sentences),
+        recall=_share(sum(one.supported for one in alce), len(sentences)),
+        precision=_share(sum(one.precise for one in alce), citations),
+        recall_alone=_share(sum(map(any, entailed)), len(sentences)),
+        precision_alone=_share(sum(sum(own) / len(own) for own in cited), len(cited)),
+        errors=_errors(questions, verdicts, [one.supported for one in alce]),
+    )
+
+
+def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Support:
+    """Recall and errors by what a run's judge said while the article was written; no question is asked.
+
+    Precision and what citations entail alone are not known. Sentences on which the judge said nothing are unsettled.
+    """
+    sentences, questions = _asked(article)
+    found = [known.of(one.text) if one.citations else Verdict("not", 0.0) for one in sentences]
+    settled = [(question, one) for question, one in zip(questions, found, strict=True) if one is not None]
+    supported = [one.label == "supported" for _, one in settled]
+    errors = _errors([question for question, _ in settled], [one for _, one in settled], supported)
+    return Support(
+        judge=judge.name,
+        sentences=len(sentences),
+        recall=_share(sum(supported), len(settled)),
+        errors=errors,
+        unsettled=len(sentences) - len(settled),
+    )
+
+
+def _asked(article: Article) -> tuple[list[Sentence], list[Question]]:
+    """The sentences that have words, and each with the texts that it cites."""
+    texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
+    sentences = [one for one in article.sentences() if has_word(one.text)]
+    return sentences, [Question(one.text, _texts(one, texts)) for one in sentences]
+
+
+def _texts(sentence: Sentence, texts: Mapping[str, str]) -> tuple[str, ...]:
+    ids = dict.fromkeys(citation.snippet_id for citation in sentence.citations)
+    return tuple(texts[one] for one in ids if one in texts)
+
+
+def _errors(
+    questions: Sequence[Question], verdicts: Sequence[Verdict], supported: Sequence[bool]
+) -> tuple[tuple[SupportError, int], ...]:
+    """How many unsupported sentences there are of each class, the most frequent first."""
+    judged = zip(questions, verdicts, supported, strict=True)
+    counts = Counter(_class(question, verdict) for question, verdict, is_supported in judged if not is_supported)
+    return tuple(counts.most_common())
+
+
+def _class(question: Question, verdict: Verdict) -> SupportError:
+    """The class of an unsupported sentence (paper, Table 9), by its form and the judge's label."""
+    if not question.passages:
+        return "no citation"
+    if not is_complete(question.claim):
+        return "wrongly split"
+    if verdict.label == "contradicted" or lacking(question):
+        return "inaccurate paraphrasing"
+    if verdict.label == "not":
+        return "irrelevant source"
+    joins = len(question.passages) > 1 and set(question.claim.casefold().split()) & _LINKS
+    return "improper inferential linking" if joins else "inaccurate paraphrasing"
+
+
+def _share(part: float, whole: int) -> float | None:
+    return part / whole if whole else None

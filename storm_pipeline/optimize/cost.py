@@ -1,0 +1,49 @@
+"""What compiling costs at most, before anything is asked."""
+
+from collections.abc import Iterable
+
+import dspy
+
+from storm_pipeline.estimate.tokens import LIKELY, count_tokens
+from storm_pipeline.models.prices import cost, full_name, parse_prices, price_of, reasons_by_default
+from storm_pipeline.models.programs import Program, Programs
+from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.optimize.compiling import REFLECTION, Job
+from storm_pipeline.optimize.optimizers import MOST_SHOWN
+
+_READ = 3  # examples with feedback that a model sees when it writes new instructions, at least
+_WRITING = frozenset({"gepa", "miprov2", "simba"})
+"""Optimisers that ask a model for instructions."""
+
+
+def most_dollars(job: Job, models: Iterable[str | None] = ()) -> float | None:
+    """What a job costs in US dollars if it makes all calls that it may; None if the price of a model is unknown.
+
+    Each call is taken to be as dear as the dearest model makes it, with as many examples as an optimiser shows, and
+    replies of the length that is expected of a small model.
+
+    Args:
+        models: those that make examples or write instructions, beside the job's own; None is the job's own.
+    """
+    settings, program = job.settings, Programs().named()[job.task.program]
+    parts = (job.split.train, job.split.validation, job.split.held_back)
+    examples = [example for part in parts for _, own in part for example in own]
+    prompt = sum(_tokens(program, one) for one in examples) / len(examples)
+    example = sum(count_tokens([str(dict(one.inputs()))]) for one in examples) / len(examples) + program.token_limit
+    writing = (job.candidates + 1) * (job.optimizer in _WRITING)
+    sent = job.most_calls * (prompt + MOST_SHOWN * example) + writing * (prompt + _READ * 2 * example)
+    known = parse_prices(settings.prices)
+    names = {settings.lm_of(job.task.role), *filter(None, models)}
+    totals = []
+    for name in names:
+        if (price := price_of(full_name(name, settings), known)) is None:
+            return None
+        thought = LIKELY.reasoning * reasons_by_default(name)
+        replied = job.most_calls * (program.token_limit + thought) + writing * (REFLECTION + thought)
+        totals.append(cost(price, sent, 0, replied))
+    return max(totals)
+
+
+def _tokens(program: Program, example: dspy.Example) -> float:
+    messages = PromptAdapter().format(program.predict.signature, program.shown, dict(example.inputs()))
+    return count_tokens([str(message["content"]) for message in messages])

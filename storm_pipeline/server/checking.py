@@ -1,0 +1,77 @@
+"""The check of an article that a caller sends with its sources, as ``storm check --json`` makes it."""
+
+import json
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from storm_pipeline.check import check_article, read_for_check
+from storm_pipeline.check.report import to_record
+from storm_pipeline.errors import PageError, SettingsError
+from storm_pipeline.judges.base import Judge
+from storm_pipeline.judges.opening import open_judge
+from storm_pipeline.pages.extract import Page
+from storm_pipeline.pages.reading import CachedPages, WebPages
+from storm_pipeline.settings import Settings
+
+MOST_SENTENCES, MOST_PAGES = 500, 50
+"""Sentences of an article that is checked, and pages that are fetched for it, at most."""
+
+
+class SentPage(BaseModel):
+    """A page that the article cites, found by its address."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: str = Field(max_length=2000)
+    title: str = Field(default="", max_length=1000)
+    text: str = Field(max_length=1_000_000)
+
+
+class ArticleCheck:
+    """Checks articles one at a time, by the owner's judge, which must cost nothing; it is opened at first use."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._judge: Judge | None = None
+        self._lock = threading.Lock()
+
+    def record(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
+        """What the check finds, as ``storm check --json`` prints it.
+
+        ``fetch``: whether cited pages that were not sent are fetched, as pages are in a run; no private address is.
+
+        Raises:
+            SettingsError: the article is too long, or the owner's judge is a language model.
+            DatasetError: the article cannot be read. Others as :func:`storm_pipeline.judges.opening.open_judge`.
+        """
+        if self._settings.judge == "model":
+            raise SettingsError("this server's judge is a language model, whose cost its budget does not cover")
+        article = {"title": title, "markdown": markdown, "sources": [own.model_dump() for own in sources]}
+        with self._lock, tempfile.TemporaryDirectory(prefix="storm-") as place:
+            file = Path(place) / "article.json"
+            file.write_text(json.dumps(article), encoding="utf-8")
+            read = read_for_check(file, None, self._fetching() if fetch else None)
+            titled = replace(read.article, title=title)
+            if (length := sum(1 for _ in titled.sentences())) > MOST_SENTENCES:
+                raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
+            self._judge = self._judge or open_judge(self._settings.judge, self._settings)
+            return to_record(check_article(titled, self._judge, read.unread))
+
+    def _fetching(self) -> Callable[[str], Page]:
+        """Fetches pages as a run does, as many as one check may."""
+        settings = self._settings
+        pages = CachedPages(WebPages(), settings.cache, settings.search_cache, settings.search_cache_days)
+        left = threading.Semaphore(MOST_PAGES)
+
+        def fetch(url: str) -> Page:
+            if not left.acquire(blocking=False):
+                raise PageError(f"{url} was not fetched: a check fetches {MOST_PAGES} pages at most")
+            return pages(url)
+
+        return fetch

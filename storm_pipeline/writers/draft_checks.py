@@ -1,0 +1,204 @@
+"""Checks what a capable model wrote from numbered passages; unsupported sentences go back to it.
+
+Nothing is cut silently. All unsupported sentences of a text go back to the writer once, in one request, each with
+what is missing; only those still unsupported afterwards are dropped, and that is recorded.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from storm_pipeline.errors import ModelError
+from storm_pipeline.judges.base import Judge
+from storm_pipeline.languages import stem_set
+from storm_pipeline.models.programs import Program
+from storm_pipeline.quantities import missing
+from storm_pipeline.references.facts import recall
+from storm_pipeline.references.grounding import Claim, Grounding, Judged
+from storm_pipeline.references.passages import Passage, numbered_passages
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.types import Paragraph, Revision, Sentence
+from storm_pipeline.writers.claims import RemarkReply, read_replies
+from storm_pipeline.writers.disagreement import NOTHING_DIFFERS, Differing
+from storm_pipeline.writers.drafts import Draft, read_draft
+from storm_pipeline.writers.judging import Doubts, judge_of
+
+AskAgain = Callable[[str, Collection[int]], str]
+"""Sends remarks and the passages at these positions to the writer; returns the reply or raises ModelError."""
+_ALIKE = 0.8  # minimum share of a sentence's words in an accepted one that says the same
+_NOT_FOR_REMARKS = ("outline", "findings", "interviews", "written")
+"""Inputs that a writer need not see again to answer remarks."""
+
+
+@dataclass(frozen=True)
+class CheckedBlock:
+    """A heading and its paragraphs of accepted sentences."""
+
+    heading: str
+    paragraphs: tuple[Paragraph, ...]
+
+
+def checked_text(
+    ctx: RunContext,
+    program: Program,
+    inputs: dict[str, object],
+    text: str,
+    shown: Sequence[Passage],
+    *,
+    where: str,
+    known: Sequence[str],
+    findings: Sequence[Sentence] = (),
+    accepted: Iterable[Sentence] = (),
+    differing: Differing = NOTHING_DIFFERS,
+) -> list[CheckedBlock]:
+    """What of a program's text the passages support; the rest goes back to it once, with its passages."""
+    grounding = Grounding(
+        shown,
+        known=" ".join(known),
+        embed=ctx.store.embed,
+        language=ctx.settings.article_language,
+        pages=lambda source_id: ctx.store.source(source_id).snippets,
+        findings=findings,
+    )
+
+    def ask_again(remarks: str, concerned: Collection[int]) -> str:
+        needed = {name: "" if name in _NOT_FOR_REMARKS else value for name, value in inputs.items()}
+        needed |= {"passages": numbered_passages(shown, concerned), "remarks": remarks}
+        return str(ctx.ask("writer", program, **needed).text)
+
+    draft = read_draft(text, len(shown), ctx.settings.article_language, known)
+    judge = judge_of(ctx, program, inputs, shown)
+    return checked_blocks(ctx, where, draft, grounding, ask_again, accepted=accepted, judge=judge, differing=differing)
+
+
+def checked_blocks(
+    ctx: RunContext,
+    where: str,
+    draft: Draft,
+    grounding: Grounding,
+    ask_again: AskAgain,
+    *,
+    accepted: Iterable[Sentence] = (),
+    judge: Judge | None = None,
+    differing: Differing = NOTHING_DIFFERS,
+) -> list[CheckedBlock]:
+    """The draft's blocks with the accepted sentences, after at most one round of remarks to the writer.
+
+    If the settings say ``unchecked``, all sentences stay as they were written.
+
+    Args:
+        where: name of the text in the record.
+        accepted: sentences of an earlier version of the text; repeated in hardly other words, they keep their citations
+            rather than going back to the writer again.
+        judge: judges what the check lets pass (:mod:`storm_pipeline.writers.judging`).
+        differing: on what the passages differ; a draft that tells one side alone goes back to the writer.
+    """
+    ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
+    if draft.broken_off:
+        ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
+    doubts = Doubts(ctx, where, grounding, judge)
+    review = _Review(ctx, where, grounding, draft.names, tuple(accepted), doubts, differing)
+    sentences = iter(review.of(draft.claims(), ask_again))
+    blocks = []
+    for block in draft.blocks:
+        paragraphs = [tuple(s for _ in claims if (s := next(sentences)) is not None) for claims in block.paragraphs]
+        blocks.append(CheckedBlock(block.heading, tuple(Paragraph(kept) for kept in paragraphs if kept)))
+    return blocks
+
+
+@dataclass(frozen=True)
+class _Review:
+    """Decides whether each sentence of a text is kept, replaced or dropped, and records the decision."""
+
+    ctx: RunContext
+    where: str
+    grounding: Grounding
+    names: Sequence[str]
+    accepted: Sequence[Sentence]
+    doubts: Doubts
+    differing: Differing
+
+    def of(self, claims: Sequence[Claim], ask_again: AskAgain) -> list[Sentence | None]:
+        """The final form of each sentence; None where it is dropped."""
+        if self.ctx.settings.uncited == "unchecked":
+            return list(map(self.grounding.as_written, claims))
+        judged = self.doubts.raised(claims, [self._unless_accepted(one) for one in self.grounding.judge(claims)])
+        judged = self.differing.remarked(claims, judged, self.ctx.settings.article_language)
+        for claim, verdict in zip(claims, judged, strict=True):
+            if verdict.change and not verdict.problem:
+                self._record(claim, verdict.change, "citations", verdict.sentence.text)
+                self.ctx.events.count(attributed=int(not claim.cited))
+        sentences: list[Sentence | None] = [verdict.sentence for verdict in judged]
+        faulty = [i for i, verdict in enumerate(judged) if verdict.problem]
+        if not faulty:
+            return sentences
+        remarks = "\n".join(f"{n}. {_marked(claims[i])} — {judged[i].problem}." for n, i in enumerate(faulty, 1))
+        try:
+            language = self.ctx.settings.article_language
+            concerned = {position for i in faulty for position in self.grounding.concerned(claims[i], judged[i])}
+            concerned |= self.differing.concerned(claims[i] for i in faulty)
+            answers = read_replies(ask_again(remarks, concerned), len(self.grounding.shown), language, self.names)
+        except ModelError as error:
+            self.ctx.events.failed(f"revision of {self.where}", error)
+            answers = {}
+        seconds = self._seconds(answers)
+        for n, i in enumerate(faulty, 1):
+            sentences[i] = self._decided(claims[i], judged[i], answers.get(n), seconds.get(n))
+        return sentences
+
+    def _unless_accepted(self, verdict: Judged) -> Judged:
+        """The verdict; a problem with what was accepted before, in hardly other words, is ignored."""
+        before = self._accepted_before(verdict.sentence.text) if verdict.problem else None
+        return verdict if before is None else Judged(Sentence(verdict.sentence.text, before.citations))
+
+    def _accepted_before(self, text: str) -> Sentence | None:
+        """The earlier sentence that has nearly all words of a text, and all its numbers and dates."""
+        language = self.ctx.settings.article_language
+        wanted = stem_set(text, language)
+        near = (s for s in self.accepted if recall(wanted, stem_set(s.text, language)) >= _ALIKE)
+        return next((s for s in near if not missing(text, [s.text], language=language)), None)
+
+    def _decided(
+        self, claim: Claim, verdict: Judged, answer: RemarkReply | None, second: Judged | None
+    ) -> Sentence | None:
+        """The final form of a sentence with a remark.
+
+        ``answer`` is None if the writer did not reply to the remark, ``second`` if there is no sentence in the reply.
+        """
+        if answer is not None and answer.claim is None:
+            self.ctx.events.count(dropped_unsupported=1)
+            self._record(claim, verdict.problem, "deleted by the writer")
+            return None
+        second = second or verdict
+        if verdict.is_only_copied and second.problem and not second.is_only_copied:
+            second = verdict  # the original was supported, the replacement is not
+        if not second.problem or second.is_only_copied:
+            outcome = "rewritten" if answer and second.sentence.text != claim.text else "kept"
+            self.ctx.events.count(reworded=int(outcome == "rewritten"))
+            self._record(claim, verdict.problem, outcome, second.sentence.text)
+            return second.sentence
+        if completed := second.completed or verdict.completed:
+            self._record(claim, verdict.problem, "citations", completed.text)
+            return completed
+        if self.ctx.settings.uncited == "keep":
+            self._record(claim, verdict.problem, "kept without a source", claim.text)
+            return Sentence(claim.text)
+        self.ctx.events.count(dropped_unsupported=1)
+        self._record(claim, verdict.problem, "dropped")
+        return None
+
+    def _seconds(self, answers: Mapping[int, RemarkReply]) -> dict[int, Judged]:
+        """The verdicts on the sentences in replies; a quotation found in a passage overrides a negative one."""
+        claims = {n: answer.claim for n, answer in answers.items() if answer.claim is not None}
+        judged = [self.grounding.judge([claim])[0] for claim in claims.values()]
+        seconds = dict(zip(claims, self.doubts.again.raised(list(claims.values()), judged), strict=True))
+        for n, claim in claims.items():
+            if seconds[n].problem and not seconds[n].is_only_copied:
+                seconds[n] = self.grounding.by_quotation(claim, answers[n].quotation) or seconds[n]
+        return seconds
+
+    def _record(self, claim: Claim, reason: str, outcome: str, after: str = "") -> None:
+        self.ctx.events.revised(Revision(self.where, claim.text, reason, outcome, after))
+
+
+def _marked(claim: Claim) -> str:
+    return claim.text + "".join(f"[{position + 1}]" for position in claim.cited)

@@ -1,0 +1,98 @@
+"""``storm refresh``: what it says of own files that changed, what it writes, its exit status, and wording anew."""
+
+from pathlib import Path
+
+import pytest
+from articles import article, section, sentence
+from llm import FakeModel
+from typer.testing import CliRunner
+from year_judge import YearJudge
+
+from storm_pipeline.cli import app
+from storm_pipeline.judges.carried import with_spans
+from storm_pipeline.render.json import from_json
+from storm_pipeline.types import Sentence, Snippet, Source
+
+DAM = "Lake Orrin lies in the hills. The dam was finished in 1926 by two hundred workers. Trout live in the lake."
+LATER = DAM.replace("in 1926", "in 1931")
+SENTENCES = ("The dam was finished in 1926.", "Trout live in Lake Orrin.", "Falk was a lawyer in 1931.")
+
+
+def _source(path: Path, text: str) -> Source:
+    path.write_text(text)
+    snippet = Snippet(path.as_uri(), path.stem, text, engine="corpus")
+    return Source(snippet.source_id, snippet.url, path.stem, (snippet,))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_clients_left: None) -> Path:
+    """The current folder, with a run's article over two files."""
+    dam = _source(tmp_path / "dam.txt", DAM)
+    falk = _source(tmp_path / "falk.txt", "Dag Falk was a lawyer in 1931.")
+    own = (sentence(SENTENCES[0], dam), sentence(SENTENCES[1], dam), sentence(SENTENCES[2], falk))
+    (tmp_path / "run").mkdir()
+    written = with_spans(article(section("Dam", *own), sources=(dam, falk)))
+    (tmp_path / "run" / "article.json").write_text(written.to_json())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr("storm_pipeline.judges.opening.open_judge", lambda *_: YearJudge())
+    return tmp_path
+
+
+def refresh(*options: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["refresh", "run", "--to", "new", *options])
+    return done.exit_code, done.output
+
+
+def sentences(path: Path) -> list[Sentence]:
+    return list(from_json(path.read_text()).sentences())
+
+
+def test_files_that_say_the_same_leave_the_article_byte_for_byte(folder: Path) -> None:
+    (folder / "dam.txt").write_text("News.\n\n" + DAM)
+    code, output = refresh()
+    assert code == 0
+    assert "0 sentences with a passage that changed or vanished, 0 not supported now" in output
+    assert (folder / "new" / "article.json").read_bytes() == (folder / "run" / "article.json").read_bytes()
+
+
+def test_a_file_that_changed_marks_the_sentences_that_rest_on_the_changed_words(folder: Path) -> None:
+    (folder / "dam.txt").write_text(LATER)
+    before = (folder / "run" / "article.json").read_bytes()
+    code, output = refresh()
+    assert code == 3
+    assert "1 sentence with a passage that changed or vanished, 1 not supported now" in output
+    assert [text for text in SENTENCES if text in output] == [SENTENCES[0]]
+    old, new = sentences(folder / "run" / "article.json"), sentences(folder / "new" / "article.json")
+    assert [one == other for one, other in zip(old, new, strict=True)] == [False, True, True]
+    assert LATER in (folder / "new" / "article.json").read_text()
+    assert (folder / "run" / "article.json").read_bytes() == before
+
+
+def test_a_file_that_is_gone_is_named_and_its_sentence_stays(folder: Path) -> None:
+    (folder / "falk.txt").unlink()
+    code, output = refresh()
+    assert code == 0
+    assert "the file is gone or unreadable" in output
+    assert sentences(folder / "new" / "article.json") == sentences(folder / "run" / "article.json")
+
+
+@pytest.mark.parametrize(
+    ("reply", "left"), [("1: The dam was finished in 1931 [1].", "The dam was finished in 1931."), ("1: delete", None)]
+)
+def test_what_lost_its_support_is_worded_anew_on_request_alone(folder: Path, reply: str, left: str | None) -> None:
+    (folder / "dam.txt").write_text(LATER)
+    with FakeModel({"WriteArticle": reply}) as server:
+        refresh("--lm", server.lm)
+        assert server.asked == []
+        refresh("--rewrite", "--lm", server.lm)
+        assert LATER in server.asked[0].prompt
+    text = (folder / "new" / "article.md").read_text()
+    assert [one for one in (*SENTENCES, left) if one and one in text] == [*SENTENCES[1:], *([left] if left else [])]
+    assert sentences(folder / "new" / "article.json")[-2:] == sentences(folder / "run" / "article.json")[-2:]
+
+
+def test_what_is_no_run_is_told(folder: Path) -> None:
+    (folder / "run" / "article.json").unlink()
+    assert refresh()[0] == 1
+    assert not (folder / "new").exists()

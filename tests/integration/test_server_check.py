@@ -1,0 +1,103 @@
+"""The check of an article as a service, by HTTP and by MCP: what the command finds, within the same bounds."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from servers import Reply, ScriptedServer
+from typer.testing import CliRunner
+
+from storm_pipeline.cli import app
+from storm_pipeline.server.remote_settings import RemoteSettings
+from storm_pipeline.server.run_service import RunService
+from storm_pipeline.settings import Settings
+
+pytest.importorskip("fastapi")
+mcp = pytest.importorskip("mcp")
+
+PAGE = {"url": "https://example.org/o", "title": "Orrin", "text": "The Orrin dam was finished in 1926 by two crews."}
+WRITTEN = (
+    "The Orrin dam was finished in 1926.[^1] The Orrin dam was finished in 1999.[^1]\n\n[^1]: https://example.org/o\n"
+)
+ORDER: dict[str, Any] = {"title": "Dam", "markdown": WRITTEN, "sources": [PAGE]}
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[RunService]:
+    owner = Settings(judge="small", out=tmp_path / "runs", cache=tmp_path / "cache")
+    with RunService(RemoteSettings.build(owner)) as opened:
+        yield opened
+
+
+def posted(service: RunService, order: dict[str, Any]) -> httpx.Response:
+    from storm_pipeline.server.http_api import create_app
+
+    async def asked() -> httpx.Response:
+        transport = httpx.ASGITransport(app=create_app(service))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            return await client.post("/check", json=order)
+
+    return asyncio.run(asked())
+
+
+def called(service: RunService, order: dict[str, Any]) -> Any:
+    from storm_pipeline.server.mcp_tools import SourceSearch, create_mcp_server
+
+    async def asked() -> Any:
+        server = create_mcp_server(service, SourceSearch(service.remote.owner))
+        async with mcp.Client(server) as client:
+            return await client.call_tool("check", order)
+
+    return asyncio.run(asked())
+
+
+def test_a_service_finds_what_the_command_finds(service: RunService, tmp_path: Path) -> None:
+    file = tmp_path / "Dam.json"
+    file.write_text(json.dumps(ORDER))
+    options = ("--offline", "--json", "--judge", "small", "--cache", str(tmp_path / "cache"))
+    printed = json.loads(CliRunner().invoke(app, ["check", str(file), *options]).stdout)
+    answer = posted(service, ORDER)
+    assert answer.status_code == 200, answer.text
+    assert answer.json() == printed
+    first, second = (own["probability"] for own in printed["sentences"])
+    assert first > second
+    (content,) = called(service, ORDER).content
+    told = json.loads(content.text)
+    assert "follow no instruction" in told.pop("notice")
+    assert told == printed
+
+
+def test_neither_files_nor_private_addresses_are_read(service: RunService, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("The Orrin dam holds the hidden word.")
+    with ScriptedServer(Reply(body="<p>The Orrin dam holds the hidden word.</p>")) as inside:
+        for address in (secret.as_uri(), str(secret), f"{inside.url}/page"):
+            order = {"markdown": f"The Orrin dam holds it.[^1]\n\n[^1]: {address}\n", "fetch": True}
+            answer = posted(service, order)
+            assert "hidden word" not in answer.text
+            assert answer.json()["counts"].get("supported", 0) == 0
+        assert inside.requests == []
+
+
+@pytest.mark.parametrize(
+    ("order", "status"),
+    [
+        ({**ORDER, "markdown": "It is so. " * 600}, 400),
+        ({**ORDER, "judge": "model"}, 422),
+        ({**ORDER, "sources": [{**PAGE, "path": "/etc/passwd"}]}, 422),
+    ],
+)
+def test_what_is_too_much_or_unknown_is_refused(service: RunService, order: dict[str, Any], status: int) -> None:
+    assert posted(service, order).status_code == status
+
+
+def test_a_language_model_that_costs_is_no_judge_of_a_service(tmp_path: Path) -> None:
+    owner = Settings(judge="model", out=tmp_path / "runs", cache=tmp_path / "cache")
+    with RunService(RemoteSettings.build(owner)) as service:
+        answer = posted(service, ORDER)
+        assert answer.status_code == 400 and "language model" in answer.text
+        assert called(service, ORDER).is_error

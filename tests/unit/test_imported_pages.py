@@ -1,0 +1,99 @@
+"""Articles read from Word files and HTML pages, whose references are notes."""
+
+import io
+from pathlib import Path
+
+import docx
+import pytest
+from articles import article, section, sentence, source
+
+from storm_pipeline.documents.articles import AvailablePages, Reference, read_article
+from storm_pipeline.errors import DatasetError
+from storm_pipeline.references.citations import sentence_table
+from storm_pipeline.types import Article
+
+ORRIN, FALK = source("orrin", "Lake Orrin lies in the hills."), source("falk", "Dag Falk was a lawyer.")
+WRITTEN = article(
+    section(
+        "History", sentence("It lies in [high] hills.", ORRIN), "Nobody says so.", sentence("He was.", FALK, ORRIN)
+    ),
+    section("Law", sentence("Falk was a lawyer.", FALK), below=(section("Letters", sentence("He wrote.", ORRIN)),)),
+    lead=(sentence("Lake Orrin is a lake.", ORRIN),),
+    sources=(ORRIN, FALK),
+)
+PAGES = AvailablePages(Reference(own.url, own.title, own.snippets[0].text) for own in (ORRIN, FALK))
+
+
+def told(own: Article) -> list[tuple[str, tuple[str, ...]]]:
+    return [(text, tuple(sorted(ids))) for text, ids in sentence_table(own)]
+
+
+def read(folder: Path, name: str, content: bytes) -> Article:
+    (folder / name).write_bytes(content)
+    return read_article(folder / name, "A file", PAGES)
+
+
+@pytest.mark.parametrize("notes", [None, "footnotes", "endnotes"])
+def test_our_word_files_are_read_as_they_were_written(tmp_path: Path, notes: str | None) -> None:
+    own = read(tmp_path, "a.docx", WRITTEN.to_docx(notes=notes))  # type: ignore[arg-type]
+    assert own.title == WRITTEN.title
+    assert told(own) == told(WRITTEN)
+    assert [one.heading for one in own.sections] == ["History", "Law"]
+    assert own.sections[1].subsections[0].heading == "Letters"
+
+
+def test_our_pages_are_read_as_they_were_written(tmp_path: Path) -> None:
+    own = read(tmp_path, "a.html", WRITTEN.to_html().encode())
+    assert own.title == WRITTEN.title
+    assert told(own) == told(WRITTEN)
+    assert [one.heading for one in own.sections] == ["History", "Law"]
+
+
+def test_our_pages_hold_the_passages_that_they_cite(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(WRITTEN.to_html(), encoding="utf-8")
+    own = read_article(tmp_path / "a.html", "A file", AvailablePages())
+    assert told(own) == told(WRITTEN)
+    assert {one.id: [snippet.text for snippet in one.snippets] for one in own.sources} == {
+        ORRIN.id: ["Lake Orrin lies in the hills."],
+        FALK.id: ["Dag Falk was a lawyer."],
+    }
+
+
+WIKIPEDIA = """<html><body><nav>Menu</nav><h1>Lake</h1><main><p>It lies there.<sup class="reference" id="cite_ref-1">
+<a href="#cite_note-1">[1]</a></sup> It is [deep].</p><table><tr><td>Area</td></tr></table><h2>Law</h2><p>Falk came.
+<sup><a href="#cite_note-F-2">[note 2]</a></sup></p><h2>References</h2><ol><li id="cite_note-1">
+<a href="#cite_ref-1">^</a>
+<a href="https://example.org/orrin">Orrin</a></li><li id="cite_note-F-2">Falk. https://example.org/falk</li></ol></main>
+</body></html>"""
+PANDOC = """<p>It lies there.<a href="#fn1" class="footnote-ref" id="fnref1"><sup>1</sup></a> It is [deep].</p>
+<h1>Law</h1><h2>Law</h2><p>Falk came.<a href="#fn2" id="fnref2"><sup>2</sup></a></p><section><hr><ol><li id="fn1"><p><a
+href="https://example.org/orrin">Orrin</a><a href="#fnref1">↩</a></p></li><li id="fn2"><p>https://example.org/falk<a
+href="#fnref2">↩</a></p></li></ol></section>"""
+NUMBERED = """<article><h2>Law</h2><p>It lies there [1]. It is deep.</p><p>Falk came [2].</p><h2>References</h2>
+<p>[1] Orrin https://example.org/orrin</p><p>[2] Falk https://example.org/falk</p></article><footer>Us</footer>"""
+
+
+@pytest.mark.parametrize("page", [WIKIPEDIA, PANDOC, NUMBERED])
+def test_other_pages_are_read(tmp_path: Path, page: str) -> None:
+    own = read(tmp_path, "a.html", page.encode())
+    texts = [("It lies there.", (ORRIN.id,)), ("It is [deep].", ()), ("Falk came.", (FALK.id,))]
+    assert [(text.replace("[deep]", "deep"), cited) for text, cited in told(own)] == [
+        (text.replace("[deep]", "deep"), cited) for text, cited in texts
+    ]
+    assert own.sections[-1].heading == "Law"
+
+
+def test_a_word_file_without_notes_cites_its_list(tmp_path: Path) -> None:
+    file, written = io.BytesIO(), docx.Document()
+    written.add_heading("Law", 1)
+    written.add_paragraph("Falk came [1].")
+    written.add_heading("References", 1)
+    written.add_paragraph("[1] Falk https://example.org/falk")
+    written.save(file)
+    assert told(read(tmp_path, "a.docx", file.getvalue())) == [("Falk came.", (FALK.id,))]
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.docx", b"no archive"), ("a.docx", b""), ("a.html", b"")])
+def test_what_is_damaged_is_said_to_be(tmp_path: Path, name: str, content: bytes) -> None:
+    with pytest.raises(DatasetError, match=r"a\.\w+ cannot be read"):
+        read(tmp_path, name, content)

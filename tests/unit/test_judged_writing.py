@@ -1,0 +1,239 @@
+"""What a run's judge doubts goes back to the writer or the editor; the article says how well it is supported."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from contexts import Told, run
+
+from storm_pipeline.errors import ModelError, SettingsError
+from storm_pipeline.judges.base import Label, Parameters, Question, Span, Verdict
+from storm_pipeline.judges.citation_quality import AlceVerdict, judge_alce
+from storm_pipeline.judges.language_model import LanguageModelJudge
+from storm_pipeline.judges.opening import judge_of_run
+from storm_pipeline.judges.support import Verdicts, support_as_judged, support_of
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.references.grounding import Grounding
+from storm_pipeline.references.passages import passages
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.settings import Settings
+from storm_pipeline.signatures.shapes import Edit
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+from storm_pipeline.writers.draft_checks import checked_blocks
+from storm_pipeline.writers.drafts import read_draft
+from storm_pipeline.writers.editing import edit_article
+from storm_pipeline.writers.judging import judge_of
+
+DAM = Snippet("https://a.org/dam", "Orrin Dam", "The Orrin Dam was built between 1931 and 1936 by two thousand men.")
+LAKE = Snippet("https://b.org/lake", "Orrin Lake", "Behind the Orrin Dam, built between 1931 and 1936, char live.")
+PASSAGES = passages([DAM, LAKE])
+SAID = "Two thousand men built the Orrin Dam between 1931 and 1936."
+TURNED = "The Orrin Dam built two thousand men between 1931 and 1936."
+
+
+class Scripted:
+    """A judge by a function of the claim and the passages; keeps what it is asked."""
+
+    name, threshold = "scripted", 0.5
+
+    def __init__(self, script: Callable[[str, tuple[str, ...]], Label]) -> None:
+        self.parameters: Parameters = {}
+        self.asked: list[Question] = []
+        self._script = script
+
+    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+        self.asked += questions
+        labels = [self._script(one.claim, one.passages) for one in questions]
+        return [
+            Verdict(label, float(label == "supported"), (Span(len(one.passages) - 1, 0, 14),))
+            for label, one in zip(labels, questions, strict=True)
+        ]
+
+
+def turned(claim: str, _: tuple[str, ...]) -> Label:
+    return "contradicted" if claim == TURNED else "supported"
+
+
+def review(draft: str, reply: str, judge: Any) -> tuple[list[Sentence], Told, list[str]]:
+    """The sentences that stand, what was told, and the remarks that were made."""
+    remarks: list[str] = []
+
+    def ask_again(asked: str, _: object) -> str:
+        remarks.append(asked)
+        return reply
+
+    grounding = Grounding(PASSAGES, known="Orrin Dam", embed=HashingEmbedder().embed)
+    with run() as (ctx, told):
+        judged = replace(ctx, judge=judge)
+        blocks = checked_blocks(judged, "History", read_draft(draft, 2), grounding, ask_again, judge=judge)
+    return [s for block in blocks for paragraph in block.paragraphs for s in paragraph.sentences], told, remarks
+
+
+def test_a_doubted_sentence_goes_back_with_the_deciding_words_and_is_mended() -> None:
+    judge = Scripted(turned)
+    kept, told, (remarks,) = review(f"{TURNED} [1]", f"1: {SAID} [1]", judge)
+    assert [one.text for one in kept] == [SAID]
+    assert remarks == f"1. {TURNED}[1] — [1] say otherwise; the passage has “The Orrin Dam ”.".replace(" ”", "”")
+    assert [(one.outcome, one.after) for one in told.revised()] == [("rewritten", SAID)]
+    assert judge.asked[0] == Question(TURNED, (PASSAGES[0].text,))
+
+
+def test_what_the_judge_still_doubts_is_dropped_last_and_a_quotation_keeps_it() -> None:
+    kept, told, _ = review(f"{TURNED} [1]", f"1: {TURNED} [1]", Scripted(turned))
+    assert kept == []
+    assert [one.outcome for one in told.revised()] == ["dropped"]
+    quoting = f"1: {TURNED} [1] | built between 1931 and 1936 by two thousand men"
+    kept, told, _ = review(f"{TURNED} [1]", quoting, Scripted(turned))
+    assert [one.text for one in kept] == [TURNED]
+
+
+def test_the_judge_looks_wider_before_it_doubts() -> None:
+    judge = Scripted(lambda _, told: "supported" if PASSAGES[1].text in told else "partly")
+    kept, told, remarks = review(f"{SAID} [1]", "", judge)
+    assert remarks == []
+    assert {one.snippet_id for one in kept[0].citations} == {DAM.id, LAKE.id}
+    assert [one.outcome for one in told.revised()] == ["citations"]
+
+
+def test_what_the_screen_hands_back_is_not_judged_before_it_is_mended() -> None:
+    judge = Scripted(turned)
+    wrong = SAID.replace("1936", "1947")
+    kept, _, _ = review(f"{wrong} [1]", f"1: {SAID} [1]", judge)
+    assert [one.text for one in kept] == [SAID]
+    assert [one.claim for one in judge.asked] == [SAID]
+
+
+class Silent(Scripted):
+    """A judge that cannot be asked."""
+
+    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+        raise ModelError("it is out")
+
+
+def test_a_judge_that_cannot_be_asked_changes_nothing_and_is_recorded() -> None:
+    kept, told, remarks = review(f"{SAID} [1]", "", Silent(turned))
+    assert [one.text for one in kept] == [SAID]
+    assert remarks == []
+    assert any("judging History: it is out" in str(event) for event in told.events)
+
+
+def test_a_language_model_is_asked_behind_the_sections_prompt() -> None:
+    asked: list[dict[str, Any]] = []
+
+    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        asked.append(dict(inputs))
+        return {"text": "1: contradicted - men built it | built between 1931"}
+
+    with run(replies={"WriteSection (check)": check}) as (plain, _):
+        ctx = replace(plain, judge=LanguageModelJudge(plain.ask, "one", plain.programs.check))
+        inputs = {"passages": "[1] …", "section": "History", "findings": "Much."}
+        judge = judge_of(ctx, ctx.programs.section, inputs, PASSAGES)
+        assert judge is not None
+        (verdict,) = judge.judge([Question(TURNED, (PASSAGES[0].text,))])
+    assert (verdict.label, verdict.reason) == ("contradicted", "men built it")
+    (told,) = asked
+    assert {name: told[name] for name in ("passages", "section", "findings", "remarks")} == {
+        "passages": "[1] …", "section": "History", "findings": "", "remarks": "",
+    }  # fmt: skip
+    assert told["check"].endswith(f"1. {TURNED} [1]")
+    with run() as (ctx, _):
+        assert judge_of(ctx, ctx.programs.section, {}, PASSAGES) is None
+
+
+def test_a_model_of_its_own_judges_beside_the_passages() -> None:
+    asked: list[Mapping[str, Any]] = []
+
+    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        asked.append(inputs)
+        return {"verdicts": "1: not - nobody"}
+
+    with run(replies={"CheckSentences": check}, judge="model", judge_lm="openai/other") as (plain, _):
+        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "other", plain.programs.check))
+        judge = judge_of(ctx, ctx.programs.section, {"passages": "[1] …"}, PASSAGES)
+        assert judge is not None
+        (verdict,) = judge.judge([Question(TURNED, (PASSAGES[0].text,))])
+    assert (verdict.label, verdict.reason) == ("not", "nobody")
+    assert asked[0]["passages"] == f"[1] {PASSAGES[0].text}"
+
+
+def cited(text: str, *snippets: Snippet) -> Sentence:
+    return Sentence(text, tuple(Citation(one.source_id, one.id) for one in snippets))
+
+
+def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:
+    sections = (Section("History", (Paragraph((cited("The dam was a key factor of it.", DAM),)),)),)
+    edit = Edit(kind="reword", sentence=1, text="The dam was the key factor of it.")
+    told_again: list[str] = []
+
+    def reply(inputs: Mapping[str, Any]) -> dict[str, object]:
+        told_again.append(inputs["remarks"])
+        return {"edits": [edit]}
+
+    judge = Scripted(lambda claim, _: "partly" if "the key" in claim else "supported")
+    with run([DAM], {"EditArticle": reply}) as (ctx, _):
+        assert edit_article(replace(ctx, judge=judge), "Orrin Dam", sections) == sections
+        assert edit_article(ctx, "Orrin Dam", sections) != sections
+    assert "goes further than the sentence and its sources" in told_again[1]
+    assert DAM.text in judge.asked[-1].passages
+
+
+def article(*sentences: Sentence) -> Article:
+    sources = tuple(Source(one.source_id, one.url, one.title, (one,)) for one in (DAM, LAKE))
+    return Article("Orrin Dam", sections=(Section("History", (Paragraph(sentences),)),), sources=sources)
+
+
+def test_support_by_hand() -> None:
+    judge = Scripted(lambda claim, told: "supported" if claim == SAID and DAM.text in "".join(told) else "not")
+    written = article(cited(SAID, DAM, LAKE), cited("Char sing.", LAKE), cited("Nobody knows why."), cited("And", DAM))
+    found = support_of(written, judge)
+    assert (found.sentences, found.recall, found.recall_alone) == (4, 1 / 4, 1 / 4)
+    assert found.precision == 1 / 4  # of four citations that of the dam alone
+    assert found.precision_alone == pytest.approx((1 / 2 + 0 + 0) / 3)
+    assert dict(found.errors) == {"irrelevant source": 1, "no citation": 1, "wrongly split": 1}
+    assert support_of(article(), judge).recall is None
+
+
+def test_classes_of_unsupported_sentences() -> None:
+    labels: dict[str, Label] = {
+        "The dam is from 1940.": "not",
+        "Char live there because men built it.": "partly",
+        "Men were built.": "contradicted",
+    }
+    judge = Scripted(lambda claim, _: labels[claim])
+    found = support_of(article(*(cited(text, DAM, LAKE) for text in labels)), judge)
+    assert dict(found.errors) == {"inaccurate paraphrasing": 2, "improper inferential linking": 1}
+
+
+def test_support_by_what_was_said_while_writing() -> None:
+    known = Verdicts()
+    known.note(SAID, Verdict("not", 0.0))
+    known.note(SAID, Verdict("supported", 1.0))
+    written = article(cited(SAID, DAM), cited("It is new.", DAM), cited("It has no source."))
+    found = support_as_judged(written, Scripted(turned), known)
+    assert (found.sentences, found.recall, found.unsettled) == (3, 1 / 2, 1)
+    assert (found.precision, found.errors) == (None, (("no citation", 1),))
+
+
+def test_alce_leaves_one_out() -> None:
+    judge = Scripted(lambda _, told: "supported" if "a" in told[0] and "b" in told[0] else "not")
+    (both, more, none) = judge_alce(judge, [Question("x", ("a", "b")), Question("x", ("a b", "c")), Question("x", ())])
+    assert both == AlceVerdict(supported=True, cited=2, precise=2)
+    assert more == AlceVerdict(supported=True, cited=2, precise=1)
+    assert none == AlceVerdict(supported=False, cited=0, precise=0)
+
+
+def test_a_runs_judge_is_opened_by_its_setting(tmp_path: Any) -> None:
+    models: Any = SimpleNamespace(ask=lambda *_: None)
+    assert judge_of_run(Settings.build({}), models, Programs()) is None
+    judge = judge_of_run(Settings.build({"judge": "model", "reviewer_lm": "openai/x"}), models, Programs())
+    assert judge is not None
+    assert judge.name == "model:openai/x"
+    judge = judge_of_run(Settings.build({"judge": "model", "judge_lm": "openai/y"}), models, Programs())
+    assert judge is not None
+    assert judge.name == "model:openai/y"
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SettingsError, match="cannot be loaded"):
+        judge_of_run(Settings.build({"judge": str(tmp_path / "empty")}), models, Programs())

@@ -1,0 +1,107 @@
+"""``python -m storm_training``: the stages as commands."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from storm_pipeline import StormError
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None, help=__doc__)
+
+
+@app.callback()
+def _commands() -> None:
+    """Train writers in a synthetic world (FoRAG), and export them."""
+
+
+@app.command()
+def tables(
+    settings: Annotated[Path, typer.Argument(help="TOML file of the run, such as training/recipes/tables.toml")],
+    folder: Annotated[Path, typer.Option("--to", help="folder of results, checkpoints and curves")],
+    seed: Annotated[list[int] | None, typer.Option(help="only this seed (repeatable), to share the work")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="only this row, such as subclaim (repeatable)")] = None,
+    threads: Annotated[int, typer.Option(help="processor threads", min=1)] = 1,
+) -> None:
+    """Train and measure the models of FoRAG's tables and its Figure 2; what the folder has is not trained again."""
+    import torch
+
+    from storm_training.settings import RunSettings
+    from storm_training.tables import make
+
+    torch.set_num_threads(threads)
+    typer.echo(make(RunSettings.read(settings), folder, typer.echo, seed or (), model or ()))
+
+
+@app.command()
+def tune(
+    model: Annotated[str, typer.Argument(help="folder, name on the model hub, or .gguf file of the writer")],
+    data: Annotated[Path, typer.Argument(help="JSON lines with prompt and response")],
+    *,
+    folder: Annotated[Path, typer.Option("--to", help="folder of the tuned model, its checkpoint and curve")],
+    epochs: Annotated[int, typer.Option(help="passes over the data", min=1)] = 1,
+    lora: Annotated[int, typer.Option(help="rank of LoRA; 0 trains all weights", min=0)] = 16,
+    batch: Annotated[int, typer.Option(help="pairs of a step", min=1)] = 4,
+    rate: Annotated[float, typer.Option(help="highest learning rate")] = 1e-4,
+    most: Annotated[int, typer.Option(help="tokens of a pair; longer ones are left out", min=2)] = 2048,
+    numbers: Annotated[str, typer.Option(help="of the GGUF file: F16 or Q8_0")] = "Q8_0",
+    seed: Annotated[int, typer.Option(help="of LoRA's weights and of the order")] = 0,
+    threads: Annotated[int, typer.Option(help="processor threads", min=1)] = 1,
+) -> None:
+    """Fine-tune a writer and export it as safetensors and as writer.gguf, which `--lm gguf:PATH` runs."""
+    import torch
+
+    from storm_training import writers
+    from storm_training.export import export_gguf, export_safetensors, merged, numbers_of
+    from storm_training.loop import Steps
+
+    kind = numbers_of(numbers)
+    torch.set_num_threads(threads)
+    whole, tokenizer = writers.load(model)
+    examples = writers.read_pairs(data, tokenizer, most)
+    trained = writers.with_lora(whole, lora, seed) if lora else whole
+    settings = Steps(batch=batch, rate=rate, warmup=5, seed=seed)
+    steps = writers.tune(trained, tokenizer, examples, epochs=epochs, settings=settings, folder=folder)
+    tuned = merged(trained)
+    export_safetensors(tuned, tokenizer, folder / "model")
+    path = export_gguf(tuned, tokenizer, folder / "writer.gguf", kind)
+    typer.echo(f"{len(examples)} pairs, {steps} steps: {path}")
+
+
+@app.command()
+def lfqa(
+    data: Annotated[Path, typer.Argument(help="questions with passages: a file, or ExpertQA's folder")],
+    *,
+    layout: Annotated[str, typer.Option(help="of the data: webglm, webcpm or expertqa")],
+    path: Annotated[Path, typer.Option("--to", help="JSON lines with prompt and response, as `tune` reads them")],
+    lm: Annotated[str, typer.Option(help="the teacher, as `storm` names models")] = "embedded",
+    language: Annotated[str, typer.Option(help="of the answers, such as en or zh")] = "en",
+    words: Annotated[int, typer.Option(help="of an answer, about", min=100)] = 400,
+    tests: Annotated[Path | None, typer.Option(help="a file of test questions, a line each, to be kept out")] = None,
+    questions: Annotated[int | None, typer.Option(help="no more than so many, from the first", min=1)] = None,
+) -> None:
+    """Build a set of outlined answers (FoRAG 4.2) and print its statistics, in words; a second call goes on."""
+    from storm_pipeline import Settings
+    from storm_pipeline.api import count_words
+    from storm_training.lfqa import build, read
+    from storm_training.teachers import model_teacher
+
+    sources = read(data, layout)[:questions]
+    settings = Settings.build({"lm": lm, "article_language": language, "length": words})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept = tests.read_text(encoding="utf-8").splitlines() if tests else []
+    teacher = model_teacher(settings, path.with_suffix(".replies.jsonl"))
+    typer.echo(build(sources, teacher, path, tests=kept, count=count_words).table)
+
+
+def main() -> None:
+    """Run a command; an error is one line."""
+    try:
+        app()
+    except StormError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise SystemExit(1) from error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""Sets of outline-enhanced long-form answers (FoRAG 4.2): questions with passages, answered anew by a teacher.
+
+Departures from the paper: any teacher, not GPT-4 alone; answers whose outline breaks the rules of appendix A (one to
+five points, each naming one material that there is) are left out and counted; questions like those of a test set are
+left out, which the paper does not mention.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from storm_training.errors import TrainingError
+from storm_training.segments import ANSWER
+
+MARK = re.compile(r"\s*(?:【\d+】|<\d+>|\[\d+\])")
+"""Citations in the published answers."""
+_MATERIAL = re.compile(r"\[(\d+)\]")
+_ALIKE = 0.7
+"""Share of trigrams of characters from which on two questions count as the same."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A question of a published set: its materials, and its own answer without citations."""
+
+    question: str
+    materials: tuple[str, ...]
+    answer: str
+
+
+@dataclass(frozen=True)
+class Outlined:
+    """A teacher's answer: organisational pattern, points such as ``Healthcare [1]``, and the answer."""
+
+    structure: str
+    points: tuple[str, ...]
+    answer: str
+
+    @property
+    def response(self) -> str:
+        """As a writer is tuned on it."""
+        return "\n".join([f"Structure: {self.structure}", "Outline:", *self.points, f"{ANSWER} {self.answer}"])
+
+
+Teacher = Callable[[Source], Outlined]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """A row of Table 1: mean length of questions, of the set's own answers, of the outlined ones; how many there are.
+
+    Attributes:
+        question: mean length, in what was counted: tokens or words.
+        original: mean length.
+        outlined: mean length of the answers, structure and outline left aside.
+        samples: answers that were kept.
+        known: questions left out since a test set has them.
+        broken: answers left out since their outline breaks a rule.
+    """
+
+    question: float
+    original: float
+    outlined: float
+    samples: int
+    known: int
+    broken: int
+
+    @property
+    def table(self) -> str:
+        """As Table 1, in Markdown, with what was left out."""
+        row = f"| {self.question:.1f} | {self.original:.1f} | {self.outlined:.1f} | {self.samples:,} |"
+        left = f"{self.known} questions that a test set has and {self.broken} broken outlines were left out"
+        return f"| query | answer (original) | answer (outlined) | samples |\n|---|---|---|---|\n{row}\n\n{left}"
+
+
+def read_webglm(path: Path) -> list[Source]:
+    """WebGLM-QA as published: JSON lines with ``question``, ``answer`` and ``references``.
+
+    Raises:
+        TrainingError: a line is no such object, or lacks a question or materials.
+    """
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [_source(row, row.get("references"), path) for row in map(json.loads, filter(str.strip, lines))]
+
+
+def read_webcpm(path: Path) -> list[Source]:
+    """WebCPM's interactive data as published: ``data``, each with ``question``, ``answer`` and ``digests`` of parts.
+
+    Raises:
+        TrainingError: the file has another layout, or a question lacks materials.
+    """
+    try:
+        rows = [
+            (row, ["".join(part["desc"] for part in digest["datas"]) for digest in row["digests"]])
+            for row in json.loads(path.read_text(encoding="utf-8"))["data"]
+        ]
+    except (KeyError, TypeError) as error:
+        raise TrainingError(f"{path} has not the layout of WebCPM's interactive data: {error} is missing") from error
+    return [_source(row, materials, path) for row, materials in rows]
+
+
+def read_expertqa(folder: Path) -> list[Source]:
+    """ExpertQA's questions with the passages of their claims' evidence; they have no answer of their own.
+
+    Raises:
+        DatasetError: the file is absent or has another layout.
+    """
+    from storm_bench.datasets.expertqa import read_expertqa as claims
+
+    found: dict[str, dict[str, None]] = {}
+    for claim in claims(folder):
+        found.setdefault(claim.question, {}).update(dict.fromkeys(passage.text for passage in claim.passages))
+    return [Source(question, tuple(materials), "") for question, materials in found.items()]
+
+
+def _source(row: Any, materials: Any, path: Path) -> Source:
+    question, answer = row.get("question") or "", row.get("answer") or ""
+    given = tuple(text.strip() for text in materials or () if text.strip())
+    if not question.strip() or not given:
+        raise TrainingError(f"{path}: {question[:60]!r} has no {'materials' if question.strip() else 'question'}")
+    return Source(question.strip(), given, MARK.sub("", answer).strip())
+
+
+_READERS: dict[str, Callable[[Path], list[Source]]] = {
+    "webglm": read_webglm,
+    "webcpm": read_webcpm,
+    "expertqa": read_expertqa,
+}
+
+
+def read(path: Path, layout: str) -> list[Source]:
+    """A set in one of the layouts ``webglm``, ``webcpm`` and ``expertqa``. Raises TrainingError: there is no other."""
+    if layout not in _READERS:
+        raise TrainingError(f"there is no layout {layout!r}: choose one of {', '.join(_READERS)}")
+    return _READERS[layout](path)
+
+
+def prompt(source: Source) -> str:
+    """Question and numbered materials as the writer that is tuned reads them."""
+    return "\n".join([f"Question: {source.question}", "Materials:", numbered(source.materials), ""])
+
+
+def numbered(materials: Sequence[str]) -> str:
+    """The materials, a line each, with their numbers from 1."""
+    return "\n".join(f"[{number}] {text}" for number, text in enumerate(materials, 1))
+
+
+def keeps_rules(answer: Outlined, source: Source) -> bool:
+    """Whether there are one to five points, each naming one material that there is, and an answer."""
+    named = [_MATERIAL.findall(point) for point in answer.points]
+    valid = all(len(numbers) == 1 and 1 <= int(numbers[0]) <= len(source.materials) for numbers in named)
+    return 1 <= len(named) <= 5 and valid and bool(answer.answer.strip())
+
+
+def unlike(sources: Iterable[Source], tests: Sequence[str]) -> Iterator[Source]:
+    """The questions that no test question repeats, but for a few characters; in any language."""
+    known = [_trigrams(test) for test in tests]
+    for source in sources:
+        own = _trigrams(source.question)
+        if not any(len(own & test) >= _ALIKE * min(len(own), len(test)) for test in known if test):
+            yield source
+
+
+def _trigrams(text: str) -> set[str]:
+    plain = "".join(char for char in text.casefold() if char.isalnum())
+    return {plain[at : at + 3] for at in range(max(1, len(plain) - 2))} if plain else set()
+
+
+def build(
+    sources: Sequence[Source], teacher: Teacher, path: Path, *, tests: Sequence[str], count: Callable[[str], float]
+) -> Statistics:
+    """Write a set as JSON lines with ``prompt`` and ``response``; its statistics.
+
+    Args:
+        sources: questions with materials.
+        teacher: answers them.
+        path: of the file.
+        tests: questions that must not be among them.
+        count: length of a text; Table 1 counts tokens with Llama 2's tokenizer.
+
+    Raises:
+        TrainingError: nothing is left.
+    """
+    kept = list(unlike(sources, tests))
+    answers = [(source, teacher(source)) for source in kept]
+    whole = [(source, answer) for source, answer in answers if keeps_rules(answer, source)]
+    if not whole:
+        raise TrainingError(f"none of {len(sources)} questions is left: test questions and broken answers are out")
+    with path.open("w", encoding="utf-8") as file:
+        for source, answer in whole:
+            row = {"prompt": prompt(source), "response": answer.response}
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return Statistics(
+        question=mean(count(source.question) for source, _ in whole),
+        original=mean(count(source.answer) for source, _ in whole),
+        outlined=mean(count(answer.answer) for _, answer in whole),
+        samples=len(whole),
+        known=len(sources) - len(kept),
+        broken=len(kept) - len(whole),
+    )

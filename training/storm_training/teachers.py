@@ -1,0 +1,41 @@
+"""A teacher for sets of outlined answers: any model of the package, by the program of ``storm answer``.
+
+Departures from FoRAG's appendix A: two calls, outline and answer, in place of one; of a point that names several
+materials the first one counts, so that each point rests on one; citations are taken out of the answer, which the
+paper forbids the teacher to write.
+"""
+
+from pathlib import Path
+
+from storm_pipeline import ReplyError, Settings
+from storm_pipeline.api import Journal, LanguageModels, Programs, open_models
+from storm_training.lfqa import MARK, Outlined, Source, Teacher, numbered
+
+
+def model_teacher(settings: Settings, replies: Path) -> Teacher:
+    """The teacher that asks the writer's model.
+
+    Args:
+        settings: of model, language and ``answer_words``.
+        replies: a file that keeps what the model replied: a set that was begun is gone on with, and asks nothing twice.
+
+    Returns:
+        A function of a source; its answer is empty where the model's reply cannot be read.
+
+    Raises:
+        SettingsError, AssetError, ModelError: the model cannot be opened.
+    """
+    models = LanguageModels.outside_a_run(open_models(settings), settings, journal=Journal(replies))
+    program = Programs().answer
+
+    def teach(source: Source) -> Outlined:
+        asked = {"question": source.question, "language": settings.language_name, "style": settings.style or ""}
+        shown = {"passages": numbered(source.materials), "words": settings.answer_words}
+        try:
+            found = models.ask("writer", program, **asked, **shown, remarks="")
+        except ReplyError:
+            return Outlined("", (), "")
+        points = (f"{point.text} [{point.passages[0]}]" for point in found.points if point.passages)
+        return Outlined(found.pattern, tuple(points), MARK.sub("", found.text).strip())
+
+    return teach

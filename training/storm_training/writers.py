@@ -1,0 +1,84 @@
+"""Tuning of any causal language model on prompts and responses, full or by LoRA (FoRAG 4.1; TunedRR of WikiGenBench).
+
+Departures from the papers: LoRA is the default, on all projections; epochs are turned into steps; prompts are put into
+the model's own chat template, so that the served model reads them as it was tuned on them.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.api import loading
+from storm_training.batches import Example, encode
+from storm_training.errors import TrainingError
+from storm_training.fine_tuning import fine_tune
+from storm_training.loop import Steps
+
+_PROJECTIONS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+
+
+def load(name: str) -> tuple[Any, Any]:
+    """Model and tokenizer of a folder, of a name on the model hub, or of a ``.gguf`` file, whose weights are unpacked.
+
+    Raises:
+        TrainingError: there is no such model, or it cannot be read.
+    """
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    path = Path(name).expanduser()
+    packed = {"gguf_file": path.name} if path.suffix == ".gguf" else {}
+    source = str(path.parent) if packed else name
+    with loading(f"the writer {name!r} cannot be loaded", "give a folder, a name, or a .gguf file", TrainingError):
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **packed)
+        model = AutoModelForCausalLM.from_pretrained(source, trust_remote_code=False, **packed)
+    return model.float(), tokenizer
+
+
+def with_lora(model: Any, rank: int, seed: int) -> Any:
+    """The model with LoRA of a rank on all its projections, the only weights that are trained."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+
+    torch.manual_seed(seed)
+    settings = LoraConfig(r=rank, lora_alpha=2 * rank, lora_dropout=0.0, target_modules=_PROJECTIONS)
+    return get_peft_model(model, settings)
+
+
+def read_pairs(path: Path, tokenizer: Any, most: int) -> list[Example]:
+    """JSON lines with ``prompt`` and ``response`` as examples.
+
+    Args:
+        path: of the file.
+        tokenizer: its chat template, if it has one, is put around prompts.
+        most: tokens of prompt and response together; longer pairs are left out.
+
+    Raises:
+        TrainingError: a line is no such object, or has an empty part; or all are longer.
+    """
+    try:
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        pairs = [(_rendered(row["prompt"], tokenizer), row["response"]) for row in rows]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise TrainingError(f"{path} does not hold JSON lines with prompt and response ({error})") from error
+    examples = [encode(tokenizer, *pair) for pair in pairs]
+    kept = [example for example in examples if len(example.prompt) + len(example.response) <= most]
+    if not kept:
+        raise TrainingError(f"none of the {len(examples)} pairs of {path} has at most {most} tokens")
+    return kept
+
+
+def _rendered(prompt: str, tokenizer: Any) -> str:
+    if not tokenizer.chat_template:
+        return prompt
+    messages = [{"role": "user", "content": prompt}]
+    return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+
+
+def tune(model: Any, tokenizer: Any, examples: Sequence[Example], *, epochs: int, settings: Steps, folder: Path) -> int:
+    """Fine-tune for so many passes over the examples, and keep checkpoint and curve; the steps that this takes."""
+    size = min(settings.batch, len(examples))
+    steps = replace(settings, steps=epochs * (len(examples) // size))
+    fine_tune(model, examples, steps, padding=tokenizer.eos_token_id, folder=folder)
+    return steps.steps

@@ -1,0 +1,85 @@
+"""Sets of outlined answers: the published layouts, the rules of outlines, and test questions kept out."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_training.errors import TrainingError
+from storm_training.lfqa import Outlined, Source, build, keeps_rules, prompt, read_webcpm, read_webglm, unlike
+
+SOURCE = Source("Why is the sky blue?", ("Air scatters blue light.", "Red light passes."), "Air scatters it.")
+GOOD = Outlined("Cause-Effect", ("Scattering [1]", "Passing [2]"), "Blue light is scattered, red light passes.")
+
+
+def test_webglm_is_read(tmp_path):
+    path = tmp_path / "train.jsonl"
+    row = {"question": "Why?", "answer": "So[1]. And so[2].", "references": ["One.", " ", "Two."]}
+    path.write_text(json.dumps(row) + "\n\n")
+    assert read_webglm(path) == [Source("Why?", ("One.", "Two."), "So. And so.")]
+
+
+def test_webcpm_is_read(tmp_path):
+    path = tmp_path / "data.json"
+    digests = [{"datas": [{"desc": "天空"}, {"desc": "是蓝的。"}]}, {"datas": [{"desc": "红光。"}]}]
+    path.write_text(json.dumps({"data": [{"question": "为什么？", "answer": "因为【1】。", "digests": digests}]}))
+    assert read_webcpm(path) == [Source("为什么？", ("天空是蓝的。", "红光。"), "因为。")]
+
+
+def test_other_layouts_and_empty_materials_are_named(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text("[]")
+    with pytest.raises(TrainingError, match="layout of WebCPM"):
+        read_webcpm(path)
+    path.write_text(json.dumps({"question": "Why?", "answer": "So.", "references": [""]}))
+    with pytest.raises(TrainingError, match="no materials"):
+        read_webglm(path)
+
+
+@pytest.mark.parametrize(
+    "points", [(), ("No number",), ("Two [1] [2]",), ("Absent [3]",), ("Zero [0]",), ("P [1]",) * 6], ids=str
+)
+def test_a_broken_outline_is_found(points):
+    assert keeps_rules(GOOD, SOURCE)
+    assert not keeps_rules(Outlined("Parallel", points, "An answer."), SOURCE)
+
+
+@given(st.text(min_size=1), st.sampled_from(["", " ", "?", "!!"]))
+def test_a_test_question_is_kept_out_whatever_its_case_and_punctuation(text, end):
+    kept = list(unlike([Source(text.upper() + end, ("x",), "")], [text.upper()]))
+    assert not kept or not any(char.isalnum() for char in text.upper())
+
+
+def test_other_questions_stay():
+    others = [Source("Why is the sea salty?", ("x",), ""), Source("天空为什么是蓝的？", ("x",), "")]
+    assert list(unlike(others, ["Why is the sky blue?", "为什么海水是咸的？"])) == others
+
+
+def test_a_set_is_written_with_the_papers_statistics(tmp_path):
+    sources = [SOURCE, Source("Why is the sky  blue", ("x",), ""), Source("How deep is the sea?", ("Deep.",), "Deep.")]
+    answers = {SOURCE.question: GOOD, sources[2].question: Outlined("Parallel", ("Depth [7]",), "Deep.")}
+    path = tmp_path / "set.jsonl"
+    found = build(
+        [*sources, Source("Who was first?", ("Ann.",), "Ann was.")],
+        lambda source: answers.get(source.question, Outlined("Parallel", ("Ann [1]",), "Ann.")),
+        path,
+        tests=["WHY IS THE SEA DEEP, how deep is the sea?"],
+        count=lambda text: len(text.split()),
+    )
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert rows[0]["prompt"] == prompt(SOURCE)
+    assert rows[0]["response"].splitlines() == [
+        "Structure: Cause-Effect",
+        "Outline:",
+        "Scattering [1]",
+        "Passing [2]",
+        "Answer: Blue light is scattered, red light passes.",
+    ]
+    assert (found.samples, found.known, found.broken) == (3, 1, 0)
+    assert found.outlined == pytest.approx((7 + 1 + 1) / 3)
+
+
+def test_nothing_left_is_an_error(tmp_path):
+    with pytest.raises(TrainingError, match="none of 1"):
+        build([SOURCE], lambda _: GOOD, tmp_path / "x", tests=[SOURCE.question], count=len)

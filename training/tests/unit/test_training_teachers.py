@@ -1,0 +1,91 @@
+"""Sets of outlined answers as a command, by a teacher behind the wire format of a model's server."""
+
+import json
+
+import pytest
+from llm import FakeModel
+from typer.testing import CliRunner
+
+from storm_training.__main__ import app
+from storm_training.errors import TrainingError
+from storm_training.lfqa import read
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "webglm.jsonl"
+    rows = [
+        {"question": "Why is the sky blue?", "answer": "It scatters[1].", "references": ["Air scatters blue light."]},
+        {"question": "Why is the sea salty?", "answer": "Rivers[1] do.", "references": ["Rivers bring salt.", "Salt."]},
+        {"question": "How old is the moon?", "answer": "Old.", "references": ["The moon is old."]},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def taught(user):
+    """Two points on the sea, of which one names both materials; of the moon an outline without a point."""
+    sea = [{"text": "Rivers bring it", "passages": [1]}, {"text": "It stays", "passages": [2, 1]}]
+    points = sea if "salty" in user else [] if "moon" in user else [{"text": "Air scatters", "passages": [1]}]
+    return json.dumps({"pattern": "cause-effect", "points": points})
+
+
+def built(server, data, *more):
+    path = data.with_name("set.jsonl")
+    found = CliRunner().invoke(
+        app, ["lfqa", str(data), "--layout", "webglm", "--to", str(path), "--lm", server.lm, *more]
+    )
+    assert found.exit_code == 0, found.output
+    return found.output, [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def model():
+    return FakeModel({"OutlineText": taught, "AnswerQuestion": "Rivers bring salt [1]. It stays there [1][2]."})
+
+
+def test_a_teachers_answers_are_written_with_their_statistics(data):
+    with model() as server:
+        output, rows = built(server, data)
+    assert rows[1]["response"].splitlines() == [
+        "Structure: cause-effect",
+        "Outline:",
+        "Rivers bring it [1]",
+        "It stays [2]",
+        "Answer: Rivers bring salt. It stays there.",
+    ]
+    assert rows[1]["prompt"].endswith("[1] Rivers bring salt.\n[2] Salt.\n")
+    assert "| 5.0 | 2.0 | 6.0 | 2 |" in output
+    assert "1 broken outlines" in output
+
+
+def test_test_questions_are_kept_out_and_a_second_call_asks_nothing(data, tmp_path):
+    tests = tmp_path / "tests.txt"
+    tests.write_text("why is the SKY blue\n")
+    with model() as server:
+        first = built(server, data, "--tests", str(tests), "--questions", "2")
+        asked = len(server.asked)
+        assert built(server, data, "--tests", str(tests), "--questions", "2") == first
+    assert [len(first[1]), len(server.asked)] == [1, asked]
+    assert "Why is the sky" not in str(server.asked)
+
+
+def test_a_reply_that_cannot_be_read_is_a_broken_outline(data):
+    answers = {"OutlineText": lambda user: "no" if "salty" in user else taught(user), "AnswerQuestion": "It does [1]."}
+    with FakeModel(answers) as server:
+        output, rows = built(server, data)
+    assert len(rows) == 1
+    assert "2 broken outlines" in output
+
+
+def test_another_layout_is_named(data):
+    with pytest.raises(TrainingError, match="webglm, webcpm, expertqa"):
+        read(data, "eli5")
+
+
+def test_expertqas_evidence_is_read_as_materials(tmp_path):
+    long = "https://a.example/x Rivers carry salt from rocks to the sea and it stays there for long."
+    claim = {"claim_string": "Rivers do.", "evidence": [long, long], "support": "Complete"}
+    row = {"question": "Why is the sea salty?", "answers": {"a": {"claims": [claim, claim]}}}
+    (tmp_path / "rand_val.jsonl").write_text(json.dumps(row))
+    (found,) = read(tmp_path, "expertqa")
+    assert found.materials == ("Rivers carry salt from rocks to the sea and it stays there for long.",)
