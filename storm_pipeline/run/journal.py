@@ -12,7 +12,7 @@ import os
 import threading
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Self
@@ -69,6 +69,7 @@ class Journal:
         self._path = path
         self._lock = threading.Lock()
         self._unused: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
+        self._rejected: list[tuple[str, Mapping[str, str]]] = []
         self._own_calls: list[Any] = []
         self._is_empty = True
         self.damaged: tuple[int, ...] = ()
@@ -136,9 +137,11 @@ class Journal:
     def reject(self, kind: str, key: str, value: Any) -> None:
         """Mark a record as unusable: later sessions do not get it. It stays in the file.
 
-        Raises RunError: as :meth:`add`.
+        The mark is written by :meth:`close`: a run that was killed and is resumed meets the same record and rejects it
+        again, so that it does what it would have done, and pays for nothing twice.
         """
-        self.add(_REJECTED, key, {"kind": kind, "value": fingerprint(value)})
+        with self._lock:
+            self._rejected.append((key, {"kind": kind, "value": fingerprint(value)}))
 
     def forget(self, kind: str, **having: str) -> None:
         """Mark all records of this kind, or those whose values have such items, as unusable.
@@ -148,8 +151,12 @@ class Journal:
         self.add(_FORGOTTEN, kind, having)
 
     def close(self) -> None:
-        """Close the file. Idempotent."""
+        """Write the marks of rejected records, and close the file. Idempotent."""
+        with suppress(RunError):  # on a full disk the records stay, and will be rejected again
+            for key, mark in self._rejected:
+                self.add(_REJECTED, key, mark)
         with self._lock:
+            self._rejected.clear()
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None

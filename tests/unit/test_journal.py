@@ -57,6 +57,20 @@ def test_a_rejected_record_is_not_served_again_and_all_others_are(
                 assert sorted(map(repr, again.earlier("reply").get(key, ()))) == sorted(map(repr, left))
 
 
+def test_a_killed_session_rejects_nothing(tmp_path: Path) -> None:
+    """Its successor meets the same reply, rejects it again and goes on as it would have: it does not pay for another."""
+    path = tmp_path / "journal.jsonl"
+    killed = Journal(path)
+    killed.add("reply", "a", {"texts": ["none of use"]})
+    killed.reject("reply", "a", {"texts": ["none of use"]})
+    with Journal(path) as resumed:
+        assert resumed.take("reply", "a") == {"texts": ["none of use"]}
+        resumed.reject("reply", "a", {"texts": ["none of use"]})
+    with Journal(path) as later:
+        assert later.take("reply", "a") is None
+    killed.close()
+
+
 def test_forgotten_records_are_those_before_it_that_have_what_is_named(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     with Journal(path) as journal:
