@@ -70,7 +70,7 @@ def check_topics(topics: Iterable[Topic], judge: Judge, most: int | None = None)
         article = _with_any_page(topic)
         found.setdefault(HUMAN, []).append(check_article(article, judge, only=_sample(article, most)))
     rows = [Row(name, tuple(own)) for name, own in found.items()]
-    return sorted(rows, key=lambda row: (row.system == HUMAN, -float(np.mean(row.supported or [0]))))
+    return sorted(rows, key=lambda row: (row.system == HUMAN, -float(np.mean(row.supported or [False]))))
 
 
 def _sample(article: Article, most: int | None) -> list[int]:

@@ -131,19 +131,8 @@ def written(installed: Installed, folder: Path, cache: Path, endpoint: str | Non
     work.mkdir()
     small = ["--perspectives", "2", "--turns", "2"] if endpoint else ["--perspectives", "1", "--turns", "1"]
     lm = ["--lm", "openai/scripted", "--api-base", endpoint] if endpoint else ["--lm", "embedded"]
-    command = [
-        installed.storm,
-        "write",
-        "Renaissance",
-        "--search",
-        "wiki-leads",
-        "--cache",
-        cache,
-        *lm,
-        *small,
-        "--quiet",
-    ]
-    run(command, work, OPENAI_API_KEY="none")
+    asked = ["write", "Renaissance", "--search", "wiki-leads", *lm, *small, "--quiet"]
+    run([installed.storm, *asked, "--cache", cache], work, OPENAI_API_KEY="none")
     (path,) = work.glob("runs/*/article.json")
     article = from_json(path.read_text(encoding="utf-8"))
     if not article.references or any(not sentence.citations for sentence in article.sentences()):

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from dspy.utils.exceptions import AdapterParseError
 
@@ -91,7 +92,7 @@ def reply(text: str, tally: Tally, chance: random.Random) -> None:
 def hit(text: str, _: Tally, chance: random.Random) -> None:
     """What an engine returns, checked and bounded, and shown in a prompt."""
     fields = {"url": f"https://example.org/{text[:50]}", "title": text[:900], "text": text, "published": text[:20]}
-    wrong = (None, 3, [], {})
+    wrong: tuple[Any, ...] = (None, 3, [], {})
     values = {name: value if chance.random() > 0.1 else chance.choice(wrong) for name, value in fields.items()}
     found = checked(FakeSearch(lambda _: [values])).search("q", 1)  # type: ignore[list-item]
     for snippet in bounded(found, Asked("q", 1, "fake")).snippets:

@@ -116,7 +116,7 @@ async def _asked(method: str, path: str, query: str, body: bytes) -> tuple[int, 
     raw = {"raw_path": path.encode("utf-8", "replace"), "query_string": query.encode("utf-8", "replace")}
     scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http", "root_path": ""}
     own = {"method": method, "path": path, "headers": headers, "client": ("127.0.0.1", 1), "server": ("localhost", 80)}
-    await _application()(scope | own | raw, receive, send)  # type: ignore[arg-type]
+    await _application()(scope | own | raw, receive, send)
     return int(sent[0]["status"]), b"".join(message.get("body", b"") for message in sent[1:])
 
 
@@ -155,9 +155,9 @@ def zim_file(text: str, _: object, chance: random.Random) -> None:
 
 @cache
 def _intact_zim() -> bytes:
-    from libzim.writer import Creator, Hint, Item, StringProvider
+    from libzim.writer import Creator, Hint, Item, StringProvider  # type: ignore[import-untyped]
 
-    class Page(Item):  # type: ignore[misc]
+    class Page(Item):
         def __init__(self, name: str) -> None:
             super().__init__()
             self.get_path = self.get_title = lambda: name

@@ -118,9 +118,9 @@ def main() -> None:
             for label in ("supported", "partly", "not"):
                 if label in counts:
                     print(_row(name, cites, label, counts[label]), flush=True)
-    own, others = _left_beside_another(args.data / "support", embedder)
-    print(f"\nOf several sources: {sum(own) / len(own):.1%} of {len(own)} own ones stay, and of another one's", end=" ")
-    print(f"{sum(others) / len(others):.1%} of {len(others)}")
+    kept, foreign = _left_beside_another(args.data / "support", embedder)
+    print(f"\nOf several sources: {sum(kept) / len(kept):.1%} of {len(kept)} own ones stay,", end=" ")
+    print(f"and of another one's {sum(foreign) / len(foreign):.1%} of {len(foreign)}")
 
 
 def own_sentences(data: Path) -> list[Read]:

@@ -31,10 +31,10 @@ class LocalServer(ThreadingHTTPServer):
         print(self.url, flush=True)
         self.serve_forever()
 
-    def handle_error(self, *_: object) -> None:
+    def handle_error(self, *request: Any) -> None:
         """Ignore connections dropped by killed clients."""
         if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(*_)
+            super().handle_error(*request)
 
 
 class JsonHandler(BaseHTTPRequestHandler):

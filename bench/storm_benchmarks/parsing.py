@@ -91,7 +91,7 @@ def inputs_of(name: str, topic: str, turn: int) -> dict[str, Any]:
     """Inputs of one call; they differ by turn."""
     question = QUESTIONS[turn % len(QUESTIONS)].format(topic)
     answer = f'Expert: {topic} changed in {1200 + turn}, when "old" ways gave way to new ones.'
-    return {
+    inputs: dict[str, dict[str, Any]] = {
         "FindRelatedTopics": {"topic": topic},
         "FindPerspectives": {
             "topic": topic,
@@ -107,7 +107,8 @@ def inputs_of(name: str, topic: str, turn: int) -> dict[str, Any]:
             "interviews": "\n".join(f"Writer: {asked.format(topic)}\n{answer}" for asked in QUESTIONS),
             "draft": "# Origins\n## First traces\n# Course\n# Legacy\n## In art\n## In law",
         },
-    }[name]
+    }
+    return inputs[name]
 
 
 def report(

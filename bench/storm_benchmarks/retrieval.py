@@ -112,7 +112,9 @@ def _scores(collection: Collection, owners: list[str], ranked: dict[str, list[in
 
 def wikigenbench(folder: Path, topics: int) -> Collection:
     """Pages that a search engine found for the first topics, pooled; very short ones are block pages and skipped."""
-    pages, queries, relevant = {}, {}, {}
+    pages: dict[str, tuple[str, str]] = {}
+    queries: dict[str, str] = {}
+    relevant: dict[str, Any] = {}
     for file in sorted((folder / "google").glob("*.json")):
         own = [(hit["title"], hit["text"]) for hit in _read(file) if len(hit["text"].split()) >= _MIN_WORDS]
         if len(own) < 3 or len(queries) == topics:

@@ -25,15 +25,9 @@ from storm_pipeline.concurrency import tune_process
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, StageFinished
 from storm_pipeline.search.engines.you import SERVICE
+from storm_pipeline.search.tables_of_contents import NoContents
 from storm_pipeline.search.web_service import WebServiceSearch
 from storm_pipeline.types import Article
-
-
-class NoContents:
-    """A contents source without articles, to leave look-ups out of the measurement."""
-
-    def table_of_contents(self, title: str) -> None:
-        """Always None."""
 
 
 def main() -> None:

@@ -11,7 +11,6 @@ import json
 import resource
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -61,7 +60,8 @@ def static(model: Path) -> Embed:
 
     def embed(texts: Sequence[str]) -> Vectors:
         means = np.stack([words[encoding.ids].mean(axis=0) for encoding in tokenizer.encode_batch(list(texts))])
-        return means / np.linalg.norm(means, axis=1, keepdims=True)
+        unit: Vectors = means / np.linalg.norm(means, axis=1, keepdims=True)
+        return unit
 
     return embed
 
@@ -112,7 +112,7 @@ def embedders(args: argparse.Namespace) -> None:
         scores = embed(questions) @ vectors.T
         dense = np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH].tolist()
         hybrid = [fused(pair) for pair in zip(dense, lexical, strict=True)]
-        again = [sorted(found, key=lambda d, row=row: -row[d]) for found, row in zip(lexical, scores, strict=True)]
+        again = [sorted(found, key=(-row).__getitem__) for found, row in zip(lexical, scores, strict=True)]
         first = [fused(pair) for pair in zip(again, lexical, strict=True)]
         wall, processor = (min(costs) / len(short) * 1e3 for costs in zip(*costs[name], strict=True))
         cosine = (reference * vectors).sum(axis=1)
@@ -146,7 +146,7 @@ def query_batches(snippets: Sequence[Snippet]) -> list[list[str]]:
     return [[title, f"History of {title}", f"{title}: importance and influence"] for title in titles]
 
 
-def plain(snippets: Sequence[Snippet], embed: Embed, folder: Path) -> dict[str, tuple[float, float]]:
+def plain(snippets: Sequence[Snippet], embed: Embed) -> dict[str, tuple[float, float]]:
     """A baseline of embedder and FAISS only: no deduplication, no BM25, no checks."""
     import faiss
 
@@ -154,12 +154,6 @@ def plain(snippets: Sequence[Snippet], embed: Embed, folder: Path) -> dict[str, 
     with timed(spent, "add and embed"):
         index = faiss.IndexFlatIP(384)
         index.add(embed([snippet.text for snippet in snippets]))
-    with timed(spent, "save"):
-        faiss.write_index(index, str(folder / "plain.faiss"))
-        (folder / "plain.json").write_text(json.dumps([vars(snippet) for snippet in snippets]))
-    with timed(spent, "load"):
-        index = faiss.read_index(str(folder / "plain.faiss"))
-        json.loads((folder / "plain.json").read_text())
     faiss.omp_set_num_threads(1)
     batches = [embed(queries) for queries in query_batches(snippets)]
     index.search(batches[0], 10)
@@ -169,45 +163,34 @@ def plain(snippets: Sequence[Snippet], embed: Embed, folder: Path) -> dict[str, 
     return spent
 
 
-def through_store(
-    snippets: Sequence[Snippet], embedder: Int8BertEmbedder, folder: Path
-) -> dict[str, tuple[float, float]]:
+def through_store(snippets: Sequence[Snippet], embedder: Int8BertEmbedder) -> dict[str, tuple[float, float]]:
     """The same operations with the reference store."""
     spent: dict[str, tuple[float, float]] = {}
     with ReferenceStore(embedder) as store:
         with timed(spent, "add and embed"):
             store.add(snippets)
             store.search(["first"], 1)
-        with timed(spent, "save"):
-            store.save(folder / "store")
-    with timed(spent, "load"):
-        store = ReferenceStore.load(folder / "store", embedder)
-    batches = query_batches(snippets)
-    for queries in batches:
-        store.embed(queries)
-    with timed(spent, "first search after load"):
-        store.search(batches[0], 10)
-    with timed(spent, "query batch"):
+        batches = query_batches(snippets)
         for queries in batches:
-            store.search_fused(queries, 10)
-    store.close()
+            store.embed(queries)
+        with timed(spent, "query batch"):
+            for queries in batches:
+                store.search_fused(queries, 10)
     return spent
 
 
 def measure(args: argparse.Namespace) -> None:
     """Measure one system in this process; prints JSON for :func:`scale`."""
     snippets = lead_texts(args.leads, args.snippets)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        embedder = Int8BertEmbedder(args.model, threads=args.threads)
-        if args.system == "store":
-            embedder.embed(["warm"])
-            spent = through_store(snippets, embedder, folder)
-        else:
-            exact = SentenceTransformerEmbedder(args.model, threads=args.threads)
-            embed = embedder.embed if args.system == "plain int8" else exact.embed
-            embed(["warm"])
-            spent = plain(snippets, embed, folder)
+    embedder = Int8BertEmbedder(args.model, threads=args.threads)
+    if args.system == "store":
+        embedder.embed(["warm"])
+        spent = through_store(snippets, embedder)
+    else:
+        exact = SentenceTransformerEmbedder(args.model, threads=args.threads)
+        embed = embedder.embed if args.system == "plain int8" else exact.embed
+        embed(["warm"])
+        spent = plain(snippets, embed)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"spent": spent, "peak": peak, "snippets": len(snippets)}))
 

@@ -26,15 +26,6 @@ _LOADED = (
 _CAPABILITY_VERSION = 0x20080522
 
 
-class NoContents:
-    """A contents source without articles."""
-
-    def __init__(self, *_: object) -> None: ...
-
-    def table_of_contents(self, title: str) -> None:
-        """Always None."""
-
-
 @dataclass(frozen=True)
 class Ended:
     """Result of a command: exit code (negative: the signal), standard output and error, seconds."""
@@ -100,9 +91,10 @@ def _run(arguments: list[str], output: Path, quota: int | None, obeys_modes: boo
     from storm_pipeline.cli import main
     from storm_pipeline.retrieval import embedder
     from storm_pipeline.run import session
+    from storm_pipeline.search.tables_of_contents import NoContents
 
     embedder.open_embedder = lambda *_: embedder.HashingEmbedder()
-    session.WikipediaContents = NoContents  # type: ignore[misc, assignment]
+    vars(session)["WikipediaContents"] = lambda _: NoContents()
     if quota is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (quota, quota))
     if obeys_modes and os.geteuid() == 0:

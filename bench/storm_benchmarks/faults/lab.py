@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from storm_benchmarks.faults.command import Command, NoContents
+from storm_benchmarks.faults.command import Command
 from storm_benchmarks.faults.kinds import Plan
 from storm_benchmarks.faults.server import FaultBench, serving
 from storm_pipeline import Article, Storm
@@ -17,6 +17,7 @@ from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.search.engines.searxng import SearxngSearch
+from storm_pipeline.search.tables_of_contents import NoContents
 
 TOPIC = "Silk Road"
 _MARKER = re.compile(r"(?<!\\)\[(\d+)\]")

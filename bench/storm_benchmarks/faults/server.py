@@ -22,6 +22,8 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from urllib.request import Request, urlopen
 
+from pydantic import TypeAdapter
+
 from storm_benchmarks.faults.kinds import OK, Plan, Sent, sent_for
 from storm_benchmarks.local_server import JsonHandler, LocalServer, completion, separate_process
 from storm_benchmarks.scripted import mark_of, number_of, pages, scripted_reply
@@ -130,8 +132,7 @@ class _Handler(JsonHandler):
     server: _Server
 
     def put(self) -> None:
-        plan = self.read()
-        self.server.plans[self._run()] = Plan(**{k: tuple(v) if isinstance(v, list) else v for k, v in plan.items()})
+        self.server.plans[self._run()] = TypeAdapter(Plan).validate_python(self.read())
         self.send(b"{}")
 
     def get(self) -> None:
