@@ -58,7 +58,7 @@ def test_a_rejected_record_is_not_served_again_and_all_others_are(
 
 
 def test_a_killed_session_rejects_nothing(tmp_path: Path) -> None:
-    """Its successor meets the same reply, rejects it again and goes on as it would have: it does not pay for another."""
+    """Its successor meets the same reply, rejects it again, and does not pay for another."""
     path = tmp_path / "journal.jsonl"
     killed = Journal(path)
     killed.add("reply", "a", {"texts": ["none of use"]})
