@@ -69,7 +69,7 @@ class Journal:
         self._path = path
         self._lock = threading.Lock()
         self._unused: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
-        self._rejected: list[tuple[str, Mapping[str, str]]] = []
+        self._rejected: deque[tuple[str, Mapping[str, str]]] = deque()
         self._own_calls: list[Any] = []
         self._is_empty = True
         self.damaged: tuple[int, ...] = ()
@@ -135,13 +135,8 @@ class Journal:
         """Hook: the last record of this kind and key does not parse. Kept here, so that a resumed run behaves alike."""
 
     def reject(self, kind: str, key: str, value: Any) -> None:
-        """Mark a record as unusable: later sessions do not get it. It stays in the file.
-
-        The mark is written by :meth:`close`: a run that was killed and is resumed meets the same record and rejects it
-        again, so that it does what it would have done, and pays for nothing twice.
-        """
-        with self._lock:
-            self._rejected.append((key, {"kind": kind, "value": fingerprint(value)}))
+        """Mark a record as unusable, at :meth:`close`: later sessions do not get it, but one after a kill does."""
+        self._rejected.append((key, {"kind": kind, "value": fingerprint(value)}))
 
     def forget(self, kind: str, **having: str) -> None:
         """Mark all records of this kind, or those whose values have such items, as unusable.
@@ -153,13 +148,12 @@ class Journal:
     def close(self) -> None:
         """Write the marks of rejected records, and close the file. Idempotent."""
         with suppress(RunError):  # on a full disk the records stay, and will be rejected again
-            for key, mark in self._rejected:
-                self.add(_REJECTED, key, mark)
+            while self._rejected:
+                self.add(_REJECTED, *self._rejected.popleft())
         with self._lock:
-            self._rejected.clear()
-            if self._descriptor is not None:
-                os.close(self._descriptor)
-                self._descriptor = None
+            descriptor, self._descriptor = self._descriptor, None
+            if descriptor is not None:
+                os.close(descriptor)
 
     def __enter__(self) -> Self:
         return self
