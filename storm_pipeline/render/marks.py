@@ -29,11 +29,6 @@ class Passage:
     pieces: tuple[tuple[str, bool], ...]
     page: str
 
-    @property
-    def carrying(self) -> tuple[str, ...]:
-        """The pieces that carry the sentence."""
-        return tuple(text for text, carries in self.pieces if carries)
-
 
 @dataclass(frozen=True)
 class Mark:

@@ -140,6 +140,7 @@ def test_a_pronoun_that_opens_a_sentence_gives_way_to_the_pages_title() -> None:
 
 
 REGION = subject_of("West Asia", sources_of([Snippet("https://example.org/w", "West Asia", "West Asia is a region.")]))
+LATIN = subject_of("Latin", sources_of([Snippet("https://example.org/l", "Latin", "Latin is a language.")]))
 CULT = subject_of("Cult", sources_of([Snippet("https://example.org/c", "Cult", "A cult is a group. Every cult ends.")]))
 
 
@@ -163,6 +164,11 @@ CULT = subject_of("Cult", sources_of([Snippet("https://example.org/c", "Cult", "
         (REGION, "He ruled parts of present-day Central Asia, West Asia, and Iran from 1077.", False),
         (REGION, 'Berg was called "one of the last West Asia hands" by a friend.', False),
         (REGION, '"West Asia" is a name of the region.', True),
+        (LATIN, "The word metal comes from the Latin metallum and is old.", False),
+        (LATIN, "The name of the stars is Latin for a cross.", False),
+        (LATIN, "It was founded in 1088, and its name is derived from the Latin phrase for a guild.", False),
+        (LATIN, "The Vulgate is a translation of the Bible into Latin.", True),
+        (LATIN, "Latin words stand in many laws.", True),
     ],
 )
 def test_a_name_in_a_list_or_before_another_noun_tells_nothing(subject: Subject, text: str, tells: bool) -> None:

@@ -35,6 +35,10 @@ _LIST = re.compile(r"(?:[\w'’-]+(?: [\w'’-]+)?, ){3,}(?:(?:and|or) )?[\w'’
 """Four items or more of one or two words: text, images, sound, and film."""
 _SEVERAL = 2  # other items of a list in which a name tells little
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
+_OF_A_WORD = re.compile(
+    r"\b(?:word|name|term)\b[^.;]*\bfrom (?:the )?\0|\b(?:is|are|was|from) \0 for\b|\0 (?:word|phrase|term)s?\b"
+)
+"""Around a language's name (NUL): a word comes from the Latin metallum, is Latin for a cross, or is a Latin term."""
 _BESIDE_BEFORE = re.compile(
     r"[A-Z][\w'’-]*,? (?:and|or|as well as) (?:[a-z][\w-]* )*$|[A-Z][\w'’-]*, (?:[a-z][\w-]* )?$"
 )
@@ -54,14 +58,9 @@ def tells_of(subject: Subject, title: str, text: str) -> bool:
     found = list(subject.mentions(text))
     if not found:
         return subject.named_in(text)
-    return any(
-        not (
-            _is_kind_of_another(subject, text, one)
-            or _is_one_of_several(text, one)
-            or _is_in_a_list(text, one)
-            or _is_quoted(text, one)
-        )
-        for one in found
+    asides = (_is_one_of_several, _is_in_a_list, _is_quoted, _is_of_a_word)
+    return not all(
+        _is_kind_of_another(subject, text, one) or any(is_so(text, one) for is_so in asides) for one in found
     )
 
 
@@ -78,6 +77,12 @@ def remoteness(subject: Subject, text: str) -> float:
 def _is_quoted(text: str, name: re.Match[str]) -> bool:
     """Whether a name stands inside a quotation, in somebody's words: "one of the last Renaissance scholars"."""
     return any(one.start() < name.start() and name.end() < one.end() - 1 for one in _QUOTED.finditer(text))
+
+
+def _is_of_a_word(text: str, name: re.Match[str]) -> bool:
+    """Whether a name is that of the language of a word, of which alone is told."""
+    is_language = name.start() > 0 and name[0][0].isupper()
+    return is_language and bool(_OF_A_WORD.search(f"{text[: name.start()]}\0{text[name.end() :]}"))
 
 
 def _is_in_a_list(text: str, name: re.Match[str]) -> bool:
