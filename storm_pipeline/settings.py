@@ -34,6 +34,7 @@ _DEPTHS: dict[str, dict[str, int]] = {
 }
 PRESET = frozenset(name for preset in _DEPTHS.values() for name in preset)
 """Settings that a depth sets unless they are given."""
+_SETS = Path(__file__).parent / "models" / "sets"  # compiled sets of the package, each in a folder
 _EVIDENCE = 3000
 _INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 600
 Role = Literal["asker", "expert", "outliner", "writer", "reviewer", "judge"]
@@ -127,7 +128,9 @@ class Settings(BaseModel):
         default=None, gt=0, description="Cap on a run's minutes; shared out like --max-cost."
     )
     programs: Path | None = Field(
-        default=None, description="Folder of a compiled set: programs that `storm compile` improved for a model."
+        default=None,
+        description="Folder of a compiled set: programs that `storm compile` improved for a model; off: none. Default: "
+        "the package's own set for the embedded model.",
     )
     max_failures: int = Field(default=20, ge=0, description="Failed pieces that a run tolerates before it is aborted.")
 
@@ -355,6 +358,13 @@ class Settings(BaseModel):
     def language_name(self) -> str:
         """The article's language as a prompt names it; empty for English, which the prompts are in."""
         return "" if self.article_language == "en" else language_name(self.article_language)
+
+    @property
+    def compiled_set(self) -> Path | None:
+        """Folder of the compiled set: ``programs``, else the package's for the outliner's model, if it has one."""
+        if self.programs:
+            return None if self.programs == Path("off") else self.programs
+        return _SETS / "embedded" if self.lm_of("outliner") == "embedded" else None
 
     @property
     def writes_by_sentence(self) -> bool:

@@ -429,7 +429,7 @@ class Storm:
         """
         if self._programs_object is not None:
             return self._programs_object
-        place = self.settings.programs
+        place = self.settings.compiled_set
         if self._loaded is None or self._loaded[0] != place:
             self._loaded = place, programs_of(place)
         return self._loaded[1]

@@ -43,7 +43,7 @@ def open_judge(
         AssetError, MissingExtraError, ModelError: likewise.
     """
     if name == "model":
-        asked = _language_model(settings, models or _opened(settings), programs_of(settings.programs))
+        asked = _language_model(settings, models or _opened(settings), programs_of(settings.compiled_set))
         return CachingJudge(ExplainingJudge(asked))
     open_: Callable[..., Judge]
     if name == "screen":

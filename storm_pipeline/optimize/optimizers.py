@@ -78,7 +78,7 @@ def _bootstrap(student: dspy.Module, plan: Plan) -> dspy.Module:
     optimizer = dspy.BootstrapFewShotWithRandomSearch(
         metric=lambda gold, pred, trace=None: float(plan.metric(gold, pred, trace).score),
         max_bootstrapped_demos=MOST_SHOWN,
-        max_labeled_demos=_labels(student, plan),
+        max_labeled_demos=0 if plan.teacher else _labels(student, plan),  # a teacher makes all examples
         num_candidate_programs=plan.candidates,
         num_threads=plan.workers,
         max_errors=len(plan.train),

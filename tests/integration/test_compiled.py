@@ -18,11 +18,12 @@ from test_resume import answers, storm, text
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import ModelError, ProgramError, SettingsError
-from storm_pipeline.models.compiled_sets import Compiled, add_to_set
+from storm_pipeline.models.compiled_sets import Compiled, add_to_set, read_set
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.optimize.best_of import best_of, citation_reward
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import research
 
 INPUTS = {"topic": "Silk Road", "perspective": "", "conversation": ""}
@@ -338,3 +339,19 @@ def test_a_cap_ends_the_sampling(tmp_path: Path) -> None:
     with FakeModel(answers()) as server, pytest.raises(ModelError, match="are spent"):
         storm(server, tmp_path, programs=own, max_tokens=3000).write("Silk Road")
     assert len(server.asked) < 50
+
+
+def test_the_packages_set_is_for_the_embedded_model_alone_and_better_than_without() -> None:
+    own = Programs()
+    settings = Settings.build({"lm": "embedded"})
+    assert settings.compiled_set
+    shipped = read_set(settings.compiled_set)
+    assert shipped.programs and all(one.model == "embedded" for one in shipped.programs.values())
+    assert all(one.interval[0] > 0 and len(one.held_back) >= 10 for one in shipped.programs.values())
+    used = Storm(lm="embedded").programs
+    for name, program in own.named().items():
+        changed = used.named()[name].fingerprint != program.fingerprint
+        assert changed is (name in shipped.programs)
+    others = ({"lm": "embedded", "programs": "off"}, {"lm": "embedded:0.5b"}, {"lm": "openai/gpt-4o"})
+    for values in others:
+        assert Storm(**values).programs.fingerprints() == own.fingerprints()

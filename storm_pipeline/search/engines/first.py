@@ -3,14 +3,7 @@
 from collections.abc import Iterable
 
 from storm_pipeline.search.base import Search, SearchEngine
-from storm_pipeline.search.combined import (
-    Attempt,
-    attempt,
-    checked_engines,
-    composite_name,
-    merged_result,
-    open_composite,
-)
+from storm_pipeline.search.combined import attempt, checked_engines, composite_name, merged_result, open_composite
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
 from storm_pipeline.search.result import SearchResult
 
@@ -36,11 +29,10 @@ def first(engines: Iterable[SearchEngine | Search]) -> Search:
     parts = checked_engines(INFO, engines)
 
     def search(query: str, k: int) -> SearchResult:
-        attempts: list[Attempt] = []
-        for engine in parts:
-            attempts.append(attempt(engine, query, k))
-            if attempts[-1].result.snippets:
-                break
+        attempts = [attempt(parts[0], query, k)]
+        for engine in parts[1:]:
+            if not attempts[-1].result.snippets:
+                attempts.append(attempt(engine, query, k))
         return merged_result(attempts, attempts[-1].result.snippets)
 
     return Search(composite_name(INFO, parts), search)
