@@ -226,6 +226,14 @@ def test_k_counts_documents_and_each_gives_a_few_passages(tmp_path: Path) -> Non
     assert CorpusSearch(path).search("silk", 0) == ()
 
 
+def test_of_few_documents_more_passages_are_given_where_more_is_asked_for(tmp_path: Path) -> None:
+    """A book that is all there is gives a look-up of the topic more than its three best passages."""
+    path = tmp_path / "x.jsonl"
+    text = " ".join(f"Silk bale {i} went west on day {i}." for i in range(300))
+    path.write_text(lines(*({"url": f"u:{i}", "text": text.replace("went", f"went {i}")} for i in range(2))), "utf-8")
+    assert [len(CorpusSearch(path).search("silk bale west", k)) for k in (1, 2, 5, 20)] == [3, 6, 6, 20]
+
+
 def test_words_that_all_documents_share_find_them(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(lines(*({"url": f"u:{n}", "text": f"Orsund harbour in year {n}."} for n in range(20))))
