@@ -6,13 +6,14 @@ import random
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from storm_benchmarks.faults.command import Command, Ended
 from storm_benchmarks.faults.lab import Lab, damage
 from storm_benchmarks.faults.server import Line
+from storm_pipeline.run.listing import run_state
 
 GRACE = 0.25
 """Seconds that a client may take to save a reply after it was sent completely."""
@@ -80,10 +81,12 @@ def killed_at(lab: Lab, run: str, times: Sequence[float], whole: Whole) -> Recov
         command = _started(lab, run)
         time.sleep(seconds)
         alive, began = command.running, time.time()
-        command.killed()
-        if not alive:
-            break
-        kills.append(Kill(began, time.time()))
+        ended = command.killed()
+        if alive:
+            kills.append(Kill(began, time.time()))
+        folder = lab.run_folder(run)
+        if folder and run_state(folder) == "finished":  # to resume it would ask again for what was of no use
+            return _recovered(lab, run, kills, replace(ended, code=0), whole)
     ended = _started(lab, run).ended()
     if ended.code and "not a run's folder" in ended.err:  # killed before the first paid call
         ended = lab.write(run, out=lab.out(run) / "anew").ended()
