@@ -45,11 +45,11 @@ def found(query: str) -> list[Snippet]:
     ]
 
 
-def lead(asked: str) -> str:
-    """The usual lead; that of the run which a reader leaves comes late enough for the server to notice it."""
+def section(asked: str) -> str:
+    """The usual section; those of the run that a reader leaves come one by one, so that the server can notice it."""
     if "Amber Road" in asked:
-        time.sleep(3)
-    usual = default_answers()["WriteLead"]
+        time.sleep(1)
+    usual = default_answers()["WriteSection"]
     assert callable(usual)
     return usual(asked)
 
@@ -61,7 +61,7 @@ def doubles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     for key in ("OPENAI_API_KEY", "YDC_API_KEY"):  # a batch checks them before it makes its folder
         monkeypatch.setenv(key, "of-the-tests")
-    with FakeModel({"WriteLead": lead}) as model:
+    with FakeModel({"WriteSection": section}) as model:
 
         def scripted(self: Storm, settings: Any = None, **given: Any) -> None:
             real(self, settings, **given)  # what the example says is valid
