@@ -90,8 +90,8 @@ def lfqa(
     settings = Settings.build({"lm": lm, "article_language": language, "length": words})
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = tests.read_text(encoding="utf-8").splitlines() if tests else []
-    teacher = model_teacher(settings, path.with_suffix(".replies.jsonl"))
-    typer.echo(build(sources, teacher, path, tests=kept, count=count_words).table)
+    with model_teacher(settings, path.with_suffix(".replies.jsonl")) as teacher:
+        typer.echo(build(sources, teacher, path, tests=kept, count=count_words).table)
 
 
 def main() -> None:

@@ -5,6 +5,8 @@ materials the first one counts, so that each point rests on one; citations are t
 paper forbids the teacher to write.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from storm_pipeline import ReplyError, Settings
@@ -12,30 +14,33 @@ from storm_pipeline.api import Journal, LanguageModels, Programs, open_models
 from storm_training.lfqa import MARK, Outlined, Source, Teacher, numbered
 
 
-def model_teacher(settings: Settings, replies: Path) -> Teacher:
-    """The teacher that asks the writer's model.
+@contextmanager
+def model_teacher(settings: Settings, replies: Path) -> Iterator[Teacher]:
+    """The teacher that asks the writer's model, while its file of replies is open.
 
     Args:
         settings: of model, language and ``answer_words``.
-        replies: a file that keeps what the model replied: a set that was begun is gone on with, and asks nothing twice.
+        replies: a file that keeps what the model replied: a set that was begun is gone on with, and asks nothing twice
+            but what could not be read.
 
-    Returns:
+    Yields:
         A function of a source; its answer is empty where the model's reply cannot be read.
 
     Raises:
         SettingsError, AssetError, ModelError: the model cannot be opened.
     """
-    models = LanguageModels.outside_a_run(open_models(settings), settings, journal=Journal(replies))
     program = Programs().answer
+    with Journal(replies) as journal:
+        models = LanguageModels.outside_a_run(open_models(settings), settings, journal=journal)
 
-    def teach(source: Source) -> Outlined:
-        asked = {"question": source.question, "language": settings.language_name, "style": settings.style or ""}
-        shown = {"passages": numbered(source.materials), "words": settings.answer_words}
-        try:
-            found = models.ask("writer", program, **asked, **shown, remarks="")
-        except ReplyError:
-            return Outlined("", (), "")
-        points = (f"{point.text} [{point.passages[0]}]" for point in found.points if point.passages)
-        return Outlined(found.pattern, tuple(points), MARK.sub("", found.text).strip())
+        def teach(source: Source) -> Outlined:
+            asked = {"question": source.question, "language": settings.language_name, "style": settings.style or ""}
+            shown = {"passages": numbered(source.materials), "words": settings.answer_words}
+            try:
+                found = models.ask("writer", program, **asked, **shown, remarks="")
+            except ReplyError:
+                return Outlined("", (), "")
+            points = (f"{point.text} [{point.passages[0]}]" for point in found.points if point.passages)
+            return Outlined(found.pattern, tuple(points), MARK.sub("", found.text).strip())
 
-    return teach
+        yield teach

@@ -77,6 +77,17 @@ def test_a_reply_that_cannot_be_read_is_a_broken_outline(data):
     assert "2 broken outlines" in output
 
 
+def test_a_reply_that_could_not_be_read_is_asked_again(data):
+    outlines = ["no"]
+    answers = {"OutlineText": lambda user: (outlines or [taught(user)])[0], "AnswerQuestion": "It does [1]."}
+    path = data.with_name("set.jsonl")
+    with FakeModel(answers) as server:
+        found = CliRunner().invoke(app, ["lfqa", str(data), "--layout", "webglm", "--to", str(path), "--lm", server.lm])
+        assert "none of 3 questions is left" in str(found.exception)
+        outlines.clear()
+        assert len(built(server, data)[1]) == 2
+
+
 def test_another_layout_is_named(data):
     with pytest.raises(TrainingError, match="webglm, webcpm, expertqa"):
         read(data, "eli5")
