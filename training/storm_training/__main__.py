@@ -47,25 +47,69 @@ def tune(
     numbers: Annotated[str, typer.Option(help="of the GGUF file: F16 or Q8_0")] = "Q8_0",
     seed: Annotated[int, typer.Option(help="of LoRA's weights and of the order")] = 0,
     threads: Annotated[int, typer.Option(help="processor threads", min=1)] = 1,
+    device: Annotated[str, typer.Option(help="where it is trained, such as cuda")] = "cpu",
 ) -> None:
     """Fine-tune a writer and export it as safetensors and as writer.gguf, which `--lm gguf:PATH` runs."""
     import torch
 
     from storm_training import writers
-    from storm_training.export import export_gguf, export_safetensors, merged, numbers_of
+    from storm_training.export import export, numbers_of
     from storm_training.loop import Steps
 
     kind = numbers_of(numbers)
     torch.set_num_threads(threads)
     whole, tokenizer = writers.load(model)
+    whole = writers.on(whole, device)
     examples = writers.read_pairs(data, tokenizer, most)
     trained = writers.with_lora(whole, lora, seed) if lora else whole
     settings = Steps(batch=batch, rate=rate, warmup=5, seed=seed)
     steps = writers.tune(trained, tokenizer, examples, epochs=epochs, settings=settings, folder=folder)
-    tuned = merged(trained)
-    export_safetensors(tuned, tokenizer, folder / "model")
-    path = export_gguf(tuned, tokenizer, folder / "writer.gguf", kind)
-    typer.echo(f"{len(examples)} pairs, {steps} steps: {path}")
+    typer.echo(f"{len(examples)} pairs, {steps} steps: {export(trained, tokenizer, folder, kind)}")
+
+
+@app.command()
+def reinforce(
+    model: Annotated[str, typer.Argument(help="folder, name on the model hub, or .gguf file of the tuned writer")],
+    data: Annotated[Path, typer.Argument(help="questions with passages: a file, or ExpertQA's folder")],
+    *,
+    layout: Annotated[str, typer.Option(help="of the data: webglm, webcpm or expertqa")],
+    tests: Annotated[Path, typer.Option(help="questions of the data that measure and are not trained on, a line each")],
+    folder: Annotated[Path, typer.Option("--to", help="folder of the writer, its checkpoints and curves")],
+    cell: Annotated[str, typer.Option(help="of the reward model, as Table 5 names it")] = "sentence+token",
+    judge: Annotated[str, typer.Option(help="labels answers: small, screen, nli:MODEL, lm:MODEL")] = "small",
+    also: Annotated[list[str] | None, typer.Option(help="another judge that measures (repeatable)")] = None,
+    samples: Annotated[int, typer.Option(help="answers to a question that the reward model learns from", min=1)] = 4,
+    rounds: Annotated[int, typer.Option(help="of PPO", min=1)] = 12,
+    batch: Annotated[int, typer.Option(help="answers of a round", min=1)] = 64,
+    most: Annotated[int, typer.Option(help="tokens of an answer", min=2)] = 256,
+    longest: Annotated[int, typer.Option(help="tokens of a prompt; questions with more are left out", min=2)] = 1536,
+    rate: Annotated[float, typer.Option(help="learning rate of PPO")] = 5e-5,
+    lora: Annotated[int, typer.Option(help="rank of LoRA; 0 trains all weights", min=0)] = 16,
+    numbers: Annotated[str, typer.Option(help="of the GGUF file: F16 or Q8_0")] = "Q8_0",
+    seed: Annotated[int, typer.Option(help="of samples, order, and LoRA's weights")] = 0,
+    threads: Annotated[int, typer.Option(help="processor threads", min=1)] = 1,
+    device: Annotated[str, typer.Option(help="where it is trained, such as cuda")] = "cpu",
+) -> None:
+    """Optimise a tuned writer for what a judge finds supported (reward model, PPO), and export it as `tune` does."""
+    import torch
+
+    from storm_training import reinforcement, writers
+    from storm_training.export import export, numbers_of
+    from storm_training.lfqa import parted, read
+    from storm_training.ppo import PpoSettings
+
+    kind, chosen = numbers_of(numbers), reinforcement.cell_of(cell)
+    judges = [reinforcement.judge_of(name) for name in (judge, *(also or ()))]
+    torch.set_num_threads(threads)
+    learnt, measured = parted(read(data, layout), tests.read_text(encoding="utf-8").splitlines())
+    whole, tokenizer = writers.load(model)
+    ppo = PpoSettings(iterations=rounds, batch=batch, minibatch=8, rate=rate, most_tokens=most, seed=seed)
+    plan = reinforcement.Plan(cell=chosen, samples=samples, ppo=ppo, lora=lora, longest=longest)
+    asked, held = (reinforcement.questions(part, tokenizer, judges[0], plan) for part in (learnt, measured))
+    trained, _ = reinforcement.reinforce(
+        writers.on(whole, device), asked, held, plan, folder, others=judges[1:], say=typer.echo
+    )
+    typer.echo(export(trained, tokenizer, folder, kind))
 
 
 @app.command()

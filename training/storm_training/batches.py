@@ -72,6 +72,6 @@ def order(count: int, size: int, step: int, seed: int) -> list[int]:
     """
     size = min(size, count)
     each = count // size
-    generator = torch.Generator().manual_seed(seed * 1_000_003 + step // each)
+    generator = torch.Generator("cpu").manual_seed(seed * 1_000_003 + step // each)
     start = step % each * size
-    return torch.randperm(count, generator=generator)[start : start + size].tolist()
+    return torch.randperm(count, generator=generator, device="cpu")[start : start + size].tolist()

@@ -56,7 +56,7 @@ def restore(folder: Path, model: torch.nn.Module, optimizer: torch.optim.Optimiz
 
 
 def _state(tensors: dict[str, Tensor], name: str, parameter: Tensor) -> dict[str, Any]:
-    state = {key: tensors[f"{key}.{name}"].view_as(parameter).clone() for key in _STATE[:2]}
+    state = {key: tensors[f"{key}.{name}"].view_as(parameter).to(parameter.device, copy=True) for key in _STATE[:2]}
     return {**state, "step": tensors[f"step.{name}"].reshape(()).clone()}
 
 

@@ -33,6 +33,13 @@ def merged(model: Any) -> Any:
     return model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
 
 
+def export(trained: Any, tokenizer: Any, folder: Path, numbers: Numbers) -> Path:
+    """Write a tuned model as safetensors to ``model`` and as ``writer.gguf`` into a folder; the path of the latter."""
+    tuned = merged(trained)
+    export_safetensors(tuned, tokenizer, folder / "model")
+    return export_gguf(tuned, tokenizer, folder / "writer.gguf", numbers)
+
+
 def export_safetensors(model: Any, tokenizer: Any, folder: Path) -> Path:
     """Write model and tokenizer as transformers reads them (``AutoModelForCausalLM.from_pretrained(folder)``)."""
     merged(model).save_pretrained(folder, safe_serialization=True)
@@ -65,7 +72,7 @@ def export_gguf(model: Any, tokenizer: Any, path: Path, numbers: Numbers = "F16"
     for name, tensor in whole.state_dict().items():
         if name == "lm_head.weight" and whole.config.tie_word_embeddings:
             continue
-        values = tensor.detach().float().numpy()
+        values = tensor.detach().float().cpu().numpy()
         if architecture == "llama" and name.endswith(("q_proj.weight", "k_proj.weight")):
             values = _interleaved(values, _heads(whole.config, name))
         _add_tensor(writer, names.get_name(name, (".weight", ".bias")), values, numbers)
@@ -100,7 +107,9 @@ def _add_shape(writer: Any, config: Any) -> None:
     writer.add_head_count(config.num_attention_heads)
     writer.add_head_count_kv(config.num_key_value_heads)
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
-    writer.add_rope_freq_base(config.rope_theta)
+    writer.add_rope_freq_base(
+        config.rope_theta if hasattr(config, "rope_theta") else config.rope_parameters["rope_theta"]
+    )
     writer.add_rope_dimension_count(config.hidden_size // config.num_attention_heads)
     writer.add_vocab_size(config.vocab_size)
 

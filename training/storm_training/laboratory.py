@@ -15,16 +15,13 @@ from storm_training.fine_tuning import fine_tune, tune_filtered, tune_unlikely
 from storm_training.loop import slices
 from storm_training.ppo import Answers, Rewards, optimise
 from storm_training.reward_data import Judged, Level, judged, targets
-from storm_training.reward_model import Cell, RewardModel, ranking, train_reward_model
+from storm_training.reward_model import LEVELS, Cell, RewardModel, ranking, train_reward_model
 from storm_training.segments import Segmented
 from storm_training.settings import RunSettings
 from storm_training.tiny import tiny_llama, train_tokenizer
 from storm_training.truth import measure, subclaims
 from storm_training.world import Item, Style, demonstrate, items
 
-LEVELS: tuple[Level, ...] = ("holistic", "sentence", "subclaim")
-CELLS = tuple(Cell(level, granularity) for granularity in ("token", "sequence") for level in LEVELS)
-"""The six cells of Table 2, in the order of Table 5."""
 Row = Mapping[str, str | float]
 """A model of a seed: ``model``, ``seed``, the measures, and the seconds of its stages."""
 TRAINING, _JUDGED, _PROMPTS, TESTS, _HELD_OUT, _TAUGHT = 1, 2, 3, 4, 5, 100

@@ -165,6 +165,19 @@ def unlike(sources: Iterable[Source], tests: Sequence[str]) -> Iterator[Source]:
             yield source
 
 
+def parted(sources: Sequence[Source], tests: Sequence[str]) -> tuple[list[Source], list[Source]]:
+    """Sources that no test question repeats, and those that one does.
+
+    Raises:
+        TrainingError: there are none of one kind.
+    """
+    kept = list(unlike(sources, tests))
+    known = [source for source in sources if source not in kept]
+    if not kept or not known:
+        raise TrainingError(f"of {len(sources)} questions {len(known)} are test questions: both kinds are needed")
+    return kept, known
+
+
 def _trigrams(text: str) -> set[str]:
     plain = "".join(char for char in text.casefold() if char.isalnum())
     return {plain[at : at + 3] for at in range(max(1, len(plain) - 2))} if plain else set()

@@ -183,7 +183,7 @@ class _Run:
         examples = sample(self.policy.writer, prompts, ending=end, most=chosen.most_tokens, seed=seed)
         answers = [(at, segment(self._tokenizer, example)) for at, example in zip(picked, examples, strict=True)]
         batch = collate(examples, end)
-        (own, values), reference = self.policy(batch), response_log_probabilities(self.reference, batch)
+        own, values, reference = self._told(batch)
         mask = counted(batch)
         ratio = (own - reference) * mask
         found, numbers = self._rewards(answers)
@@ -200,6 +200,13 @@ class _Run:
             "tokens": _mean([float(len(example.response)) for example in examples]),
         }
         return row, answers, Round(batch, own, advantages, advantages + values * mask)
+
+    def _told(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+        """Log π, values, and the reference's log π, by parts as large as an update's: logits are what takes memory."""
+        parts = [_rows(batch, rows) for rows in slices(len(batch.tokens), self._settings.minibatch)]
+        own, values = zip(*map(self.policy, parts), strict=True)
+        reference = [response_log_probabilities(self.reference, part) for part in parts]
+        return torch.cat(own), torch.cat(values), torch.cat(reference)
 
     def update(self, round_: Round) -> float:
         """All epochs over a round; the mean loss."""
@@ -222,8 +229,13 @@ class _Run:
 
 
 def _part(round_: Round, rows: slice) -> Round:
-    batch = Batch(round_.batch.tokens[rows], round_.batch.response[rows])
-    return Round(batch, round_.log_probabilities[rows], round_.advantages[rows], round_.returns[rows])
+    return Round(
+        _rows(round_.batch, rows), round_.log_probabilities[rows], round_.advantages[rows], round_.returns[rows]
+    )
+
+
+def _rows(batch: Batch, rows: slice) -> Batch:
+    return Batch(batch.tokens[rows], batch.response[rows])
 
 
 def _ends(example: Example, numbers: Sequence[int]) -> list[int]:

@@ -43,6 +43,11 @@ class Cell:
         return self.level + ("+token" if self.granularity == "token" else "")
 
 
+LEVELS: tuple[Level, ...] = ("holistic", "sentence", "subclaim")
+CELLS = tuple(Cell(level, granularity) for granularity in ("token", "sequence") for level in LEVELS)
+"""The six cells of Table 2, in the order of Table 5."""
+
+
 class RewardModel(torch.nn.Module):
     """A causal model's trunk with a head of one number a token."""
 

@@ -13,9 +13,9 @@ from statistics import mean, stdev
 from typing import Any
 
 from storm_training import published
-from storm_training.laboratory import CELLS, LEVELS, Row, Seed, prepare
+from storm_training.laboratory import Row, Seed, prepare
 from storm_training.languages import SHARES, bilingual
-from storm_training.reward_model import Cell
+from storm_training.reward_model import CELLS, LEVELS, Cell
 from storm_training.settings import RunSettings
 from storm_training.world import Style
 

@@ -25,6 +25,7 @@ def load(name: str) -> tuple[Any, Any]:
     Raises:
         TrainingError: there is no such model, or it cannot be read.
     """
+    import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     path = Path(name).expanduser()
@@ -32,8 +33,27 @@ def load(name: str) -> tuple[Any, Any]:
     source = str(path.parent) if packed else name
     with loading(f"the writer {name!r} cannot be loaded", "give a folder, a name, or a .gguf file", TrainingError):
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **packed)
-        model = AutoModelForCausalLM.from_pretrained(source, trust_remote_code=False, **packed)
-    return model.float(), tokenizer
+        model = AutoModelForCausalLM.from_pretrained(source, trust_remote_code=False, dtype=torch.float32, **packed)
+    return model, tokenizer
+
+
+def on(model: Any, device: str) -> Any:
+    """The model on a device, on which tensors are made from now on; on an accelerator products are TF32's.
+
+    Raises:
+        TrainingError: there is no such device.
+    """
+    import torch
+
+    if device == "cpu":
+        return model
+    try:
+        moved = model.to(device)
+    except (RuntimeError, AssertionError) as error:
+        raise TrainingError(f"there is no device {device!r} to train on: {str(error).splitlines()[0]}") from error
+    torch.set_default_device(device)
+    torch.set_float32_matmul_precision("high")
+    return moved
 
 
 def with_lora(model: Any, rank: int, seed: int) -> Any:
@@ -59,7 +79,7 @@ def read_pairs(path: Path, tokenizer: Any, most: int) -> list[Example]:
     """
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        pairs = [(_rendered(row["prompt"], tokenizer), row["response"]) for row in rows]
+        pairs = [(rendered(row["prompt"], tokenizer), row["response"]) for row in rows]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise TrainingError(f"{path} does not hold JSON lines with prompt and response ({error})") from error
     examples = [encode(tokenizer, *pair) for pair in pairs]
@@ -69,7 +89,8 @@ def read_pairs(path: Path, tokenizer: Any, most: int) -> list[Example]:
     return kept
 
 
-def _rendered(prompt: str, tokenizer: Any) -> str:
+def rendered(prompt: str, tokenizer: Any) -> str:
+    """A prompt within the model's chat template, if it has one."""
     if not tokenizer.chat_template:
         return prompt
     messages = [{"role": "user", "content": prompt}]

@@ -28,7 +28,7 @@ ORDER = [
     {"fine_tuning", "reward_data", "evaluation", "judge", "lfqa"},
     {"reward_model", "ppo"},
     {"settings", "writers", "teachers"},
-    {"laboratory", "languages"},
+    {"laboratory", "languages", "reinforcement"},
     {"tables"},
     {"__main__"},
 ]

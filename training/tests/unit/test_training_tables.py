@@ -9,10 +9,10 @@ from training_helpers import pairs
 
 from storm_training import laboratory, languages
 from storm_training.errors import TrainingError
-from storm_training.laboratory import CELLS
 from storm_training.languages import SHARES
 from storm_training.loop import Steps
 from storm_training.ppo import PpoSettings
+from storm_training.reward_model import CELLS
 from storm_training.settings import RunSettings, WorldSettings
 from storm_training.tables import interval, make, tables
 
