@@ -23,6 +23,7 @@ _CLOSING = "\"'”’»›)\\]}」』】》〉）］"
 _STOP = re.compile(rf"[{_SPACED}{_FULL_WIDTH}]")
 _HIDDEN = {ord(stop): 0xE100 + i for i, stop in enumerate(_SPACED + _FULL_WIDTH)}
 _SHOWN = {hidden: stop for stop, hidden in _HIDDEN.items()}
+_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 _IS_HIDDEN = re.compile("[\ue100-\ue1ff]")
 _BEHIND_NAME = re.compile(rf"[{_CLOSING}]*(?:\s*$|\s+[\"“‘«„]?([^\W\d_]))")
 """What may stand behind a name at the end of a sentence."""
@@ -69,8 +70,8 @@ def split_sentences(text: str, language: str, names: Iterable[str] = ()) -> list
 
     Args:
         language: ISO 639-1 code; "" for an unknown language, which has no list of abbreviations.
-        names: names that contain stops, such as "Who's Afraid of Virginia Woolf?", and are not split. A name may end a
-            sentence where a capital follows.
+        names: names that contain stops, such as "Who's Afraid of Virginia Woolf?", and are not split, with or without
+            what they have in brackets at their end. A name may end a sentence where a capital follows.
     """
     if hidden := _with_hidden_stops(text, names):
         return [piece.translate(_SHOWN) for piece in split_sentences(hidden, language)]
@@ -88,7 +89,8 @@ def split_sentences(text: str, language: str, names: Iterable[str] = ()) -> list
 
 def _with_hidden_stops(text: str, names: Iterable[str]) -> str:
     """The text with other characters for the stops of names; empty where there are none."""
-    stopped = sorted({name.strip() for name in names if _STOP.search(name) and has_word(name)}, key=len, reverse=True)
+    known = {one.strip() for name in names for one in (name, _BRACKET.sub("", name))}
+    stopped = sorted((name for name in known if _STOP.search(name) and has_word(name)), key=len, reverse=True)
     if not stopped or _IS_HIDDEN.search(text):
         return ""
     unmarked = MARKER.sub(lambda found: " " * len(found[0]), text)

@@ -193,7 +193,7 @@ def _ask_question(
             break
     else:
         return None
-    question = _first_question(reply, ctx.settings.article_language)
+    question = _first_question(reply, ctx.settings.article_language, topic)
     asked = {_plain(turn.question) for turn in turns}
     return None if _plain(question) in asked else question
 
@@ -234,10 +234,10 @@ def _is_farewell(reply: str, language: str) -> bool:
     return language != "en" and not _asks(reply) and bool(_THANKS_ELSEWHERE.search(reply))
 
 
-def _first_question(reply: str, language: str) -> str:
-    """The question alone, without the extra text that small models add."""
+def _first_question(reply: str, language: str, topic: str) -> str:
+    """The question alone, without the extra text that small models add; a topic's name may have a question mark."""
     lines = [line.strip() for line in _LABEL.sub("", reply).splitlines() if line.strip()]
-    sentences = split_sentences(" ".join(lines[:1] if _asks(lines[0]) else lines), language)
+    sentences = split_sentences(" ".join(lines[:1] if _asks(lines[0]) else lines), language, (topic,))
     upto = next((i for i, s in enumerate(sentences) if _asks(s)), len(sentences) - 1)
     return joined(sentences[: upto + 1], language).strip('"“”„«»「」 ')
 

@@ -220,7 +220,12 @@ def test_headings_that_are_no_sections_are_known_in_every_language(
 def test_thanks_end_an_interview_and_questions_do_not(language: str, thanks: str, question: str) -> None:
     assert _is_farewell(thanks, language)
     assert not _is_farewell(question, language)
-    assert _first_question(question, language)[-1] in "?？؟"
+    assert _first_question(question, language, "Leuchtturm")[-1] in "?？؟"
+
+
+def test_a_topic_with_a_question_mark_does_not_end_a_question() -> None:
+    question = "How does Are You the One? choose couples, and who has won it?"
+    assert _first_question(f"{question} I wonder.", "en", "Are You the One? (season 8)") == question
 
 
 def test_the_letters_of_the_articles_language_are_never_foreign() -> None:

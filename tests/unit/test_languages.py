@@ -141,6 +141,12 @@ def test_a_name_with_a_stop_is_not_cut(pieces: list[str], language: str) -> None
     assert split_sentences(" ".join(pieces), language, ["Kururin Squash!", "", "!"]) == pieces
 
 
+@pytest.mark.parametrize("language", ["en", "de", "ja", ""])
+def test_a_name_without_its_bracket_is_not_cut_either(language: str) -> None:
+    pieces = ["In Are You the One? (season 8) all date.", "Are You the One? is on.", "On Are You the One? all date."]
+    assert split_sentences(" ".join(pieces), language, ["Are You the One? (season 8)"]) == pieces
+
+
 @pytest.mark.parametrize(
     "pieces",
     [
