@@ -3,7 +3,8 @@
     python -m storm_benchmarks.answer_readings
 
 Coherence and helpfulness are the shares of answers that got 4 or 5 of 5; factuality by query is the share of answers
-without a sentence that their passages do not support, by sentence the share of sentences that they do support.
+without a sentence that their passages do not support, by sentence the share of sentences that they do support. An
+answer that could not be written is ``null`` and counts in none of them.
 """
 
 import json
@@ -29,7 +30,7 @@ def table(readings: Sequence[dict[str, Any]]) -> str:
 
 def _row(reading: dict[str, Any], method: str) -> list[object]:
     pairs = reading["pairs"]
-    own = [pair["AB"[pair["order"].index(method)]] for pair in pairs]
+    own = [told for pair in pairs if (told := pair["AB"[pair["order"].index(method)]])]
     sentences, wrong = sum(one["sentences"] for one in own), sum(len(one["wrong"]) for one in own)
     better = sum(pair["better"] == "AB"[pair["order"].index(method)] for pair in pairs)
     return [
@@ -37,8 +38,9 @@ def _row(reading: dict[str, Any], method: str) -> list[object]:
         *(_share(one[name] >= _GOOD for one in own) for name in ("coherence", "helpfulness")),
         _share(not one["wrong"] for one in own),
         f"{1 - wrong / sentences:.2f}",
-        *(_mean(pair["words"][method] for pair in pairs), _mean(pair["tokens"][method][0] for pair in pairs)),
-        *(_mean(pair["tokens"][method][1] for pair in pairs), better),
+        _mean(pair["words"][method] for pair in pairs if method in pair["words"]),
+        *(_mean(pair["tokens"][method][at] for pair in pairs if method in pair["tokens"]) for at in (0, 1)),
+        better,
     ]
 
 

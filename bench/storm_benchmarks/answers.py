@@ -1,10 +1,12 @@
 """Outlined against plain answers to ExpertQA's questions, both from the same passages, as pairs to be read blind.
 
-    python -m storm_benchmarks.answers OUT [--questions 20] [--seed 38] [--lm embedded] [--length 150] [--minutes 25]
+    python -m storm_benchmarks.answers OUT [--questions 20] [--seed 38] [--lm embedded] [--length 150] [--judge small]
 
 Draws questions with at least three pieces of evidence, of which every answer is written: nothing is searched. Writes
 ``pairs.md`` (passages, and the two answers of each question in an order drawn by the seed, their sentences numbered)
 and ``key.json`` (which is which, with tokens and words). Runs that are there are loaded, so a second call continues.
+With ``--judge`` (repeatable) it prints what judges of support find: the share of answers all of whose sentences the
+passages support, and the share of such sentences.
 """
 
 import json
@@ -12,17 +14,21 @@ import random
 import time
 from collections import defaultdict
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from storm_bench.datasets.expertqa import EvidencePassage, read_expertqa
 from storm_benchmarks.shared import options
 from storm_pipeline.errors import StormError
+from storm_pipeline.judges.base import Judge, Question
+from storm_pipeline.judges.opening import open_judge
 from storm_pipeline.languages import count_words
 from storm_pipeline.recipes import Recipe
 from storm_pipeline.references.passages import passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.settings import Settings
 from storm_pipeline.steps.answers import write_answer
 from storm_pipeline.steps.finish import as_article
 from storm_pipeline.storm import Storm
@@ -72,6 +78,13 @@ def shown(article: Article | None, found: tuple[Snippet, ...]) -> str:
     return "\n".join(f"{n}. {s.text} {sorted({number[c.snippet_id] for c in s.citations})}" for n, s in sentences)
 
 
+def supported(judge: Judge, article: Article, found: tuple[Snippet, ...]) -> list[bool]:
+    """Whether the passages support each of an answer's sentences."""
+    texts = tuple(one.text for one in passages(found))
+    verdicts = judge.judge([Question(sentence.text, texts) for sentence in article.sentences()])
+    return [verdict.label == "supported" for verdict in verdicts]
+
+
 def main() -> None:
     parser = options(__doc__, "data")
     parser.add_argument("out", type=Path)
@@ -81,8 +94,11 @@ def main() -> None:
     parser.add_argument("--length", default="150")
     parser.add_argument("--evidence", type=int, default=600)
     parser.add_argument("--minutes", type=float, default=25.0)
+    parser.add_argument("--judge", action="append", default=[])
     own = parser.parse_args()
     draw, end, pairs, key = random.Random(own.seed), time.monotonic() + 60 * own.minutes, [], []
+    judges = [open_judge(name, Settings.build({})) for name in own.judge]
+    found_by = {(judge.name, program): list[list[bool]]() for judge in judges for program in METHODS}
     settings = {"writing": "whole", "source_policy": "any", "lm_timeout": 3600.0}
     settings |= {"lm": own.lm, "length": own.length, "evidence": own.evidence}
     for number, (question, found) in enumerate(drawn(own.data, own.questions, own.seed).items(), 1):
@@ -95,11 +111,17 @@ def main() -> None:
         texts = [f"### {name}\n\n{shown(articles[p], found)}" for name, p in zip("AB", order, strict=True)]
         pairs.append("\n\n".join([f"## {number}. {question}", *numbered, *texts]))
         made = {p: one for p, one in articles.items() if one}
+        for judge, (program, one) in product(judges, made.items()):
+            found_by[judge.name, program].append(supported(judge, one, found))
         tokens = {p: [one.usage.tokens_in, one.usage.tokens_out] for p, one in made.items()}
         words = {p: sum(count_words(s.text) for s in one.sentences()) for p, one in made.items()}
         key.append({"pair": number, "question": question, "order": order, "tokens": tokens, "words": words})
         (own.out / "pairs.md").write_text("\n\n".join(pairs), encoding="utf-8")
         (own.out / "key.json").write_text(json.dumps(key, indent=1, ensure_ascii=False), encoding="utf-8")
+    for (name, program), told in found_by.items():
+        by_query = sum(map(all, told)) / max(1, len(told))
+        by_sentence = sum(map(sum, told)) / max(1, sum(map(len, told)))
+        print(f"{name}, {program}: {len(told)} answers, fact/q {by_query:.2f}, fact/s {by_sentence:.2f}")
 
 
 if __name__ == "__main__":

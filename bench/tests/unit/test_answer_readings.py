@@ -26,6 +26,15 @@ def test_a_pair_counts_for_the_methods_behind_its_letters() -> None:
     ]
 
 
+def test_an_answer_that_was_not_written_counts_in_no_share() -> None:
+    half = {**PAIR, "B": None, "tokens": {"plain_answer": [100, 40]}, "words": {"plain_answer": 80}, "better": "A"}
+    shown = table([{"writer": "m", "reader": "blind", "pairs": [PAIR, half]}]).splitlines()
+    assert shown[2:] == [
+        "| m | blind | answer | 1 | 1.00 | 1.00 | 1.00 | 1.00 | 90 | 300 | 50 | 1 |",
+        "| m | blind | plain_answer | 2 | 0.00 | 1.00 | 0.00 | 0.75 | 80 | 100 | 40 | 1 |",
+    ]
+
+
 def test_the_kept_readings_can_be_added_up_and_are_what_the_page_shows() -> None:
     page = (READINGS.parents[2] / "docs" / "answers.md").read_text(encoding="utf-8")
     assert table(json.loads(READINGS.read_text(encoding="utf-8"))) in page
