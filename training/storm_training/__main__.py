@@ -123,17 +123,23 @@ def lfqa(
     words: Annotated[int, typer.Option(help="of an answer, about", min=100)] = 400,
     tests: Annotated[Path | None, typer.Option(help="a file of test questions, a line each, to be kept out")] = None,
     questions: Annotated[int | None, typer.Option(help="no more than so many, from the first", min=1)] = None,
+    answers: Annotated[Path | None, typer.Option(help="written answers in place of a teacher's, see the docs")] = None,
 ) -> None:
     """Build a set of outlined answers (FoRAG 4.2) and print its statistics, in words; a second call goes on."""
     from storm_pipeline import Settings
     from storm_pipeline.api import count_words
     from storm_training.lfqa import build, read
-    from storm_training.teachers import model_teacher
+    from storm_training.teachers import model_teacher, written_answers
 
     sources = read(data, layout)[:questions]
-    settings = Settings.build({"lm": lm, "article_language": language, "length": words})
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = tests.read_text(encoding="utf-8").splitlines() if tests else []
+    if answers:
+        told = written_answers(answers)
+        own = [source for source in sources if source.question in told]
+        typer.echo(build(own, lambda source: told[source.question], path, tests=kept, count=count_words).table)
+        return
+    settings = Settings.build({"lm": lm, "article_language": language, "length": words})
     with model_teacher(settings, path.with_suffix(".replies.jsonl")) as teacher:
         typer.echo(build(sources, teacher, path, tests=kept, count=count_words).table)
 

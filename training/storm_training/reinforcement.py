@@ -44,7 +44,7 @@ class Plan:
 
     cell: Cell
     ppo: PpoSettings
-    reward_model: Steps = field(default_factory=lambda: Steps(batch=16, rate=1e-5, warmup=5))
+    reward_model: Steps = field(default_factory=lambda: Steps(batch=8, rate=1e-5, warmup=5))
     samples: int = 4
     passes: int = 2
     lora: int = 16

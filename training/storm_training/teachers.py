@@ -1,17 +1,32 @@
-"""A teacher for sets of outlined answers: any model of the package, by the program of ``storm answer``.
+"""Teachers for sets of outlined answers: any model of the package, by the program of ``storm answer``; or a file.
 
 Departures from FoRAG's appendix A: two calls, outline and answer, in place of one; of a point that names several
 materials the first one counts, so that each point rests on one; citations are taken out of the answer, which the
 paper forbids the teacher to write.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from storm_pipeline import ReplyError, Settings
 from storm_pipeline.api import Journal, LanguageModels, Programs, open_models
+from storm_training.errors import TrainingError
 from storm_training.lfqa import MARK, Outlined, Source, Teacher, numbered
+
+
+def written_answers(path: Path) -> dict[str, Outlined]:
+    """Answers that people wrote, by question: JSON lines with ``question``, ``structure``, ``points`` and ``answer``.
+
+    Raises:
+        TrainingError: a line is no such object.
+    """
+    try:
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return {row["question"]: Outlined(row["structure"], tuple(row["points"]), row["answer"]) for row in rows}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise TrainingError(f"{path} does not hold answers, a JSON object in each line ({error})") from error
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from storm_training.__main__ import app
 from storm_training.errors import TrainingError
 from storm_training.lfqa import read
+from storm_training.teachers import written_answers
 
 
 @pytest.fixture
@@ -86,6 +87,23 @@ def test_a_reply_that_could_not_be_read_is_asked_again(data):
         assert "none of 3 questions is left" in str(found.exception)
         outlines.clear()
         assert len(built(server, data)[1]) == 2
+
+
+def test_written_answers_stand_in_for_a_teacher(data, tmp_path):
+    path = tmp_path / "answers.jsonl"
+    row = {"question": "Why is the sea salty?", "structure": "cause-effect", "points": ["Salt [2]"], "answer": "Salt."}
+    path.write_text(json.dumps(row))
+    with model() as server:
+        output, rows = built(server, data, "--answers", str(path))
+    assert not server.asked
+    assert [row["response"] for row in rows] == ["Structure: cause-effect\nOutline:\nSalt [2]\nAnswer: Salt."]
+    assert "| 5.0 | 2.0 | 1.0 | 1 |" in output
+
+
+def test_written_answers_of_another_form_are_named(tmp_path):
+    (tmp_path / "answers.jsonl").write_text('{"question": "Why?"}')
+    with pytest.raises(TrainingError, match=r"answers.jsonl does not hold answers"):
+        written_answers(tmp_path / "answers.jsonl")
 
 
 def test_another_layout_is_named(data):
