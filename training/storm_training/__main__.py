@@ -144,6 +144,27 @@ def lfqa(
         typer.echo(build(sources, teacher, path, tests=kept, count=count_words).table)
 
 
+@app.command()
+def articles(
+    data: Annotated[Path, typer.Argument(help="a data set in WikiGenBench's layout")],
+    *,
+    path: Annotated[Path, typer.Option("--to", help="JSON lines with prompt and response, as `tune` reads them")],
+    lm: Annotated[str, typer.Option(help="the teacher, as `storm` names models")] = "embedded",
+    length: Annotated[int, typer.Option(help="words of an article, about", min=100)] = 400,
+    evidence: Annotated[int, typer.Option(help="words of its chunks", min=100)] = 1280,
+    without: Annotated[list[str] | None, typer.Option(help="id of a topic to be kept out (repeatable)")] = None,
+    topics: Annotated[int | None, typer.Option(help="no more than so many, from the first", min=1)] = None,
+) -> None:
+    """Build TunedRR's pairs: a topic's five best chunks, and a teacher's article on them; a second call goes on."""
+    from storm_bench.datasets.wikigenbench import read_wikigenbench
+    from storm_training.articles import build_articles
+
+    kept = [topic for topic in read_wikigenbench(data, core_only=True).topics if topic.id not in (without or ())]
+    settings = {"lm": lm, "length": str(length), "evidence": evidence}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    typer.echo(f"{build_articles(kept[:topics], settings, path, typer.echo)} pairs: {path}")
+
+
 def main() -> None:
     """Run a command; an error is one line."""
     try:

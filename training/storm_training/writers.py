@@ -67,7 +67,7 @@ def with_lora(model: Any, rank: int, seed: int) -> Any:
 
 
 def read_pairs(path: Path, tokenizer: Any, most: int) -> list[Example]:
-    """JSON lines with ``prompt`` and ``response`` as examples.
+    """JSON lines with ``prompt``, a text or a list of messages, and ``response`` as examples.
 
     Args:
         path: of the file.
@@ -89,11 +89,11 @@ def read_pairs(path: Path, tokenizer: Any, most: int) -> list[Example]:
     return kept
 
 
-def rendered(prompt: str, tokenizer: Any) -> str:
-    """A prompt within the model's chat template, if it has one."""
+def rendered(prompt: str | list[dict[str, str]], tokenizer: Any) -> str:
+    """A prompt, or a list of messages, within the model's chat template, if it has one."""
+    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
     if not tokenizer.chat_template:
-        return prompt
-    messages = [{"role": "user", "content": prompt}]
+        return "".join(message["content"] for message in messages)
     return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
 
 

@@ -13,17 +13,20 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 BENCH = {
     "storm_bench.judges.base",
     "storm_bench.judges.open_judge",
+    "storm_bench.datasets.closed_corpus",
     "storm_bench.datasets.expertqa",
     "storm_bench.datasets.support",
+    "storm_bench.datasets.wikigenbench",
     "storm_bench.judging_tasks",
     "storm_bench.planting",
+    "storm_bench.types",
 }
 SEAM = {"storm_pipeline.judges.base", "storm_pipeline.judges.mismatches", "storm_pipeline.judges.small"}
 """Modules of the package's reference."""
 """What the bench promises to the training: the seam of its judges, and readers."""
 ORDER = [
     {"errors", "losses", "world", "tiny", "curves", "returns", "published"},
-    {"batches", "checkpoints", "truth", "export"},
+    {"articles", "batches", "checkpoints", "truth", "export"},
     {"loop", "sampling", "segments", "judge_data"},
     {"fine_tuning", "reward_data", "evaluation", "judge", "lfqa"},
     {"reward_model", "ppo"},

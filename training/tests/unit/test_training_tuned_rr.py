@@ -1,21 +1,25 @@
 """TunedRR from end to end: a teacher's article, a writer tuned on it, exported, and a row of an experiment."""
 
+import json
 from pathlib import Path
 
 import torch
 from found_pages import page
 from llm import FakeModel
+from typer.testing import CliRunner
 
 from storm_bench.datasets.wikigenbench import write_manifest, write_topic
 from storm_bench.experiments import Experiment, ExperimentConfig
 from storm_bench.experiments.executors import LocalExecutor
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline.render.json import from_json
+from storm_training.__main__ import app
 from storm_training.batches import encode
 from storm_training.export import export_gguf
 from storm_training.fine_tuning import fine_tune
 from storm_training.loop import Steps
 from storm_training.tiny import tiny_llama, train_tokenizer
+from storm_training.writers import read_pairs
 
 NAME = "Silk Road"
 ARTICLE = "Cotton from Aleppo paid tolls near Tyre [1]. Museums keep old songs about spring caravans [2]."
@@ -63,13 +67,38 @@ def tuned(prompt, response, path):
     return export_gguf(model, tokenizer, path, "Q8_0")
 
 
-def test_a_writer_tuned_on_a_teachers_article_is_a_row_of_an_experiment(tmp_path, monkeypatch):
+def data(folder):
+    """A data set of one topic in WikiGenBench's layout."""
     shown = [page(7 + at, NAME) for at in range(4)]
     documents = tuple(TopicDocument(one.url, one.title, one.text, "human") for one in shown)
     human = HumanArticle(NAME, "https://en.wikipedia.org/wiki/Silk_Road", "", (HumanSection("Goods", shown[0].text),))
     topic = Topic("1", NAME, human, documents)
-    write_topic(tmp_path / "data" / "bench", topic)
-    write_manifest(tmp_path / "data" / "bench", [topic])
+    write_topic(folder, topic)
+    write_manifest(folder, [topic])
+    return folder
+
+
+def test_pairs_are_a_teachers_articles_on_a_topics_chunks(tmp_path):
+    path, source = tmp_path / "pairs.jsonl", data(tmp_path / "bench")
+    with FakeModel({"WriteArticle": ARTICLE}) as teacher:
+        order = ["articles", str(source), "--to", str(path), "--lm", teacher.lm, "--length", "100"]
+        found = CliRunner().invoke(app, order)
+        assert found.exit_code == 0, found.output
+        (asked,) = teacher.of("WriteArticle")
+        assert CliRunner().invoke(app, order).exit_code == 0
+        assert len(teacher.of("WriteArticle")) == 1, "a second call asks nothing"
+        assert "no article" in str(
+            CliRunner().invoke(app, [*order[:3], str(tmp_path / "no"), "--without", "1"]).exception
+        )
+    (row,) = map(json.loads, path.read_text().splitlines())
+    assert row["response"] == ARTICLE
+    assert [(one["role"], one["content"]) for one in row["prompt"]] == list(asked.messages)
+    (example,) = read_pairs(path, train_tokenizer([ARTICLE, *(one["content"] for one in row["prompt"])]), 5000)
+    assert example.prompt
+
+
+def test_a_writer_tuned_on_a_teachers_article_is_a_row_of_an_experiment(tmp_path, monkeypatch):
+    data(tmp_path / "data" / "bench")
     monkeypatch.setenv("STORM_DATA", str(tmp_path / "data"))
     with FakeModel({"WriteArticle": ARTICLE}) as teacher:
         taught, article = row(teacher.lm, tmp_path / "teacher")

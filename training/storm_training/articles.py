@@ -1,0 +1,81 @@
+"""Pairs that TunedRR learns from (WikiGenBench, second version): a topic's five best chunks, and a teacher's article.
+
+Departures from the paper: the prompt is that of the recipe ``rr``, whose row the tuned writer is to be; any model of
+the package is the teacher, and its article is kept as it replied; BM25 ranks the chunks.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import dspy
+from dspy.utils.callback import BaseCallback
+
+from storm_bench.datasets.closed_corpus import ClosedCorpus, topic_chunks
+from storm_bench.types import Topic
+from storm_pipeline import Storm, StormError
+from storm_training.errors import TrainingError
+
+_CHUNKS = 5
+_OF_A_DOCUMENT = 50  # so that the best chunks count, not the best documents
+_WHOLE: dict[str, Any] = {
+    "writing": "whole",
+    "uncited": "unchecked",
+    "editing": "off",
+    "top_k": _CHUNKS,
+    "related_topics": 0,
+}
+"""The article in one call, which nobody checks or edits, as in the paper."""
+
+
+class _Recorder(BaseCallback):
+    """What a model was asked and replied, in order."""
+
+    def __init__(self) -> None:
+        self.calls: dict[str, tuple[list[dict[str, str]], str]] = {}
+
+    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: ARG002 - DSPy's
+        self.calls[call_id] = (inputs["messages"], "")
+
+    def on_lm_end(self, call_id: str, outputs: Any, exception: Exception | None = None) -> None:  # noqa: ARG002
+        if outputs and call_id in self.calls:
+            text = outputs[0]["text"] if isinstance(outputs[0], dict) else outputs[0]
+            self.calls[call_id] = (self.calls[call_id][0], str(text))
+
+
+def build_articles(
+    topics: Sequence[Topic], settings: dict[str, Any], path: Path, say: Callable[[str], object] = lambda _: None
+) -> int:
+    """Write a pair a topic, a JSON line with ``prompt``, a list of messages, and ``response``; how many there are.
+
+    Args:
+        topics: with their documents. Those that the file has are not asked for again.
+        settings: of :class:`~storm_pipeline.Storm`: ``lm`` is the teacher, ``length`` and ``evidence`` are words.
+        path: of the file; runs are kept in a folder beside it.
+        say: is told of each topic.
+
+    Raises:
+        TrainingError: no article could be written.
+    """
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    known = {json.loads(line)["topic"] for line in lines}
+    for topic in topics:
+        if topic.id in known:
+            continue
+        recorder = _Recorder()
+        try:
+            engine = ClosedCorpus(topic_chunks(topic), passages=_OF_A_DOCUMENT)
+            with dspy.context(callbacks=[recorder]):
+                Storm(search=engine, out=path.with_suffix(".runs"), **_WHOLE, **settings).write(topic.title, "rr")
+        except StormError as error:
+            say(f"{topic.title}: {error}")
+            continue
+        asked, reply = next(call for call in recorder.calls.values() if call[1])
+        row = {"topic": topic.id, "prompt": asked, "response": reply}
+        lines.append(json.dumps(row, ensure_ascii=False))
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        say(topic.title)
+    if not lines:
+        raise TrainingError(f"of {len(topics)} topics no article was written")
+    return len(lines)
