@@ -80,19 +80,6 @@ WEB: dict[str, Case] = {
         refusals=_key_refused("YDC_API_KEY"),
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
-    "you, earlier form": Case(
-        lambda url, patience: WebServiceSearch(
-            you.EARLIER, KEY, base_url=f"{url}/search", patience=patience, rate=math.inf
-        ),
-        "/search",
-        _you_hit,
-        lambda hits, _: {"hits": hits, "latency": 1},
-        query={"query": "silk road", "num_web_results": "5"},
-        headers={"x-api-key": KEY},
-        odd=(*_ODD, {"url": "https://b.org", "snippets": [None, ""]}),
-        refusals=_key_refused("YDC_API_KEY"),
-        malformed=BROKEN_JSON | _OTHER_FORM,
-    ),
     "searxng": Case(
         lambda url, patience: SearxngSearch(f"{url}/", patience=patience, rate=math.inf),
         "/search",

@@ -17,6 +17,7 @@ _QUOTED = re.compile(r"“[^”“]{0,600}”|„[^“”„]{0,600}[“”]|«[
 _DATED = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 """A year: the sentence says itself which time it means."""
 _TIME = "time"
+_PERSON = "person"
 _OWN = "own list"
 
 
@@ -30,12 +31,18 @@ class Watched(NamedTuple):
 def words_to_watch(sentence: str, language: str = "en", own: Iterable[str] = ()) -> tuple[Watched, ...]:
     """The words to watch of a sentence, in the order in which they stand; those in quotation marks are left out.
 
-    Relative time is left out as well where the sentence has a year. For languages without a list only ``own`` counts.
+    So are persons in names ("Discover Your Drive"), whose words begin in upper case within the sentence. Relative time
+    is left out as well where the sentence has a year. For languages without a list only ``own`` counts.
     ``own``: further words; ``*`` stands for the rest of a word.
     """
     plain = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), sentence).replace("’", "'")
     kinds = _kinds(language, tuple(own))
-    found = ((match.start(), kind, match[0]) for kind, words in kinds.items() for match in words.finditer(plain))
+    found = (
+        (match.start(), kind, match[0])
+        for kind, words in kinds.items()
+        for match in words.finditer(plain)
+        if kind != _PERSON or match[0].islower() or not has_word(plain[: match.start()])
+    )
     dated = bool(_DATED.search(plain))
     return tuple(Watched(kind, words) for _, kind, words in sorted(found) if not (dated and kind == _TIME))
 

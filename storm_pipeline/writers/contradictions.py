@@ -21,7 +21,7 @@ _SAME_EVENT = 0.6
 _ONE_FORM = 0.8
 """Minimum share of each sentence's words that the other has, where each has another one: rows of a series."""
 _FIGURES = 3  # from which on sentences of sources that have less than half in common are rows of statistics
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _MOST = 12
 """Maximum number of pairs that an editor is shown, those that share most first."""
 
@@ -38,7 +38,10 @@ def contradictions(
         sources: of each the page that it is from, if they are of pages, not of an article: then those of different
             pages alone are paired, differ too by their only date where they share most words, and both share the
             words. Menus, tables, rows of a series, and sentences without a name or with few of several figures in
-            common speak of different things; years and numbers in names count nothing.
+            common speak of different things.
+
+    Years and numbers in names count nothing. Sentences of an article speak of different events where no year, or at
+    most half of the names, is in both.
     """
     known = stem_set(topic, language)
     stems = [stem_set(without_quantities(one.text, language), language) - known for one in sentences]
@@ -52,9 +55,11 @@ def contradictions(
         one, other = sentences[i].text, sentences[j].text
         if sources and (_is_row(stems[i], stems[j], min(both)) or _are_apart(one, other, topic, language)):
             continue
+        if not sources and _of_two_events(one, other, topic):
+            continue
         by_date = differing_dates(one, other, language) if sources and min(both) >= _SAME_EVENT else None
         two = by_date or differing(one, other, language)
-        if two and not (sources and any(map(_counts_nothing, two, (one, other)))):
+        if two and not any(map(_counts_nothing, two, (one, other))):
             found.append((max(both), i, j, *two))
     best = sorted(found, key=lambda pair: (-pair[0], pair[1], pair[2]))[:_MOST]
     return sorted((i, j, one, other) for _, i, j, one, other in best)
@@ -72,10 +77,26 @@ def _is_row(own: frozenset[str], other: frozenset[str], alike: float) -> bool:
     return alike >= _ONE_FORM and not (own <= other or other <= own)
 
 
+def _of_two_events(one: str, other: str, topic: str) -> bool:
+    """Whether both have years, none of them in common, or both name something, at most half of it in common."""
+    years, names = [_years(text) for text in (one, other)], [_names(text, topic) for text in (one, other)]
+    if all(years) and years[0].isdisjoint(years[1]):
+        return True
+    both = frozenset.union(*names).intersection(*(folded_words(text) for text in (one, other)))
+    return all(names) and 2 * len(both) <= min(map(len, names))
+
+
+def _years(text: str) -> frozenset[str]:
+    return frozenset(_YEAR.findall(text))
+
+
+def _names(text: str, topic: str) -> frozenset[str]:
+    return frozenset(name.casefold() for name in names_within(text)) - frozenset(folded_words(topic))
+
+
 def _are_apart(one: str, other: str, topic: str, language: str) -> bool:
     """Whether both name something besides the topic or state several figures, few in common; or one is no prose."""
-    known = folded_words(topic)
-    first, second = ({name.casefold() for name in names_within(text)}.difference(known) for text in (one, other))
+    first, second = (_names(text, topic) for text in (one, other))
     figures = quantities(one, language), quantities(other, language)
     if (fewest := min(map(len, figures))) >= _FIGURES and 2 * len(figures[0] & figures[1]) < fewest:
         return True

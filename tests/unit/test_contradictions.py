@@ -38,6 +38,18 @@ def test_only_sentences_that_speak_of_the_same_are_a_pair() -> None:
     assert contradictions([Sentence(text) for text in said], "Peru 2022", "en") == [(0, 2, "46 votes", "52 votes")]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The season of 2023 began in Valencia with 161 drivers.", "The season of 2024 began in Valencia."),
+        ("The season of 2023 began with 161 drivers in karts.", "The season of 2024 began with 193 drivers in karts."),
+        ("At the final round in Franciacorta 128 drivers won.", "At the final round in Kristianstad 204 drivers won."),
+    ],
+)
+def test_years_and_what_happened_elsewhere_or_in_another_year_contradict_nothing(one: str, other: str) -> None:
+    assert contradictions([Sentence(one), Sentence(other)], "Karting", "en") == []
+
+
 def test_a_turn_sees_what_the_others_asked_in_the_turn_before() -> None:
     asked, seen = Asked(), []
     waiting = threading.Thread(target=lambda: seen.append(asked.by_others("a", 0)), daemon=True)

@@ -46,12 +46,7 @@ class SearxngSearch:
     name = "searxng"
 
     def __init__(
-        self,
-        base_url: str | None = None,
-        *,
-        language: str = "all",
-        patience: Patience | None = None,
-        rate: float = 2.0,
+        self, base_url: str | None = None, *, language: str = "all", patience: Patience | None = None, rate: float = 2.0
     ) -> None:
         given = (base_url or variable(URL_VARIABLE)).strip()
         if not is_web_address(given):
@@ -92,12 +87,7 @@ class SearxngSearch:
         return tuple(found.values())[:k]
 
     def _page(self, query: str, page: int) -> Iterator[Snippet]:
-        params: dict[str, str | int] = {
-            "q": query,
-            "format": "json",
-            "pageno": page,
-            "language": self._language,
-        }
+        params: dict[str, str | int] = {"q": query, "format": "json", "pageno": page, "language": self._language}
         answer = self._client.get_json(params)
         results = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(results, list):

@@ -1,7 +1,6 @@
 """You.com web search: the engine behind the paper's experiments (section 4.3). Needs a key."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from storm_pipeline.documents.plain import iso_date, objects, texts
@@ -18,11 +17,9 @@ INFO = EngineInfo(
 
 
 def _hits(answer: Mapping[str, Any]) -> object:
-    """The hits in either version of the API, web pages before news."""
+    """The hits, web pages before news."""
     results = answer.get("results")
-    if isinstance(results, dict):
-        return [*objects(results.get("web")), *objects(results.get("news"))]
-    return objects(answer["hits"]) if "hits" in answer else None
+    return [*objects(results.get("web")), *objects(results.get("news"))] if isinstance(results, dict) else None
 
 
 SERVICE = WebService(
@@ -38,6 +35,4 @@ SERVICE = WebService(
     published=lambda hit: iso_date(hit.get("page_age")),
     name="you.com",
 )
-EARLIER = replace(SERVICE, request=lambda query, size, _: {"query": query, "num_web_results": size})
-"""The earlier version of the API (``/search``), which an older contract or a gateway may still offer."""
 open_engine = SERVICE.open_engine

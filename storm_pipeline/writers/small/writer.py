@@ -12,17 +12,7 @@ from storm_pipeline.references.facts import Fact
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.text.words import word_count
-from storm_pipeline.types import (
-    UNTITLED,
-    Answer,
-    Body,
-    Conversation,
-    Heading,
-    Outline,
-    Section,
-    Sentence,
-    Snippet,
-)
+from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
 from storm_pipeline.writers.lead import lead_of
 from storm_pipeline.writers.small.aspects import descriptions
 from storm_pipeline.writers.small.choice import FEWEST, best_statements, for_lead, nearest_statements
@@ -124,13 +114,7 @@ def _planned(ctx: RunContext, outline: Outline, *, is_last: bool) -> Evidence[Fa
     lead = for_lead(subject, statements)
     best = best_statements([one for one in statements if one not in lead and not one.leans], _STATEMENTS)
     planned = sections_of(
-        subject,
-        _aspects(ctx),
-        best,
-        ctx.store,
-        fewest=FEWEST,
-        most=_PER_SECTION,
-        words=ctx.settings.section_words,
+        subject, _aspects(ctx), best, ctx.store, fewest=FEWEST, most=_PER_SECTION, words=ctx.settings.section_words
     )
     if not planned:
         lead = (*lead, *flowing(best, ctx.store, by_time=False))
