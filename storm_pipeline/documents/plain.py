@@ -11,6 +11,7 @@ _BASE64 = re.compile(r"(?=.*[A-Z])(?=.*[a-z])(?:[A-Za-z0-9+/]{12,}|[A-Za-z0-9+/]
 _WORDS = 0.5  # share of letters, digits and spaces in a text above which it is words
 _BY_PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|PowerPoint Presentation) - ", re.I)
 _FILE_NAME = re.compile(r"\.(?:docx?|pptx?|xlsx?|rtf|indd|pdf)$", re.I)
+_ADDRESS = re.compile(r"^www\.[\w.-]+ [-–—|] (?=\S)|(?<=\S) [-–—|] www\.[\w.-]+$", re.I)
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
@@ -24,12 +25,12 @@ def plain_text(value: object) -> str:
 def readable_title(value: object) -> str:
     """The title of a page or file as people read it, as :func:`plain_text`.
 
-    Base64 and percent signs of addresses are decoded, and "Microsoft Word - Report.docx" becomes "Report": all stand in
-    metadata of pages and files.
+    Base64 and percent signs of addresses are decoded, and "Microsoft Word - Report.docx" becomes "Report", and so does
+    "Report – www.example.org": all stand in metadata of pages and files.
     """
     title = plain_text(value)
     title = plain_text(unquote(title)) if "%20" in title else title
-    title = _BY_PROGRAM.sub("", _decoded(title) or title)
+    title = _ADDRESS.sub("", _BY_PROGRAM.sub("", _decoded(title) or title))
     return (_FILE_NAME.sub("", title) or title).lstrip("~ ")
 
 
