@@ -268,7 +268,7 @@ class Settings(BaseModel):
     tone: Literal["on", "off"] = Field(
         default="on",
         description="Whether sentences that praise, comment, hide who says so, speak to the reader or say 'currently' "
-        "go to the copy editor and to the lead's writer, by lists of words (de, en, es, fr).",
+        "go to the copy editor and to the lead's writer, by lists of words (de, en, es, fr; writing: whole).",
     )
     words_to_watch: Texts = Field(
         default=(), description="Further words that the article should not use; * stands for the rest of a word."

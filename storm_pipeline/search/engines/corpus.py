@@ -76,7 +76,7 @@ class CorpusSearch:
             documents, unasked = with_crossref(documents, kept)
             self._problems += (unasked,) if unasked else ()
         self._passages = passages
-        self._number = len({document.url for document in documents})
+        self._documents = len({document.url for document in documents})
         self._snippets = list(dict.fromkeys(s for document in documents for s in _snippets(document, limit)))
         self._index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in self._snippets), floor=0.2, base=1.0)
 
@@ -88,7 +88,7 @@ class CorpusSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Passages, the best first, of up to ``k`` documents (URLs): ``passages`` of each, or ``k`` in all if more."""
         ranked = (self._snippets[match.position] for match in self._index.search(query))
-        return best_passages(ranked, k, max(self._passages, k // self._number))
+        return best_passages(ranked, k, max(self._passages, k // self._documents))
 
 
 def _snippets(document: Document, limit: int) -> list[Snippet]:
