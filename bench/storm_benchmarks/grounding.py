@@ -2,6 +2,7 @@
 
     python -m storm_benchmarks.grounding [--sentences 300] [--passages 12]
     python -m storm_benchmarks.grounding read [--judge screen small model] [--judge-lm MODEL] [--run LABELS=FILE …]
+        [--writer-lm MODEL] [--replies FILE]
 
 Data: WiCE (a Wikipedia sentence and the page it cites) and AttributionBench (a sentence of an answer and its sources).
 Each sentence is checked as a section's is (references/grounding.py), among passages for other sentences of the same
@@ -17,13 +18,16 @@ and another one's source. How many of both does the check leave?
 `read` is about sentences that readers judged by the passages that they cite (``experiments/labels``): English ones
 about pages in five languages, written for this with errors of many kinds, and with `--run` those of an article.json.
 Each set is a section whose passages are all that its sentences cite. A run's judge is asked behind the check; of what
-is handed back, a writer who answers nothing loses what the last column counts.
+is handed back the last column counts what goes: all, where no writer answers. `--writer-lm` answers as the writer of a
+section does, and `--replies` keeps each sentence as it stands afterwards, for readers to label.
 """
 
+import csv
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -44,11 +48,12 @@ from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
-from storm_pipeline.references.passages import Passage
+from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, open_embedder
 from storm_pipeline.run.events import CallbackSink, Event, Events, Revised
 from storm_pipeline.settings import Settings
+from storm_pipeline.signatures.writing import WriteSection
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
 from storm_pipeline.writers.draft_checks import checked_blocks
@@ -57,7 +62,7 @@ from storm_pipeline.writers.judging import judge_of
 
 _PASSAGE = 300  # maximum words of a passage: about two search results side by side
 _BENCH = {"attributable": "supported", "not attributable": "not"}
-_READ = ("judge", "passages", "label", "sentences", "handed back", "dropped without an answer")
+_READ = ("judge", "passages", "label", "sentences", "handed back", "gone")
 
 
 @dataclass(frozen=True)
@@ -81,12 +86,25 @@ class Read:
     labels: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a sentence that was read."""
+
+    name: str  # of its set
+    text: str
+    label: str
+    back: bool  # it was handed back to its writer
+    after: str  # as it stands then; empty: it is gone
+
+
 def main() -> None:
     """Print a Markdown table."""
     parser = options(__doc__, "data", "cache")
     parser.add_argument("what", nargs="?", choices=["people", "read"], default="people", help="whose labels")
     parser.add_argument("--judge", nargs="+", default=["screen", "small"], help="of the sentences that were read")
     parser.add_argument("--judge-lm", help="language model of the judge `model`")
+    parser.add_argument("--writer-lm", help="language model that answers what is handed back; default: nobody does")
+    parser.add_argument("--replies", type=Path, help="CSV file of the sentences afterwards")
     parser.add_argument("--run", nargs="+", default=[], metavar="LABELS=FILE", help="article.json and its labels")
     parser.add_argument("--embedder", default="all-MiniLM-L6-v2")
     parser.add_argument("--sentences", type=int, default=300, help="sentences drawn from each data set")
@@ -96,7 +114,10 @@ def main() -> None:
     if args.what == "read":
         sets = [*own_sentences(args.data), *(of_run(*one.split("=", 1)) for one in args.run)]
         judges = [Settings.build({"writing": "whole", "judge": name, "judge_lm": args.judge_lm}) for name in args.judge]
-        print_table(_READ, (row for own in judges for row in read_rows(sets, own, embedder)), marks="<<<>>>")
+        outcomes = {own.judge: _outcomes_of(sets, own, embedder, args.writer_lm) for own in judges}
+        print_table(_READ, (row for name, found in outcomes.items() for row in read_rows(name, found)), marks="<<<>>>")
+        if args.replies:
+            _keep(args.replies, outcomes)
         return
     print("| data | cites | label | sentences | kept | moved | of these to its source | handed back |")
     print("|---|---|---|---|---|---|---|---|")
@@ -151,36 +172,73 @@ def of_run(name: str, file: str) -> Read:
     return Read(name, article.title, shown, tuple(claims[i] for i in read), tuple(read.values()))
 
 
-def read_rows(sets: Sequence[Read], settings: Settings, embedder: Embedder) -> Iterator[list[object]]:
-    """What the check with a run's judge does to each set: shares of the sentences with intervals."""
-    languages = LanguageModels.outside_a_run(open_models(settings), settings) if settings.judge == "model" else None
+def read_rows(judge: str, found: Sequence[Outcome]) -> Iterator[list[object]]:
+    """What the check with a run's judge does to the sentences of each set: shares with intervals."""
+    sets: dict[tuple[str, str], list[Outcome]] = {}
+    for one in found:
+        sets.setdefault((one.name, "supported" if one.label == "supported" else "not all of it"), []).append(one)
+    for (name, label), own in sorted(sets.items()):
+        yield [
+            judge,
+            name,
+            label,
+            len(own),
+            _interval(one.back for one in own),
+            _interval(not one.after for one in own),
+        ]
+
+
+def _outcomes_of(sets: Sequence[Read], settings: Settings, embedder: Embedder, writer_lm: str | None) -> list[Outcome]:
+    languages = _models(settings) if settings.judge == "model" else None
     judge = judge_of_run(settings, languages, Programs())  # type: ignore[arg-type]
-    found: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
-    for own in sets:
-        for label, outcome in zip(own.labels, handed_back(own, settings, judge, embedder), strict=True):
-            found.setdefault((own.name, "supported" if label == "supported" else "not all of it"), []).append(outcome)
-    for (name, label), outcomes in sorted(found.items()):
-        shares = (_interval([one[at] for one in outcomes]) for at in (0, 1))
-        yield [settings.judge, name, label, len(outcomes), *shares]
+    writer = _models(Settings.build({"lm": writer_lm})) if writer_lm else None
+    with ThreadPoolExecutor(len(sets)) as pool:
+        every = pool.map(lambda own: list(handed_back(own, settings, judge, embedder, writer)), sets)
+        return [one for found in every for one in found]
 
 
-def handed_back(own: Read, settings: Settings, judge: object, embedder: Embedder) -> list[tuple[bool, bool]]:
-    """Whether each sentence is handed back, and whether it is dropped if its writer says nothing."""
+def _models(settings: Settings) -> LanguageModels:
+    return LanguageModels.outside_a_run(open_models(settings), settings)
+
+
+def handed_back(
+    own: Read, settings: Settings, judge: object, embedder: Embedder, writer: LanguageModels | None = None
+) -> Iterator[Outcome]:
+    """What becomes of each sentence; without a writer, nobody answers."""
     told: list[Event] = []
     remarks: list[str] = []
     ctx: Any = SimpleNamespace(
         settings=settings, judge=judge, verdicts=Verdicts(), differing=[], events=Events(CallbackSink(told.append))
     )
 
-    def ask_again(said: str, _: Collection[int]) -> str:
+    def ask_again(said: str, concerned: Collection[int]) -> str:
         remarks.extend(line.partition(". ")[2] for line in said.splitlines())
-        raise ModelError("nobody writes")
+        if writer is None:
+            raise ModelError("nobody writes")
+        inputs = dict.fromkeys(WriteSection.input_fields, "") | {
+            "article": own.known,
+            "section": own.known,
+            "words": 400,
+        }
+        inputs |= {"language": "English", "passages": numbered_passages(own.shown, concerned), "remarks": said}
+        return str(writer.ask("writer", Programs().section, **inputs).text)
 
     grounding = Grounding(own.shown, known=own.known, embed=embedder.embed)
     asked = judge_of(ctx, Programs().section, {}, own.shown)
     checked_blocks(ctx, own.name, Draft((Block("", (own.claims,)),), 0), grounding, ask_again, judge=asked)
-    dropped = {one.before for one in told if isinstance(one, Revised) and one.outcome == "dropped"}
-    return [(any(line.startswith(one.text) for line in remarks), one.text in dropped) for one in own.claims]
+    after = {one.before: one.after for one in told if isinstance(one, Revised)}
+    for label, claim in zip(own.labels, own.claims, strict=True):
+        back = any(line.startswith(claim.text) for line in remarks)
+        yield Outcome(own.name, claim.text, label, back, after.get(claim.text, claim.text))
+
+
+def _keep(file: Path, outcomes: Mapping[str, Sequence[Outcome]]) -> None:
+    with file.open("w", encoding="utf-8", newline="") as lines:
+        rows = csv.writer(lines)
+        rows.writerow(("judge", "passages", "was", "before", "after"))
+        rows.writerows(
+            (judge, one.name, one.label, one.text, one.after) for judge, found in outcomes.items() for one in found
+        )
 
 
 def _interval(values: Iterable[bool]) -> str:

@@ -21,6 +21,7 @@ KEPT = {
     "deepscholar-nuggets": ("topic", "article"),
     "embedded-pairs": ("reader",),
     "own-sentences": ("language",),
+    "mended-sentences": ("passages", "was"),
 }
 """File → the columns whose values make a row of its table; the columns of the table are its labels."""
 CITATIONS = ("oder-citations", "capable-citations")

@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -101,12 +102,24 @@ def test_what_the_check_and_a_judge_hand_back_of_sentences_that_were_read_is_tol
     claims = tuple(Claim(f"The Orrin Dam was {one} by two thousand men.", (0,)) for one in said)
     own = grounding.Read("en", "", shown, claims, ("supported", "not", "partly"))
     screen, small = (Settings.build({"writing": "whole", "judge": name}) for name in ("screen", "small"))
-    assert grounding.handed_back(own, screen, None, HashingEmbedder()) == [(False,) * 2, (True,) * 2, (False,) * 2]
-    assert grounding.handed_back(own, small, SmallJudge(), HashingEmbedder()) == [
-        (False,) * 2,
-        (True,) * 2,
-        (True,) * 2,
+
+    def told(settings: Settings, judge: object, writer: object = None) -> list[grounding.Outcome]:
+        return list(grounding.handed_back(own, settings, judge, HashingEmbedder(), writer))  # type: ignore[arg-type]
+
+    assert [(one.back, one.after) for one in told(screen, None)] == [
+        (False, claims[0].text),
+        (True, ""),
+        (False, claims[2].text),
     ]
-    rows = list(grounding.read_rows([own], small, HashingEmbedder()))
+    found = told(small, SmallJudge())
+    assert [(one.back, one.after) for one in found] == [(False, claims[0].text), (True, ""), (True, "")]
+    rows = list(grounding.read_rows("small", found))
     assert [row[1:4] for row in rows] == [["en", "not all of it", 2], ["en", "supported", 1]]
     assert [row[4] for row in rows] == ["100% (34%–100%)", "0% (0%–79%)"]
+
+    def answers(*_: object, **inputs: object) -> SimpleNamespace:
+        assert "1. The Orrin Dam was built between 1931 and 1947" in str(inputs["remarks"])
+        return SimpleNamespace(text=f"1: {claims[0].text} [1]\n2: delete")
+
+    mended = told(small, SmallJudge(), SimpleNamespace(ask=answers))
+    assert [(one.back, one.after) for one in mended] == [(False, claims[0].text), (True, claims[0].text), (True, "")]
