@@ -1,5 +1,6 @@
 """Which numbers and dates of a sentence its passages state, and which passages may be cited for those they lack."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
@@ -16,6 +17,7 @@ _OPENING = 2  # words at the beginning of a sentence that name its subject
 _DATED = 20  # characters at its beginning among which a date stands before its subject
 _SAYS_IT = 0.2  # minimum share of a sentence's own words around a number for which the passage is cited
 _SPEAKS = 0.3  # the share from which it speaks of the sentence's subject, whatever that is
+_YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
 _LONG = 4  # letters from which a word that stands in a passage of another language is no coincidence
 
 
@@ -113,13 +115,14 @@ class ShownQuantities:
         return tuple(dict.fromkeys((self._date(passage.source_id), *own)))
 
     def _date(self, source_id: str) -> str:
-        """The publication date of a page, or else the first date in its text or titles; "" if there is none."""
+        """The publication date of a page, else the first in its text, its titles or the topic; "" if there is none."""
         if source_id not in self._dates:
             page = self._pages(source_id)
             given = (snippet.published or "" for snippet in page)
             texts = (day for snippet in page for day in full_dates(snippet.text, self._source_language(snippet.text)))
             titles = (day for snippet in page for day in full_dates(snippet.title, self._language))
-            self._dates[source_id] = next(chain(filter(None, given), texts, titles), "")
+            topic = (found[0] for found in _YEAR.finditer(self._known))
+            self._dates[source_id] = next(chain(filter(None, given), texts, titles, topic), "")
         return self._dates[source_id]
 
     def _shown_of(self, source_id: str) -> Sequence[Snippet]:

@@ -325,6 +325,14 @@ def test_a_date_in_another_window_of_the_page_supports_the_sentence() -> None:
     assert "“40”" in counted.problem
 
 
+@pytest.mark.parametrize(("year", "stands"), [("2022", True), ("1931", False)])
+def test_the_year_in_a_topic_dates_a_page_that_has_no_year(year: str, stands: bool) -> None:
+    page = Snippet("https://n.org/fish", "Fish", "Samples from the river that were taken on 28 july showed mesitylene.")
+    claim = Claim(f"Samples that were taken from the river on 28 July {year} showed mesitylene.", (0,))
+    [verdict] = Grounding(passages((page,)), known="2022 river disaster", embed=EMBED).judge([claim])
+    assert (not verdict.problem) is stands
+
+
 def test_a_number_of_a_finding_that_the_prompt_shows_is_supported_where_it_cites_the_passage() -> None:
     shown = passages(ALL)
     told = Sentence("Some 912 workers went on strike.", shown[4].citations())
