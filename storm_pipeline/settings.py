@@ -108,10 +108,7 @@ class Settings(BaseModel):
     )
     workers: int = Field(default=8, ge=1, le=256, description="Concurrent model calls per run.")
     process_workers: int = Field(
-        default=32,
-        ge=1,
-        le=1024,
-        description="Concurrent model calls per endpoint, over all runs of this process.",
+        default=32, ge=1, le=1024, description="Concurrent model calls per endpoint, over all runs of this process."
     )
     prices: Texts = Field(
         default=(), description="Price of a model: MODEL=IN/OUT or MODEL=IN/CACHED/OUT, in dollars per million tokens."
@@ -251,9 +248,7 @@ class Settings(BaseModel):
         "model's context window is too small (1536 at 8192 tokens). Default: 3000, at depth 3 6000.",
     )
     article_language: str = Field(
-        default="en",
-        pattern="^[a-z]{2}$",
-        description="Language of the article, e.g. de; sources may be in any.",
+        default="en", pattern="^[a-z]{2}$", description="Language of the article, e.g. de; sources may be in any."
     )
     about: str | None = Field(
         default=None,

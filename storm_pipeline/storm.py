@@ -170,12 +170,7 @@ class Storm:
         return self._new_run(topic, recipe, work, halt, *sinks, pieces=_user_pieces(topic, recipe, outline))
 
     def outline(
-        self,
-        topic: str,
-        recipe: str = "storm",
-        *,
-        sinks: Sequence[EventSink] = (),
-        halt: threading.Event | None = None,
+        self, topic: str, recipe: str = "storm", *, sinks: Sequence[EventSink] = (), halt: threading.Event | None = None
     ) -> Outline:
         """Research a topic and outline an article about it (the paper's pre-writing stage).
 

@@ -116,13 +116,7 @@ class Batch:
         if open_storm is None:
             require_some_keys(given, list(distinct.values()))
         store = BatchStore.create(
-            settings.out,
-            name,
-            rows,
-            settings=given,
-            outline=sections,
-            at_once=at_once,
-            repeated=len(plain) - len(rows),
+            settings.out, name, rows, settings=given, outline=sections, at_once=at_once, repeated=len(plain) - len(rows)
         )
         if note := remember_own(store.claim):
             _LOG.warning("%s: %s", store.folder, note)

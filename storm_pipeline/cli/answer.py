@@ -13,8 +13,7 @@ from storm_pipeline.cli.write import Debug, JsonEvents, Quiet, print_article, ru
 def answer(
     ctx: typer.Context,
     question: Annotated[
-        str,
-        typer.Argument(metavar="QUESTION", help="The question, e.g. 'Why do rivers meander?'", show_default=False),
+        str, typer.Argument(metavar="QUESTION", help="The question, e.g. 'Why do rivers meander?'", show_default=False)
     ],
     *,
     quiet: Quiet = False,

@@ -27,8 +27,7 @@ _Topics = Annotated[
 ]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
 _JsonEvents = Annotated[
-    bool,
-    typer.Option("--json-events", help="Print events as JSON lines; 'order' is the number of the topic."),
+    bool, typer.Option("--json-events", help="Print events as JSON lines; 'order' is the number of the topic.")
 ]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 _AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", help="Articles written concurrently, 1 to 64.")]

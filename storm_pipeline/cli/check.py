@@ -37,8 +37,7 @@ def check(
     ],
     *,
     pages: Annotated[
-        Path | None,
-        typer.Option("--pages", metavar="PATH", help="Folder, or .jsonl, of the pages that it cites."),
+        Path | None, typer.Option("--pages", metavar="PATH", help="Folder, or .jsonl, of the pages that it cites.")
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Fetch no page.")] = False,
     fail_on: Annotated[

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 def export(
     run: Annotated[
-        Path | None,
-        typer.Argument(metavar="RUN", help="Folder of the run, or its article.json.", show_default=False),
+        Path | None, typer.Argument(metavar="RUN", help="Folder of the run, or its article.json.", show_default=False)
     ] = None,
     *,
     to: Annotated[
@@ -38,8 +37,7 @@ def export(
         typer.Option("--notes", help="Put each citation with its pages into a note, and add a bibliography."),
     ] = None,
     cite_wikipedia: Annotated[
-        bool,
-        typer.Option("--cite-wikipedia", help="Write wikitext even if it cites Wikipedia."),
+        bool, typer.Option("--cite-wikipedia", help="Write wikitext even if it cites Wikipedia.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:

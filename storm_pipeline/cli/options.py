@@ -18,12 +18,7 @@ from storm_pipeline.configuration.renamed import SETTINGS
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-_PANELS = {
-    "lm": "Language models",
-    "perspectives": "Research",
-    "embedder": "Writing",
-    "out": "Folders",
-}
+_PANELS = {"lm": "Language models", "perspectives": "Research", "embedder": "Writing", "out": "Folders"}
 """Field → heading of the help text for that field and those after it."""
 _COMMON = (
     "lm",
@@ -43,8 +38,7 @@ _ALL = "storm_pipeline.all_settings"  # key of a context's ``meta`` that is set 
 _HELP_ALL = "help_all"
 
 Topic = Annotated[
-    str,
-    typer.Argument(metavar="TOPIC", help="Topic of the article, e.g. 'Silk Road'.", show_default=False),
+    str, typer.Argument(metavar="TOPIC", help="Topic of the article, e.g. 'Silk Road'.", show_default=False)
 ]
 OutlineFile = Annotated[
     str | None,

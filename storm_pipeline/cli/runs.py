@@ -22,8 +22,7 @@ _Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 def runs(
     *,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder of runs; default: runs.", show_default=False),
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder of runs; default: runs.", show_default=False)
     ] = None,
     as_json: _Json = False,
     debug: _Debug = False,

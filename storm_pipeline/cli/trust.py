@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 def trust(
     folder: Annotated[
-        Path,
-        typer.Argument(metavar="[FOLDER]", help="A folder with storm.toml, a run or a batch.", show_default=False),
+        Path, typer.Argument(metavar="[FOLDER]", help="A folder with storm.toml, a run or a batch.", show_default=False)
     ] = Path(),
     *,
     never: Annotated[

@@ -31,10 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
-JsonEvents = Annotated[
-    bool,
-    typer.Option("--json-events", help="Print events as JSON lines instead of the results."),
-]
+JsonEvents = Annotated[bool, typer.Option("--json-events", help="Print events as JSON lines instead of the results.")]
 _Yes = Annotated[
     bool,
     typer.Option("--yes", "-y", help="Go on although files of the run were lost or changed, and buy what is missing."),
@@ -136,12 +133,7 @@ def resume(
 
 
 def outline(
-    ctx: typer.Context,
-    topic: Topic,
-    *,
-    quiet: Quiet = False,
-    json_events: JsonEvents = False,
-    debug: Debug = False,
+    ctx: typer.Context, topic: Topic, *, quiet: Quiet = False, json_events: JsonEvents = False, debug: Debug = False
 ) -> None:
     """Research TOPIC and print an outline of an article about it, as Markdown."""
     with Guard(debug=debug) as guard:

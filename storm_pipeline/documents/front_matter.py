@@ -17,8 +17,7 @@ _PROSE_WORDS = 12
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _NO_PERSON = re.compile(
-    r"\b(?:journal|review|university|press|institute|department|vol|copyright|received|published)\b|[@©]|https?:",
-    re.I,
+    r"\b(?:journal|review|university|press|institute|department|vol|copyright|received|published)\b|[@©]|https?:", re.I
 )
 
 

@@ -174,9 +174,5 @@ def _parts(row: Sequence[Line]) -> Iterator[list[Line]]:
 def _joined(part: Sequence[Line]) -> Line:
     text = " ".join(one.text for one in part)
     return replace(
-        part[0],
-        text=text,
-        x1=part[-1].x1,
-        size=max(one.size for one in part),
-        is_bold=all(one.is_bold for one in part),
+        part[0], text=text, x1=part[-1].x1, size=max(one.size for one in part), is_bold=all(one.is_bold for one in part)
     )

@@ -79,13 +79,7 @@ class LanguageModels:
     """
 
     def __init__(
-        self,
-        table: dict[Role, Model],
-        *,
-        events: Events,
-        control: RunControl,
-        journal: Journal,
-        settings: Settings,
+        self, table: dict[Role, Model], *, events: Events, control: RunControl, journal: Journal, settings: Settings
     ) -> None:
         self._table = table
         self._events = events

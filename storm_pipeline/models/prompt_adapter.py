@@ -83,10 +83,7 @@ class PromptAdapter(dspy.Adapter):
         return "\n".join(block for block in blocks if block)
 
     def format_assistant_message_content(
-        self,
-        signature: type[dspy.Signature],
-        outputs: dict[str, Any],
-        missing_field_message: str | None = None,
+        self, signature: type[dspy.Signature], outputs: dict[str, Any], missing_field_message: str | None = None
     ) -> str:
         """A worked example's reply, in the requested format."""
         values = {name: outputs.get(name, missing_field_message) for name in signature.output_fields}

@@ -87,12 +87,7 @@ class Grounding:
         self._longest_run = longest_run
         self._removed_below = removed_below
         self._quantities = ShownQuantities(
-            shown,
-            known=known,
-            language=language,
-            pages=pages,
-            findings=findings,
-            source_language=source_language,
+            shown, known=known, language=language, pages=pages, findings=findings, source_language=source_language
         )
         self._texts = [passage.text for passage in shown]
 

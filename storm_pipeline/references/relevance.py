@@ -26,7 +26,7 @@ _COPULA = re.compile(
 _BETWEEN_NAMES = re.compile(
     r"[,;()（）“”\"„«»]|\b(?:or|and|born|sometimes|usually|often|simply|officially|formerly|originally|commonly)\b|"
     r"\b(?:(?:also|better|popularly|widely) )?(?:known|called|named|nicknamed|referred to|abbreviated|written|spelled|"
-    r"given the epithet)(?: (?:as|to))?\b",
+    r"given the epithet)(?: (?:as|to))?\b"
 )
 """What stands between the names by which the opening of a page introduces its subject."""
 _NEAR = 0.3  # cosine to what the topic is, or to the question, from which a page bears on the topic

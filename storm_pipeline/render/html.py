@@ -17,13 +17,7 @@ from storm_pipeline.identity import PREPRINT, is_preprint
 from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.costs import cost_rows, cost_total
-from storm_pipeline.render.links import (
-    COMMONS,
-    IMAGE_POLICY,
-    LEAD,
-    label,
-    placed_images,
-)
+from storm_pipeline.render.links import COMMONS, IMAGE_POLICY, LEAD, label, placed_images
 from storm_pipeline.render.marks import Link, Mark, Remark, Use, cited_words, link_of
 from storm_pipeline.render.page import page_environment
 from storm_pipeline.text.formatting import day, dollars

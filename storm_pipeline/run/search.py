@@ -99,12 +99,7 @@ class RunSearch:
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        settings: Settings,
-        *,
-        fetch: Fetch | None = None,
-        embedder: Embedder | None = None,
+        self, engine: Engine, settings: Settings, *, fetch: Fetch | None = None, embedder: Embedder | None = None
     ) -> None:
         self._engine = engine.search
         self._caches: list[SearchCache | CachedPages] = [engine.cache] if engine.cache else []

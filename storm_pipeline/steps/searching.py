@@ -38,14 +38,7 @@ def search_all(ctx: RunContext, queries: Sequence[str], *, depth: int = 1) -> tu
     sources = ctx.store.count_sources()
     for hits in found:
         ctx.events.emit(
-            Searched(
-                ctx.events.stage,
-                ctx.search.name,
-                hits.query,
-                len(hits.snippets),
-                sources,
-                round(hits.seconds, 3),
-            )
+            Searched(ctx.events.stage, ctx.search.name, hits.query, len(hits.snippets), sources, round(hits.seconds, 3))
         )
     return tuple(distinct.values())
 

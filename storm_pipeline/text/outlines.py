@@ -56,10 +56,7 @@ _HAN_NUMBER = re.compile(
 )
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 _PROSE_END = re.compile(r"(?<![A-Z])[.。]$")
-_LISTED = (
-    *(("decimal", _DECIMAL), ("roman", _ROMAN), ("letter", _LETTER), ("han", _HAN_NUMBER)),
-    ("bullet", _BULLET),
-)
+_LISTED = (*(("decimal", _DECIMAL), ("roman", _ROMAN), ("letter", _LETTER), ("han", _HAN_NUMBER)), ("bullet", _BULLET))
 
 
 @dataclass

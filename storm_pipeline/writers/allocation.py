@@ -158,10 +158,7 @@ def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence], growth: fl
 
 
 def _candidates(
-    ctx: RunContext,
-    outline: Outline,
-    conversations: Sequence[Conversation],
-    carried_over: Sequence[str],
+    ctx: RunContext, outline: Outline, conversations: Sequence[Conversation], carried_over: Sequence[str]
 ) -> _Candidates:
     """The snippets that the answers cite, those with the ids ``carried_over``, and those that headings retrieve."""
     findings: dict[str, list[Sentence]] = {}

@@ -91,11 +91,7 @@ def _section(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Se
 
 
 def _revised(
-    ctx: RunContext,
-    outline: Outline,
-    evidence: PassageEvidence,
-    before: PassageEvidence,
-    section: Section,
+    ctx: RunContext, outline: Outline, evidence: PassageEvidence, before: PassageEvidence, section: Section
 ) -> Section:
     """The section updated with new evidence; the prompt shows the passages of new findings alone.
 

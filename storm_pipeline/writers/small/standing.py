@@ -43,7 +43,7 @@ _OPENS_BACK = re.compile(
 )
 _INNER_REFERENCE = re.compile(
     r"(?:An?|The|Each|One|Some|Many|Most)\b(?: [a-z-]+){0,3} (?:for|of|in|to|by|with) (?:its|their|his|her)\b|"
-    r".*\b(?:of|in|for|by|to|from|with) (?:such [a-z]+s\b(?! as\b)|(?:this|these) (?!day\b)[a-z]+)",
+    r".*\b(?:of|in|for|by|to|from|with) (?:such [a-z]+s\b(?! as\b)|(?:this|these) (?!day\b)[a-z]+)"
 )
 """A reference inside a sentence: a watershed for its end, the oldest of such paintings."""
 _TERM = re.compile(r"The (?:term|word|name|expression|phrase|title) (?:is|was|has|had|can|may|comes|derives)\b")
