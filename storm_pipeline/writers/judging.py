@@ -13,7 +13,7 @@ from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
-from storm_pipeline.references.passages import Passage
+from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Side
 from storm_pipeline.writers.disagreement import independent
@@ -24,13 +24,17 @@ _PROBLEM = MappingProxyType(
 )
 _UNSEEN = frozenset({"findings", "interviews", "written"})
 """Inputs behind the passages, which a judge need not see."""
+_NUMBER = re.compile(r"\[(\d+)\]")
+_IN_PART = re.compile(r"^\[(\d+)\] .*?, in part\): ", re.M)
 _MARKERS = re.compile(r"[\[\]|]")
 
 
 def judge_of(ctx: RunContext, program: Program, inputs: Mapping[str, object], shown: Sequence[Passage]) -> Judge | None:
     """The run's judge of a text that a program wrote from passages; None where the screen alone checks it.
 
-    The writer's own language model is asked behind the prompt of the text, which its server has in its cache.
+    The writer's own language model is asked behind the prompt of the text, which its server has in its cache. What the
+    prompt shows in part, and the text cites, is shown whole behind it: the writer's findings, which told the rest, are
+    not.
     """
     judge, is_writer = ctx.judge, ctx.settings.lm_of("judge") == ctx.settings.lm_of("writer")
     if not isinstance(judge, LanguageModelJudge):
@@ -38,7 +42,11 @@ def judge_of(ctx: RunContext, program: Program, inputs: Mapping[str, object], sh
     if not is_writer or not isinstance(program.predict, dspy.Predict):
         return ExplainingJudge(judge)
 
+    parts = set(_IN_PART.findall(str(inputs.get("passages"))))
+
     def ask(appended: Program, check: str) -> object:
+        if whole := numbered_passages(shown, {int(n) - 1 for n in parts.intersection(_NUMBER.findall(check))}):
+            check = f"The passages that are shown in part, whole:\n{whole}\n\n{check}"
         seen = {name: "" if name in _UNSEEN else value for name, value in inputs.items()}
         return ctx.ask("writer", appended, **seen, remarks="", check=check)
 

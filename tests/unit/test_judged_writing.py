@@ -143,6 +143,22 @@ def test_a_language_model_is_asked_behind_the_sections_prompt() -> None:
         assert judge_of(ctx, ctx.programs.section, {}, PASSAGES) is None
 
 
+def test_what_a_sections_prompt_shows_in_part_is_judged_by_as_a_whole() -> None:
+    asked: list[str] = []
+
+    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        asked.append(inputs["check"])
+        return {"text": "1: supported"}
+
+    with run(replies={"WriteSection (check)": check}) as (plain, _):
+        ctx = replace(plain, judge=LanguageModelJudge(plain.ask, "one", plain.programs.check))
+        for shown in ("[1] Dam (b.org, in part): The dam …", f"[1] Dam (b.org): {PASSAGES[0].text}"):
+            judge = judge_of(ctx, ctx.programs.section, {"passages": shown}, PASSAGES)
+            assert judge is not None
+            judge.judge([Question(SAID, (PASSAGES[0].text,))])
+    assert [PASSAGES[0].text in one for one in asked] == [True, False]
+
+
 def test_a_model_of_its_own_judges_beside_the_passages() -> None:
     asked: list[Mapping[str, Any]] = []
 
