@@ -95,8 +95,9 @@ def checked_blocks(
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:
         ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
-    doubts = Doubts(ctx, where, grounding, judge)
-    review = _Review(ctx, where, grounding, draft.names, tuple(accepted), doubts, differing)
+    accepted = tuple(accepted)
+    doubts = Doubts(ctx, where, grounding, judge, accepted)
+    review = _Review(ctx, where, grounding, draft.names, accepted, doubts, differing)
     sentences = iter(review.of(draft.claims(), ask_again))
     blocks = []
     for block in draft.blocks:

@@ -15,7 +15,7 @@ from storm_pipeline.models.programs import Program
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.types import Side
+from storm_pipeline.types import Sentence, Side
 from storm_pipeline.writers.disagreement import independent
 
 _LONGEST = 40  # words of a passage that a remark quotes
@@ -25,27 +25,28 @@ _PROBLEM = MappingProxyType(
 _UNSEEN = frozenset({"findings", "interviews", "written"})
 """Inputs behind the passages, which a judge need not see."""
 _NUMBER = re.compile(r"\[(\d+)\]")
-_IN_PART = re.compile(r"^\[(\d+)\] .*?, in part\): ", re.M)
+_SHOWN = re.compile(r"^\[(\d+)\] (?:.*?(, in part)\): )?", re.M)
 _MARKERS = re.compile(r"[\[\]|]")
 
 
 def judge_of(ctx: RunContext, program: Program, inputs: Mapping[str, object], shown: Sequence[Passage]) -> Judge | None:
     """The run's judge of a text that a program wrote from passages; None where the screen alone checks it.
 
-    The writer's own language model is asked behind the prompt of the text, which its server has in its cache. What the
-    prompt shows in part, and the text cites, is shown whole behind it: the writer's findings, which told the rest, are
-    not.
+    The writer's own language model is asked behind the prompt of the text, which its server has in its cache. Passages
+    that the text cites, and that the prompt shows in part, stand whole behind it. Where the prompt lacks some, as in a
+    revision, the model is asked beside what is cited.
     """
     judge, is_writer = ctx.judge, ctx.settings.lm_of("judge") == ctx.settings.lm_of("writer")
     if not isinstance(judge, LanguageModelJudge):
         return judge
-    if not is_writer or not isinstance(program.predict, dspy.Predict):
+    prompt = {int(n) - 1: part for n, part in _SHOWN.findall(str(inputs.get("passages", "")))}
+    lacks_some = "passages" in inputs and not prompt.keys() >= set(range(len(shown)))
+    if lacks_some or not is_writer or not isinstance(program.predict, dspy.Predict):
         return ExplainingJudge(judge)
 
-    parts = set(_IN_PART.findall(str(inputs.get("passages"))))
-
     def ask(appended: Program, check: str) -> object:
-        if whole := numbered_passages(shown, {int(n) - 1 for n in parts.intersection(_NUMBER.findall(check))}):
+        cited = {int(n) - 1 for n in _NUMBER.findall(check)}
+        if whole := numbered_passages(shown, {i for i in cited if prompt.get(i)}):
             check = f"The passages that are shown in part, whole:\n{whole}\n\n{check}"
         seen = {name: "" if name in _UNSEEN else value for name, value in inputs.items()}
         return ctx.ask("writer", appended, **seen, remarks="", check=check)
@@ -66,6 +67,7 @@ class Doubts:
     where: str
     grounding: Grounding
     judge: Judge | None
+    accepted: Sequence[Sentence] = ()  # of an earlier version of the text, which are not judged again
 
     @property
     def again(self) -> "Doubts":
@@ -76,7 +78,9 @@ class Doubts:
 
     def raised(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Judged]:
         """The verdicts, with a problem where the judge doubts; unchanged, and recorded, where it cannot be asked."""
-        asked = [i for i, one in enumerate(judged) if not one.problem or one.is_only_copied]
+        known = {(one.text, frozenset(one.citations)) for one in self.accepted}
+        new = [(one.sentence.text, frozenset(one.sentence.citations)) not in known for one in judged]
+        asked = [i for i, one in enumerate(judged) if new[i] and (not one.problem or one.is_only_copied)]
         found = list(judged)
         if self.judge is None or not asked:
             return found

@@ -17,7 +17,7 @@ from storm_pipeline.judges.opening import judge_of_run
 from storm_pipeline.judges.support import Verdicts, support_as_judged, support_of
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.references.grounding import Grounding
-from storm_pipeline.references.passages import passages
+from storm_pipeline.references.passages import numbered_passages, passages
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.shapes import Edit
@@ -57,7 +57,9 @@ def turned(claim: str, _: tuple[str, ...]) -> Label:
     return "contradicted" if claim == TURNED else "supported"
 
 
-def review(draft: str, reply: str, judge: Any) -> tuple[list[Sentence], Told, list[str]]:
+def review(
+    draft: str, reply: str, judge: Any, accepted: Sequence[Sentence] = ()
+) -> tuple[list[Sentence], Told, list[str]]:
     """The sentences that stand, what was told, and the remarks that were made."""
     remarks: list[str] = []
 
@@ -68,7 +70,8 @@ def review(draft: str, reply: str, judge: Any) -> tuple[list[Sentence], Told, li
     grounding = Grounding(PASSAGES, known="Orrin Dam", embed=HashingEmbedder().embed)
     with run() as (ctx, told):
         judged = replace(ctx, judge=judge)
-        blocks = checked_blocks(judged, "History", read_draft(draft, 2), grounding, ask_again, judge=judge)
+        written = read_draft(draft, 2)
+        blocks = checked_blocks(judged, "History", written, grounding, ask_again, accepted=accepted, judge=judge)
     return [s for block in blocks for paragraph in block.paragraphs for s in paragraph.sentences], told, remarks
 
 
@@ -129,14 +132,15 @@ def test_a_language_model_is_asked_behind_the_sections_prompt() -> None:
 
     with run(replies={"WriteSection (check)": check}) as (plain, _):
         ctx = replace(plain, judge=LanguageModelJudge(plain.ask, "one", plain.programs.check))
-        inputs = {"passages": "[1] …", "section": "History", "findings": "Much."}
+        shown = numbered_passages(PASSAGES)
+        inputs = {"passages": shown, "section": "History", "findings": "Much."}
         judge = judge_of(ctx, ctx.programs.section, inputs, PASSAGES)
         assert judge is not None
         (verdict,) = judge.judge([Question(TURNED, (PASSAGES[0].text,))])
     assert (verdict.label, verdict.reason) == ("contradicted", "men built it")
     (told,) = asked
     assert {name: told[name] for name in ("passages", "section", "findings", "remarks")} == {
-        "passages": "[1] …", "section": "History", "findings": "", "remarks": "",
+        "passages": shown, "section": "History", "findings": "", "remarks": "",
     }  # fmt: skip
     assert told["check"].endswith(f"1. {TURNED} [1]")
     with run() as (ctx, _):
@@ -152,11 +156,35 @@ def test_what_a_sections_prompt_shows_in_part_is_judged_by_as_a_whole() -> None:
 
     with run(replies={"WriteSection (check)": check}) as (plain, _):
         ctx = replace(plain, judge=LanguageModelJudge(plain.ask, "one", plain.programs.check))
-        for shown in ("[1] Dam (b.org, in part): The dam …", f"[1] Dam (b.org): {PASSAGES[0].text}"):
+        whole = numbered_passages(PASSAGES)
+        for shown in (numbered_passages(PASSAGES, excerpts={PASSAGES[0].snippets[0].id: "The dam …"}), whole):
             judge = judge_of(ctx, ctx.programs.section, {"passages": shown}, PASSAGES)
             assert judge is not None
             judge.judge([Question(SAID, (PASSAGES[0].text,))])
     assert [PASSAGES[0].text in one for one in asked] == [True, False]
+
+
+def test_a_revision_is_judged_beside_what_it_cites_since_its_prompt_shows_what_is_new_alone() -> None:
+    asked: list[Mapping[str, Any]] = []
+
+    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        asked.append(inputs)
+        return {"verdicts": "1: supported"}
+
+    with run(replies={"CheckSentences": check}) as (plain, _):
+        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+        judge = judge_of(ctx, ctx.programs.revise, {"passages": numbered_passages(PASSAGES, {1})}, PASSAGES)
+        assert judge is not None
+        judge.judge([Question(SAID, (PASSAGES[0].text,))])
+    assert asked[0]["passages"] == f"[1] {PASSAGES[0].text}"
+
+
+def test_what_was_accepted_with_the_same_sources_is_not_judged_again() -> None:
+    judge = Scripted(turned)
+    accepted = Sentence(SAID, PASSAGES[0].citations())
+    kept, _, _ = review(f"{SAID} [1] {TURNED} [1]", "1: delete", judge, accepted=[accepted])
+    assert {one.claim for one in judge.asked} == {TURNED}
+    assert kept == [accepted]
 
 
 def test_a_model_of_its_own_judges_beside_the_passages() -> None:
