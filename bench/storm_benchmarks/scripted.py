@@ -12,7 +12,7 @@ from typing import Any
 
 TITLES = ("Origins", "Early development", "Groups affected", "Methods", "Regional differences", "Effects")
 MARK = re.compile(r"\bmark[a-j]{6}\b")
-_FACT = re.compile(r"^\[(\d+)\] ([^:\n]*): (.+)$", re.M)
+_FACT = re.compile(r"^(?:Passages: )?\[(\d+)\] ([^:\n]*): (.+)$", re.M)
 _SNIPPETS = 4
 _CHECK = "\nCheck:"
 _DOUBTED = 10  # one sentence of so many is doubted by a judge

@@ -94,7 +94,7 @@ def allocate(
     merged = merge_small(ctx, outline, shares)
     if merged != outline:
         shares = _shares(ctx, merged, research, _candidates(ctx, merged, available, carried_over))
-    shares = with_excerpts(shares, ctx.settings.article_language)
+    shares = _with_lengths(ctx, with_excerpts(shares, ctx.settings.article_language), research.growth)
     return Evidence(merged, tuple(shares), left_out=left_out)
 
 
@@ -141,7 +141,7 @@ def _shares(ctx: RunContext, outline: Outline, research: _Research, found: _Cand
         introduced = tuple(name for name in names if name in named and name not in outline.topic)
         shares.append(PassageEvidence(heading, shown, (*own, *related), len(own), introduced=introduced))
         named |= names
-    return _with_lengths(ctx, shares, research.growth)
+    return shares
 
 
 def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence], growth: float) -> list[PassageEvidence]:
