@@ -81,17 +81,22 @@ class LanguageModelJudge:
 class PromptJudge:
     """A language model that sees passages under numbers, and is told sentences with these numbers.
 
-    Passages of a question that it was not shown are not judged by. Arguments: the judge that it is a part of, how it is
-    told, and the passages.
+    Passages of a question that it was not shown are not judged by. Where the questions cite less than half of what it
+    was shown, it is asked beside these passages alone, which is shorter. Arguments: the judge that it is a part of, how
+    it is told, and the passages.
     """
 
     def __init__(self, judge: LanguageModelJudge, tell: Tell, shown: Sequence[str]) -> None:
         self.name, self.threshold, self.parameters = judge.name, judge.threshold, judge.parameters
+        self._judge = judge
         self._tell = tell
         self._number = {text: number for number, text in enumerate(shown, 1)}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """As :meth:`LanguageModelJudge.judge`, in one call, and one more for what its reply leaves out."""
+        cited = {text for one in questions for text in one.passages}
+        if 2 * sum(map(count_words, cited)) < sum(map(count_words, self._number)):
+            return self._judge.judge(questions)
         found = {i: Verdict("not", 0.0) for i, one in enumerate(questions) if not _can_be_asked(one)}
         for _ in range(_ATTEMPTS):
             waiting = [i for i in range(len(questions)) if i not in found]

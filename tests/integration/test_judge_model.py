@@ -23,9 +23,9 @@ def test_the_model_of_the_setting_judges_and_a_resumed_run_asks_nothing_again(tm
     with FakeModel(answers()) as server, FakeModel() as other:
         given = {"judge": "model"} | ({"judge_lm": other.lm} if own else {})
         article = storm(server, tmp_path, **given).write("Silk Road")
-        behind = [one for one in server.asked if "\nCheck:" in one.prompt]
-        assert bool(behind) != own and bool(other.of("CheckSentences")) == own
-        assert {one.signature for one in behind} <= {"WriteSection", "WriteLead"}
+        judged = [one for one in server.asked if "\nCheck:" in one.prompt]
+        assert bool(judged) != own and bool(other.of("CheckSentences")) == own
+        assert {one.signature for one in judged} <= {"WriteSection", "WriteLead", "CheckSentences"}
         support = article.support
         assert support is not None and support.judge == f"model:{other.lm if own else server.lm}"
         assert support.recall == 1.0

@@ -179,6 +179,23 @@ def test_a_revision_is_judged_beside_what_it_cites_since_its_prompt_shows_what_i
     assert asked[0]["passages"] == f"[1] {PASSAGES[0].text}"
 
 
+def test_where_a_text_cites_less_than_half_of_what_it_was_shown_the_model_sees_what_is_cited_alone() -> None:
+    asked: list[Mapping[str, Any]] = []
+
+    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        asked.append(inputs)
+        return {"verdicts": "1: supported"}
+
+    more = [Snippet(f"https://c.org/{n}", "Weir", f"The weir no. {n} was built by hand. " * 9) for n in range(3)]
+    shown = (*PASSAGES, *passages(tuple(more)))
+    with run(replies={"CheckSentences": check}) as (plain, _):
+        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+        judge = judge_of(ctx, ctx.programs.section, {"passages": numbered_passages(shown)}, shown)
+        assert judge is not None
+        judge.judge([Question(SAID, (PASSAGES[0].text,))])
+    assert asked[0]["passages"] == f"[1] {PASSAGES[0].text}"
+
+
 def test_what_was_accepted_with_the_same_sources_is_not_judged_again() -> None:
     judge = Scripted(turned)
     accepted = Sentence(SAID, PASSAGES[0].citations())
