@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from storm_pipeline.concurrency import Tasks
-from storm_pipeline.languages import count_words
+from storm_pipeline.languages import count_words, detect, has_spaces, stem_set
 from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
 from storm_pipeline.references.introductions import introducing, persons_in
 from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
-from storm_pipeline.references.relevance import Floor
+from storm_pipeline.references.relevance import Floor, bare_name
 from storm_pipeline.retrieval.embedder import Vectors
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
@@ -173,7 +173,8 @@ def _candidates(
     retrieved = [ctx.store.search_fused(need, depth) for need in needs]
     distinct = dict.fromkeys(s for ranked in retrieved for s in ranked if s.id not in findings)
     floor = Floor(outline.topic, (*required, *distinct), ctx.store.embed, ctx.settings.article_language)
-    others = floor.bearing(distinct) or distinct  # a floor that leaves nothing tells nothing
+    others = floor.bearing(distinct) or tuple(distinct)  # a floor that leaves nothing tells nothing
+    others = _naming(outline.topic, others, ctx.settings.article_language) or others
     snippets = (*required, *others)
     position = {snippet.id: i for i, snippet in enumerate(snippets)}
     return _Candidates(
@@ -182,6 +183,24 @@ def _candidates(
         len(distinct) - len(others),
         tuple(tuple(position[s.id] for s in ranked if s.id in position) for ranked in retrieved),
         _fit(ctx, outline, snippets, findings),
+    )
+
+
+def _naming(topic: str, snippets: Sequence[Snippet], language: str) -> tuple[Snippet, ...]:
+    """Those that have a proper name of the topic, which nobody cites and which need not be pages about it.
+
+    "Rhodesia" of "Conscription in Rhodesia", and any word of "Kaleigh Trace". All of a topic that has none, those in
+    another language and, where words have no spaces between them, all.
+    """
+    words = bare_name(topic).split()
+    capital = [word for word in words if word[:1].isupper()]
+    names = words if capital == words and len(words) > 1 else capital[words[0] in capital :]
+    wanted = stem_set(" ".join(names), language)
+    if not wanted or not has_spaces(language):
+        return tuple(snippets)
+    own = ((one, f"{one.title} {one.text}") for one in snippets)
+    return tuple(
+        one for one, text in own if wanted & stem_set(text, language) or detect(one.text) not in {"", language}
     )
 
 

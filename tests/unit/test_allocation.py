@@ -212,6 +212,20 @@ def test_a_heading_without_anything_becomes_a_part_of_its_neighbour_and_that_is_
     assert cited(conversations) <= evidence.snippet_ids()
 
 
+def test_what_nobody_cites_is_shown_only_if_it_has_a_name_of_the_topic() -> None:
+    world = "https://example.org/world"
+    here = Snippet(world, "Courts of the world", "The courts and the law in Selby are old. Judges of Selby wear grey.")
+    away = Snippet(world, "Courts of the world", "Courts in Norway are old, and their judges wear black there.")
+    foreign = Snippet(world, "Courts of the world", "Die Gerichte in Norwegen sind alt, und die Richter tragen Schwarz.")
+    outline = Outline("Law in Selby", (Heading("Courts"), Heading("Judges")))
+    evidence, _ = allocated(outline, [], [here, away, foreign], evidence=200)
+    shown = {passage.text for own in evidence.sections for passage in own.passages}
+    assert away.text not in " ".join(shown)
+    assert {here.text, foreign.text} <= shown
+    evidence, _ = allocated(Outline("Law", outline.sections), [], [here, away], evidence=200)
+    assert away.text in " ".join(passage.text for own in evidence.sections for passage in own.passages)
+
+
 def test_findings_that_differ_in_a_number_are_both_told() -> None:
     texts = ["The wells of the old town were closed in 1931.", "The wells of the old town were closed in 1936."]
     conversations = [interview(said(PAGES[0], text=texts[0]), said(PAGES[1], text=texts[1]))]
