@@ -216,7 +216,7 @@ def test_what_nobody_cites_is_shown_only_if_it_has_a_name_of_the_topic() -> None
     world = "https://example.org/world"
     here = Snippet(world, "Courts of the world", "The courts and the law in Selby are old. Judges of Selby wear grey.")
     away = Snippet(world, "Courts of the world", "Courts in Norway are old, and their judges wear black there.")
-    foreign = Snippet(world, "Courts of the world", "Die Gerichte in Norwegen sind alt, und die Richter tragen Schwarz.")
+    foreign = Snippet(world, "Courts of the world", "Die Gerichte in Norwegen sind alt, und die Richter Schwarz.")
     outline = Outline("Law in Selby", (Heading("Courts"), Heading("Judges")))
     evidence, _ = allocated(outline, [], [here, away, foreign], evidence=200)
     shown = {passage.text for own in evidence.sections for passage in own.passages}
