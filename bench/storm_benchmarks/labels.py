@@ -22,6 +22,7 @@ KEPT = {
     "embedded-pairs": ("reader",),
     "own-sentences": ("language",),
     "mended-sentences": ("passages", "was"),
+    "judged-article": ("version",),
 }
 """File → the columns whose values make a row of its table; the columns of the table are its labels."""
 CITATIONS = ("oder-citations", "capable-citations")
