@@ -35,6 +35,7 @@ _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[“\"])(?:[Nn]os?|[Vv]ols?|pp?|[Ff]igs?|[Ee]qs?|ch|sec|al|approx|c|ca|cf|vs|v|e\.g|i\.e|viz|eds|"
     r"est|b|d|fl)\.$"
 )
+_ERA = re.compile(r"AD [0-9]")  # born c. AD 675
 # These never end a sentence: a text that ends in one was cut off.
 _DANGLING = re.compile(
     r"(?:\s(?:No|Fig|Vol)|(?:^|\s)[(“\"]?(?:e\.g|i\.e|Drs?|Mr|Mrs|Ms|Messrs|Profs?|Capt|Col|Gen|"
@@ -236,7 +237,8 @@ def _may_cut(piece: str, gap: str, rest: str) -> bool:
     tail = piece[-_TAIL:]
     if _LIST_NUMBER.match(piece) or _DANGLING.search(tail) or not has_word(rest) or not has_word(piece):
         return False
-    return not (_ABBREVIATION.search(tail) and (rest[0].isdigit() or rest[0].islower() or rest[0] in "([§"))
+    goes_on = rest[0].isdigit() or rest[0].islower() or rest[0] in "([§" or _ERA.match(rest)
+    return not (_ABBREVIATION.search(tail) and goes_on)
 
 
 def _is_within_name(piece: str, rest: str) -> bool:

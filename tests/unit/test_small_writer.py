@@ -23,6 +23,7 @@ from storm_pipeline.text.words import words
 from storm_pipeline.types import Citation, Heading, Outline, Snippet
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
 from storm_pipeline.writers.small.aspects import descriptions, grouped
+from storm_pipeline.writers.small.choice import best_statements
 from storm_pipeline.writers.small.evidence import FactEvidence
 from storm_pipeline.writers.small.flow import flowing
 from storm_pipeline.writers.small.kinds import kind_of, only_defines
@@ -280,6 +281,56 @@ def test_of_many_pages_those_that_have_to_do_with_what_a_common_noun_means_are_t
     store: Any = SimpleNamespace(embed=embed)
     found = statements_about(subject_of("Area", sources_of([own])), pages, store)
     assert {one.fact.title for one in found} == told_of
+
+
+def test_of_what_only_names_one_more_of_its_kind_a_few_are_told() -> None:
+    def embed(texts: Sequence[str]) -> Any:
+        """Each near to the first, and less so to the others."""
+        rows = 0.8 * np.eye(len(texts), dtype=np.float32)
+        rows[:, 0] = 0.6
+        return rows
+
+    own = Snippet("https://example.org/m", "Metal", "A metal is a thing that shines. Every metal bends in the heat.")
+    pages = [
+        Snippet(f"https://example.org/{one}", one.title(), f"{one.title()} is a metal; its number is {n} {one[::-1]}.")
+        for n, one in enumerate("gold iron zinc lead tin copper nickel cobalt".split())
+    ]
+    store: Any = SimpleNamespace(embed=embed)
+    found = statements_about(subject_of("Metal", sources_of([own])), [own, *pages], store)
+    assert [one.is_instance for one in found] == [False] * 2 + [True] * len(pages)
+    assert [one.is_instance for one in best_statements(found, 50)] == [False] * 2 + [True] * 2
+
+
+def test_of_many_statements_those_that_name_the_subject_late_are_left_out() -> None:
+    late = "Engineers of the old capital, who had come by the river, planned and built the Orrin Dam."
+    pages = [Snippet("https://example.org/late", "Engineers", late)]
+    for n in range(60):
+        text = f"The Orrin Dam {' '.join(f'{thing}{n}{n + i}' for i, thing in enumerate(THINGS))}."
+        pages.append(Snippet(f"https://example.org/{n}", f"{n}", text))
+
+    def chosen(number: int) -> list[str]:
+        with written([OWN, *pages]) as (ctx, _):
+            found = statements_about(Subject("Orrin Dam", ("Orrin Dam",)), pages[:number], ctx.store)
+        return [one.fact.text for one in best_statements(found, 100)]
+
+    assert late in chosen(2)
+    assert late not in chosen(len(pages))
+    assert len(chosen(len(pages))) > 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The root of the Orrin Dam is a number such that; in other words, a number whose square is it.",
+        "The group of the Orrin Dam and of all its walls is denoted by.",
+        "The wall of the Orrin Dam is an -dimensional space of the old town.",
+        "John of the Orrin Dam was born and raised in Selby c.",
+    ],
+)
+def test_a_sentence_that_lost_a_formula_or_a_date_is_not_told(text: str) -> None:
+    page = Snippet("https://example.org/x", "Walls of Selby", text)
+    with written([OWN, page]) as (ctx, _):
+        assert not statements_about(Subject("Orrin Dam", ("Orrin Dam",)), [page], ctx.store)
 
 
 def test_a_page_whose_subject_is_also_called_so_is_of_another_thing() -> None:

@@ -70,6 +70,7 @@ def solid(text: str) -> str:
             ["Bhatia et al. (2019) found 3.5 cases.", "J. R. Smith agreed."],
         ),
         ("Born c. 1920 in St. Louis, he left.", ["Born c. 1920 in St. Louis, he left."]),
+        ("Raised in Rome c. AD 675, he left.", ["Raised in Rome c. AD 675, he left."]),
         ("Use .NET now. Version 2.0.1 is out.", ["Use .NET now.", "Version 2.0.1 is out."]),
         ("第一句。第二句！“好。”他说。", ["第一句。", "第二句！", "“好。”", "他说。"]),
         ('He said "Go." Then he left.', ['He said "Go."', "Then he left."]),

@@ -20,6 +20,10 @@ _PER_FORM, _SAME_FORM = 3, 0.7
 _PER_SOURCE, _PER_OTHER = 3, 2
 """Maximum statements from one page about the subject or a part of it, and from any other, where there are many pages:
 an article should not be another page's text."""
+_INSTANCES = 2
+"""Maximum statements that only name one more of what a common noun means: gold is a chemical element."""
+_PLENTY, _REMOTE = 300, 0.08
+"""Words of an article from which a statement is left out if it names the subject as late, or beside other names."""
 
 
 def for_lead(subject: Subject, statements: Sequence[Statement]) -> tuple[Statement, ...]:
@@ -47,14 +51,18 @@ def best_statements(statements: Sequence[Statement], most: int) -> list[Statemen
     forms: list[tuple[str, frozenset[str]]] = []
     equal = max(1, most // max(1, len({one.fact.citation.source_id for one in statements})))
     kept: set[Statement] = set()
-    for one in sorted(statements, key=lambda one: -one.worth):
+    length = instances = 0
+    for one in sorted(statements, key=lambda one: (one.remoteness >= _REMOTE, -one.worth)):
         page, form = one.fact.citation.source_id, _form(one)
         share = max(equal, _PER_SOURCE if one.own or one.of_a_part else _PER_OTHER)
         same = sum(other != page and _alike(form, known) for other, known in forms)
-        if len(kept) < most and drawn[page] < share and same < _PER_FORM:
+        is_more = (one.remoteness >= _REMOTE and length >= _PLENTY) or (one.is_instance and instances >= _INSTANCES)
+        if len(kept) < most and drawn[page] < share and same < _PER_FORM and not is_more:
             drawn[page] += 1
             forms.append((page, form))
             kept.add(one)
+            length += word_count(one.fact.text)
+            instances += one.is_instance
     return [one for one in statements if one in kept]
 
 

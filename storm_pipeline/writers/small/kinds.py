@@ -43,10 +43,15 @@ _KINDS = {
 }
 
 
+def said_to_be(text: str) -> str:
+    """What a page's opening says its subject is: landlocked country; empty if it says nothing of it."""
+    verb = _IS.search(text[:_SUBJECT])
+    return _what(text[verb.end() :].strip()) if verb else ""
+
+
 def kind_word(text: str) -> str:
     """The last word of what a page's opening says its subject is: country; empty if it says nothing of it."""
-    verb = _IS.search(text[:_SUBJECT])
-    return _what(text[verb.end() :].strip()).rpartition(" ")[2].casefold() if verb else ""
+    return said_to_be(text).rpartition(" ")[2].casefold()
 
 
 def tells(text: str) -> bool:

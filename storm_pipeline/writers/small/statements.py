@@ -13,7 +13,7 @@ from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.types import Snippet
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
-from storm_pipeline.writers.small.kinds import KINDS, kind_of, only_defines, tells
+from storm_pipeline.writers.small.kinds import KINDS, kind_of, only_defines, said_to_be, tells
 from storm_pipeline.writers.small.mentions import opens_about, opens_with, remoteness, tells_of
 from storm_pipeline.writers.small.self_contained import stands_alone
 from storm_pipeline.writers.small.shortening import shortened, without_short_forms
@@ -34,8 +34,10 @@ _YEAR = re.compile(r"\b(?:the|of|since|to|early|late|mid) (1\d{3}|20[0-3]\d)\b(?
 _COPULA = re.compile(r" (?:is|are|was|were) ")
 _KIND_WORDS = 12  # words after the verb of a page's opening that say what kind of thing its subject is
 _CUT = re.compile(
-    r"\b[A-Z]\. [a-z]\.$|, ?, where\b|[a-z]:[A-Z]"
-)  # a species' short name was cut, a formula or a line break lost
+    r"\b(?:[A-Z]\. [a-z]|c)\.$|, ?, where\b|[a-z]:[A-Z]|"
+    r"\bsuch that[;,.]|\b(?:denoted|given) by[;,.]|(?:^|[ (])-[a-z]{3}"
+)
+"""A species' short name or a date was cut, a formula or a line break lost: a manifold is an -dimensional space."""
 _TELLING, _DEFINING = 0.06, 0.08
 """What a year, a number, a superlative or a cause adds to the worth of a sentence, and what a bare definition loses."""
 _THE_SAME = 0.88  # minimum cosine at which two sentences count as the same statement
@@ -56,6 +58,10 @@ class Statement:
     kind: str  # of what its page is about, if that is not the subject or a part of it: see :func:`kind_of`
     year: int | None = None  # the first one on its page; None if there is none
     defines: bool = False  # whether it only says what another page is about: Oil painting is a method of …
+    is_instance: bool = (
+        False  # whether it says that another thing is one of what a common noun means: Gold is an element
+    )
+    remoteness: float = 0.0  # how far from its opening the subject is named, in [0, 0.24]: see :func:`remoteness`
 
     @property
     def worth(self) -> float:
@@ -91,6 +97,7 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
             kind="" if own or snippet.id in parts else kind_of(snippet.text),
             year=year_of(snippet.text),
             defines=number == 0 and not own and kind_of(snippet.text) != KINDS[1] and only_defines(fact.text),
+            is_instance=number == 0 and not own and snippet.id not in parts and _is_instance(subject, fact.text),
         )
         for snippet, facts in found
         for own in [snippet.source_id in subject.own]
@@ -149,6 +156,11 @@ def _is_a_kind(subject: Subject, page: Snippet) -> bool:
     return verb is not None and subject.named_in(" ".join(opening[verb.end() :].split()[:_KIND_WORDS]))
 
 
+def _is_instance(subject: Subject, opening: str) -> bool:
+    """Whether a page's opening says that what it is about is one of what a common noun means: gold is an element."""
+    return subject.names[0][:1].islower() and subject.named_in(said_to_be(opening))
+
+
 def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) -> Iterable[tuple[int, Fact]]:
     """The sentences of a snippet that speak of the subject and make sense, with their numbers.
 
@@ -184,11 +196,7 @@ def _of_the_sense(
     Args:
         openings: the first sentence of each page, by snippet.
     """
-    doubtful = {
-        one
-        for one in statements
-        if not (one.own or one.of_a_part) and one.relevance + _remoteness(subject, one) < _SURE
-    }
+    doubtful = {one for one in statements if not (one.own or one.of_a_part) and one.relevance + one.remoteness < _SURE}
     is_noun = bool(subject.text) and subject.names[0][:1].islower()
     if not is_noun or len(doubtful) < _ENOUGH:
         return list(statements)
@@ -206,7 +214,7 @@ def _relevant(subject: Subject, candidates: Sequence[Statement], store: Referenc
     vectors = store.embed([subject.described, *(one.fact.in_context for one in candidates)])
     cosines = vectors[1:] @ vectors[0]
     return [
-        replace(one, relevance=float(cosine) - _remoteness(subject, one))
+        replace(one, relevance=float(cosine) - _remoteness(subject, one), remoteness=_remoteness(subject, one))
         for one, cosine in zip(candidates, cosines, strict=True)
         if one.own or not subject.definition or cosine >= least  # a bare topic tells no senses apart
     ]
