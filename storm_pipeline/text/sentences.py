@@ -36,6 +36,7 @@ _ABBREVIATION = re.compile(
     r"est|b|d|fl)\.$"
 )
 _ERA = re.compile(r"AD [0-9]")  # born c. AD 675
+_INITIALS = re.compile(r"(?:^|\s)[A-Z]\.(?:[\s-][A-Z]\.)*-[A-Z]\.$")  # G.-F. Rouelle
 # These never end a sentence: a text that ends in one was cut off.
 _DANGLING = re.compile(
     r"(?:\s(?:No|Fig|Vol)|(?:^|\s)[(“\"]?(?:e\.g|i\.e|Drs?|Mr|Mrs|Ms|Messrs|Profs?|Capt|Col|Gen|"
@@ -236,6 +237,8 @@ def _may_cut(piece: str, gap: str, rest: str) -> bool:
         return piece.rstrip(_CLOSERS)[-1:] in _CJK_END and has_word(rest)
     tail = piece[-_TAIL:]
     if _LIST_NUMBER.match(piece) or _DANGLING.search(tail) or not has_word(rest) or not has_word(piece):
+        return False
+    if _INITIALS.search(tail):
         return False
     goes_on = rest[0].isdigit() or rest[0].islower() or rest[0] in "([§" or _ERA.match(rest)
     return not (_ABBREVIATION.search(tail) and goes_on)

@@ -373,6 +373,63 @@ def test_what_names_the_subject_late_or_beside_another_is_more_remote() -> None:
     assert 0.0 == first < late < beside <= 0.24
 
 
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("Selby's people have no cult of their own.", False),
+        ("The people have neither temples nor cults.", False),
+        ("Temples do not only hold a cult, they hold many.", True),
+        ("There is no other cult in Selby.", True),
+        ("What looks like a 'cult' is a market.", False),
+        ("The temple of Selby has a cult.", True),
+    ],
+)
+def test_what_denies_a_common_noun_or_quotes_the_word_does_not_tell_of_it(text: str, is_told: bool) -> None:
+    assert tells_of(CULT, "Selby", text) is is_told
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        ("Selbian is spoken in Norland.", True),
+        ("The book was written in Selbian.", True),
+        ("Modern Selbian verbs have two forms.", True),
+        ("Selbian literature grew in Norland.", False),
+        ("He was a painter of Selbian art.", False),
+        ("Ada Berg was a Selbian poet.", False),
+    ],
+)
+def test_the_name_of_a_language_is_no_name_of_what_its_people_make(text: str, is_named: bool) -> None:
+    subject = Subject(
+        "Selbian language", ("Selbian language", "Selbian"), definition="Selbian is a language.", text=text
+    )
+    assert subject.named_in(text) is is_named
+
+
+def test_a_title_with_a_comma_is_another_person_of_that_name() -> None:
+    king = Subject("Carl the Old", ("Carl the Old", "Carl II"), definition="Carl II was a king.", is_person=True)
+    assert not king.is_part_of("Carl II, Holy Emperor")
+    assert king.is_part_of("Court of Carl II")
+
+
+def test_a_noun_that_its_page_has_in_the_plural_alone_is_a_common_noun() -> None:
+    own = Snippet("https://example.org/b", "Border", "Borders are generally drawn on maps. Most borders are old.")
+    assert subject_of("Border", sources_of([own])).names[0] == "border"
+
+
+def test_a_section_on_kinds_of_the_topic_says_so() -> None:
+    own = Snippet("https://example.org/t", "Ferry", "A ferry is a boat that carries people. Every ferry has a captain.")
+    kinds = ("cable lakes two wood", "chain rivers three iron", "river deltas four steel", "night seas nine glass")
+    pages = []
+    for kind in kinds:
+        name, water, number, made_of = kind.split()
+        text = f"A {name} ferry is a ferry, a boat that carries people over {water}. It has {number} {made_of} decks."
+        pages.append(Snippet(f"https://example.org/{name}", f"{name.title()} ferry", text))
+    with written([own, *pages]) as (ctx, _):
+        evidence = SmallWriter().gather(ctx, Material(Outline("Ferry")))
+    assert [section.heading.title for section in evidence.sections] == ["Types"]
+
+
 def test_the_title_of_another_page_does_not_name_the_topic() -> None:
     assert not tells_of(subject_of("Renaissance", ()), "Timur", "Timur's reign led to a Timurid age.")
     assert not tells_of(CULT, "Cult of a Salesman", "Cult of a Salesman is a play about dreams.")
@@ -713,7 +770,7 @@ def test_no_aspect_names_a_section_of_which_most_is_about_other_matters() -> Non
 
 def test_a_heading_does_not_repeat_the_topic() -> None:
     assert sectioned("Energy", "heat") == {"Heat": 4}
-    assert sectioned("Music", "opera") == {"Music": 4}, "there is nothing else in it"
+    assert sectioned("Music", "opera") == {"Related subjects": 4}, "until the model names it"
 
 
 @given(st.data())

@@ -7,9 +7,11 @@ KINDS = ("Places", "People", "Works")
 _SUBJECT = 300  # characters of a page in which its verb is looked for
 _IS = re.compile(r"\b(?:is|are|was|were) (?:an?|the|one of the)\b")
 _END = re.compile(
-    r"[,;:]| (?:that|which|who|whose|where|in|of|by|from|for|with|on|at|to|between|(?!landlocked|populated)\w+ed) "
+    r"[,;:]| (?:that|which|who|whose|where|in|of|by|from|for|with|on|at|to|between|"
+    r"(?:compris|consist|border|spann|ly)ing|(?!landlocked|populated)\w+ed) "
 )
 """What ends the words that say what a page's subject is."""
+_STATE = re.compile(r"(?:[\w.-]+ )*state (?:in|located|bordering) ")  # of a federation
 _LIVES = re.compile(r"[.!?] (?:He|She|His|Her)\b")
 _TRADE = re.compile(
     r"(?:[a-z-]+ )?[A-Z][\w-]+ (?:[\w-]+ )*?(?:[a-z]+(?:er|or|ist|ian|man)|poet|monk|king|queen|general|polymath)\b"
@@ -32,7 +34,7 @@ _KINDS = {
     "Places": re.compile(
         r"\b(?:country|sovereign state|city-state|republic|region|subregion|island|archipelago|peninsula|continent|sea|"
         r"strait|gulf|bay|ocean|river|lake|desert|mountain|mountain range|plateau|city|town|capital|province|county|"
-        r"district|sea passage|oceanic basin|municipality)s?(?: \w+ly)?$",
+        r"district|sea passage|oceanic basin|municipality|U\.S\. state|village|prefecture|commune)s?(?: \w+ly)?$",
         re.I,
     ),
     "Works": re.compile(
@@ -82,6 +84,7 @@ def kind_of(text: str) -> str:
     said = text[verb.end() :].strip()
     what = _what(said)
     found = next((kind for kind, pattern in _KINDS.items() if pattern.search(what)), "")
+    found = KINDS[0] if _STATE.match(said) else found
     if found == "Works" and verb[0].endswith("the"):
         return ""  # an art: the painting of a period
     lived = (_TRADE.match(what) and not _NO_TRADE.search(what)) or (

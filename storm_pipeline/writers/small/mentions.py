@@ -35,6 +35,11 @@ _LIST = re.compile(r"(?:[\w'’-]+(?: [\w'’-]+)?, ){3,}(?:(?:and|or) )?[\w'’
 """Four items or more of one or two words: text, images, sound, and film."""
 _SEVERAL = 2  # other items of a list in which a name tells little
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
+_MARKS = tuple("\"“”'‘’")
+_DENIED = re.compile(
+    r"\b(?:no(?! other)|not(?! only)|never|nor|neither|without|lacks?|lacking)\b(?:[ ,]+(?!but\b)[\w'’-]+){0,6} $", re.I
+)
+"""What denies the noun after it: mosses do not have seeds, pteridophytes have neither flowers nor seeds."""
 _OF_A_WORD = re.compile(
     r"\b(?:word|name|term)\b[^.;]*\bfrom (?:the )?\0|\b(?:is|are|was|from) \0 for\b|\0 (?:word|phrase|term)s?\b"
 )
@@ -58,7 +63,7 @@ def tells_of(subject: Subject, title: str, text: str) -> bool:
     found = list(subject.mentions(text))
     if not found:
         return subject.named_in(text)
-    asides = (_is_one_of_several, _is_in_a_list, _is_quoted, _is_of_a_word)
+    asides = (_is_one_of_several, _is_in_a_list, _is_quoted, _is_of_a_word, _is_denied, _is_a_word)
     return not all(
         _is_kind_of_another(subject, text, one) or any(is_so(text, one) for is_so in asides) for one in found
     )
@@ -77,6 +82,17 @@ def remoteness(subject: Subject, text: str) -> float:
 def _is_quoted(text: str, name: re.Match[str]) -> bool:
     """Whether a name stands inside a quotation, in somebody's words: "one of the last Renaissance scholars"."""
     return any(one.start() < name.start() and name.end() < one.end() - 1 for one in _QUOTED.finditer(text))
+
+
+def _is_denied(text: str, name: re.Match[str]) -> bool:
+    """Whether a sentence says that something has none of what a common noun means, or is none."""
+    return name[0][0].islower() and bool(_DENIED.search(text[: name.start()]))
+
+
+def _is_a_word(text: str, name: re.Match[str]) -> bool:
+    """Whether a common noun stands alone in quotation marks, as a word: what looks like a 'seed'."""
+    before, after = text[: name.start()], text[name.end() :]
+    return name[0][0].islower() and before.endswith(_MARKS) and after.startswith(_MARKS)
 
 
 def _is_of_a_word(text: str, name: re.Match[str]) -> bool:

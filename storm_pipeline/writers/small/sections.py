@@ -17,7 +17,7 @@ from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.text.index_terms import without_function_words
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading
-from storm_pipeline.writers.small.aspects import FOUNDS, grouped, is_by_time
+from storm_pipeline.writers.small.aspects import FOUNDS, Group, grouped, is_by_time
 from storm_pipeline.writers.small.flow import flowing
 from storm_pipeline.writers.small.kinds import KINDS
 from storm_pipeline.writers.small.statements import Statement
@@ -32,7 +32,9 @@ _BY_TITLE, _UNDATED = 0.3, 0.15
 """What an aspect's name in its title adds to a page's nearness to it; what a page without a year lacks as history."""
 _MIXED = "Related subjects"
 """Heading of statements from several pages that no aspect and no model names."""
-_ENOUGH = 600
+_KINDS, _FEW_KINDS, _MOST_OF_THEM = "Types", 3, 0.65
+"""Heading of a section on kinds of what a common noun means; fewest pages on kinds, and least share of statements."""
+_ENOUGH = 200
 """Words of all sections from which statements that fit none are left out, unless of a page about the subject."""
 
 
@@ -77,11 +79,13 @@ def sections_of(
         matters = (
             _by_aspect(subject, aspects, others, store, land=land, fewest=fewest, are_all=are_all) if others else []
         )
+        matters = _with_kinds(subject, matters)
         matters.sort(key=lambda own: (own.heading.title != _FIRST, -_relevance(own.statements, fewest)))
         named = (
             Planned(Heading(kind), tuple(own), is_named=True, is_by_time=kind != KINDS[0])
             for kind, own in kinds.items()
         )
+        matters = [_of_its_kind(own, kinds) for own in matters]
         made = (
             replace(own, statements=flowing(_best(own.statements, most, words), store, by_time=own.is_by_time))
             for own in (*matters, *named)
@@ -140,15 +144,40 @@ def _by_aspect(
     of_pages += np.array([[_said_by_title(subject, page[0], one) for one in aspects] for page in own], dtype=np.float32)
     needed = [are_all or page[0].own or page[0].of_a_part for page in own]
     groups = grouped(of_pages, [len(page) for page in own], list(aspects), fewest, needed)
-    return [
-        Planned(
-            Heading(_bare(subject, group.heading)),
-            tuple(one for i in group.pages for one in own[i]),
-            group.is_named,
-            group.is_named and is_by_time(group.heading),
-        )
-        for group in groups
-    ] or [_whole_of(subject, statements, near, list(aspects))]
+    return [_of_group(subject, group, tuple(one for i in group.pages for one in own[i])) for group in groups] or [
+        _whole_of(subject, statements, near, list(aspects))
+    ]
+
+
+def _of_group(subject: Subject, group: Group, statements: tuple[Statement, ...]) -> Planned:
+    """The section of a group, under a heading that the model finds if the aspect's is the topic."""
+    is_topic = not without_topic(subject.topic, group.heading).strip() or group.heading == subject.topic
+    title = _provisional(subject, statements) if is_topic else _bare(subject, group.heading)
+    is_named = group.is_named and not is_topic
+    return Planned(Heading(title), statements, is_named, is_named and is_by_time(group.heading))
+
+
+def _with_kinds(subject: Subject, sections: Sequence[Planned]) -> list[Planned]:
+    """The sections, the only one that tells of kinds of what a common noun means under a heading that says so."""
+    kinds = [own for own in sections if subject.names[0][:1].islower() and not own.is_by_time and _is_of_kinds(own)]
+    if len(kinds) != 1:
+        return list(sections)
+    return [replace(own, heading=Heading(_KINDS), is_named=True) if own in kinds else own for own in sections]
+
+
+def _of_its_kind(section: Planned, taken: Collection[str]) -> Planned:
+    """The section under the heading of the kind that most of its pages are of, unless another section has it."""
+    for kind in KINDS:
+        own = sum(one.kind == kind for one in section.statements)
+        if kind not in taken and own >= _MOST_OF_THEM * len(section.statements):
+            return replace(section, heading=Heading(kind), is_named=True)
+    return section
+
+
+def _is_of_kinds(section: Planned) -> bool:
+    parts = [one for one in section.statements if one.of_a_part]
+    pages = {one.fact.citation.source_id for one in parts}
+    return len(pages) >= _FEW_KINDS and len(parts) >= _MOST_OF_THEM * len(section.statements)
 
 
 def _whole_of(

@@ -7,7 +7,7 @@ from storm_pipeline.text.words import word_count
 _BACK_REFERENCE = re.compile(
     r"(?:it|its|they|their|he|his|she|her|these|those|this|that|such|both|also|another|others?|additionally|however|"
     r"moreover|furthermore|therefore|thus|instead|then|there|here|one of (?:these|them|its|his|her)|consequently|"
-    r"in addition|as a result|at (?:the|that|this) (?:same )?time|for example|for instance)\b",
+    r"in addition|as a result|more generally|at (?:the|that|this) (?:same )?time|for example|for instance)\b",
     re.I,
 )
 """An opening that depends on the preceding sentence."""

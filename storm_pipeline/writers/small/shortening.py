@@ -7,9 +7,9 @@ from storm_pipeline.text.words import word_count
 
 _LONG = 34  # words above which a sentence loses a clause at its end
 _CONNECTIVE = re.compile(
-    r"^(?:Firstly|Secondly|Thirdly|Finally|More generally|More specifically|Specifically|However|Thus|Hence|"
+    r"^(?:Firstly|Secondly|Thirdly|Finally|More specifically|Specifically|However|Thus|Hence|"
     r"Moreover|Furthermore|Additionally|Therefore|Consequently|Nevertheless|Nonetheless|Indeed|"
-    r"Meanwhile|Similarly|Likewise|Also|In addition|In fact|As a result|By contrast|In contrast|For example|"
+    r"Meanwhile|Similarly|Likewise|Also|In addition|In fact|By contrast|In contrast|For example|"
     r"For instance|On the other hand|Conversely|Accordingly), (?P<first>\w)"
 )
 _INNER = re.compile(r",? \b(?:thus|therefore|moreover|furthermore)\b,?(?= )")

@@ -46,6 +46,11 @@ _INNER_REFERENCE = re.compile(
     r".*\b(?:of|in|for|by|to|from|with) (?:such [a-z]+s\b(?! as\b)|(?:this|these) (?!day\b)[a-z]+)"
 )
 """A reference inside a sentence: a watershed for its end, the oldest of such paintings."""
+_REGION = re.compile(
+    r"\b(?:of|in|to|from|over|across|separates) the (?:region|area|country|territory|city|island|town|sea|lake)\b"
+    r"(?! (?:of|that|where|in)\b)"
+)
+"""A place that only the sentence before it names: it also occupied part of the region."""
 _TERM = re.compile(r"The (?:term|word|name|expression|phrase|title) (?:is|was|has|had|can|may|comes|derives)\b")
 """A word that only the sentence before it says."""
 _GENERAL = stem_set(
@@ -123,7 +128,7 @@ def _has_surname(name: str, text: str) -> bool:
 
 def leans(text: str) -> bool:
     """Whether a sentence refers to what the one before it says."""
-    return points_back(text) or bool(_OPENS_BACK.match(text) or _INNER_REFERENCE.match(text))
+    return points_back(text) or bool(_OPENS_BACK.match(text) or _INNER_REFERENCE.match(text) or _REGION.search(text))
 
 
 def lacks_subject(text: str, title: str) -> bool:

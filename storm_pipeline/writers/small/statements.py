@@ -29,7 +29,7 @@ other senses, and for what has namesakes: a kingdom of animals."""
 _SENSE, _SURE = 0.23, 0.48
 """Minimum cosine of what opens a page to a common noun's own page, both without the noun: a suburb, which is an area,
 is no measure of a surface. Sentences whose nearness to the definition is at least the second need none."""
-_ENOUGH = 12  # statements of other pages below which none is left out for its sense
+_ENOUGH = 4  # doubtful statements of other pages below which none is left out for its sense
 _YEAR = re.compile(r"\b(?:the|of|since|to|early|late|mid) (1\d{3}|20[0-3]\d)\b(?! (?:metres|people|km|m|species)\b)")
 _COPULA = re.compile(r" (?:is|are|was|were) ")
 _KIND_WORDS = 12  # words after the verb of a page's opening that say what kind of thing its subject is
@@ -129,8 +129,8 @@ def _has_other_sense(subject: Subject, page: Snippet) -> bool:
         is_noun and kind_of(page.text) == KINDS[0] and not _is_a_kind(subject, page)
     ):
         return True  # Moscow covers an area
-    if bare.casefold() == bare_name(subject.topic).casefold():
-        return True  # the genre of thrillers, for the album Thriller
+    if bare.casefold() == bare_name(subject.topic).casefold() or bare.partition(", ")[0] in subject.names[1:]:
+        return True  # the genre of thrillers, for the album Thriller; Frederick II, Holy Roman Emperor, for another one
     if subject.is_part_of(page.title):
         return is_noun and not _is_a_kind(subject, page)
     called = _COPULA.split(facts_of(page)[0].text)[0]
@@ -147,7 +147,7 @@ def _is_a_kind(subject: Subject, page: Snippet) -> bool:
     noun = subject.names[0]
     if re.search(rf"(?<=\w ){noun[0].upper()}{re.escape(noun[1:])} of ", page.text):
         return False  # a name: the House of Romanov
-    if title.startswith(f"{noun} ") and not title.startswith(f"{noun} of "):
+    if title.startswith(f"{noun} ") and not title.startswith(f"{noun} of ") and not subject.has_namesakes:
         return True
     if re.search(rf" of (?:\w+ )?{re.escape(noun)}s?$", title):
         return True

@@ -42,6 +42,12 @@ _PARTS = frozenset(
 )
 """Words before a name that tell a part of what it names."""
 _TITLES = frozenset("Emperor Empress King Queen Pope Saint St Lord Lady Sir Prince Princess Caesar Sultan The".split())
+_OF_A_LANGUAGE = re.compile(
+    r"[ -](?:languages?|speak\w+|grammar|dialects?|vocabulary|words?|verbs?|nouns?|script|alphabet|writing|phonology|"
+    r"pronunciation|orthography|morphology|syntax|(?:is|are|was|were|has|have|had|uses?|belongs?|became|developed)\b)"
+)
+_IN_A_LANGUAGE = re.compile(r"\b(?:in|into|from|of|speaks?|spoken|[Mm]odern|Old|Middle|Classical|Standard) $")
+"""What makes a name that is an adjective too mean a language: written in Japanese, Japanese verbs, Japanese is."""
 _NUMERAL = re.compile(r"[IVXLC]+|\d+")
 _SHORTEST_SURNAME = 4
 _MOSTLY = 0.9  # share of a name's uses in lower case that makes it a common noun
@@ -79,7 +85,8 @@ class Subject:
     def mentions(self, text: str) -> Iterator[re.Match[str]]:
         """Where a text has a full name of the subject that means it, in order."""
         for found in self._pattern.finditer(text):
-            if not _is_other(text, found) and not self._is_of_another_kind(text[: found.start()]):
+            is_other = _is_other(text, found) or self._is_of_another_kind(text[: found.start()])
+            if not is_other and not self._is_of_its_people(text, found):
                 yield found
 
     def without_names(self, text: str) -> str:
@@ -94,6 +101,14 @@ class Subject:
         word = found[1]
         known = {own[:_SHORTEST_SURNAME].casefold() for own in words(self.text)}
         return word not in _PARTS and word[:_SHORTEST_SURNAME].casefold() not in known
+
+    def _is_of_its_people(self, text: str, found: re.Match[str]) -> bool:
+        """Whether the name of a language means its people or their country: Japanese literature."""
+        if self.names[0] != f"{found[0]} language":
+            return False
+        before, after = text[: found.start()], text[found.end() :]
+        is_said_in_it = _IN_A_LANGUAGE.search(before) and not re.match(r" [a-z]", after)
+        return not (is_said_in_it or _OF_A_LANGUAGE.match(after))
 
     @cached_property
     def _stems(self) -> frozenset[str]:
@@ -114,6 +129,8 @@ class Subject:
     def is_part_of(self, title: str) -> bool:
         """Whether a page's title has a full name of the subject and more words: Renaissance art."""
         title = bare_name(title)
+        if self.is_person and title.partition(", ")[0] in self.names:
+            return False  # another of the same name: Frederick II, Holy Roman Emperor
         plain = title[:1].lower() + title[1:] if self.names[0][:1].islower() else title
         found = next(self.mentions(f"the {plain}"), None)
         return found is not None and stem_set(title) != stem_set(self.names[0])
@@ -191,7 +208,7 @@ def _written(name: str, own: str, running: str) -> str:
     Its own page says so, or where that has it only at the beginning of sentences, nearly all other pages.
     """
     lower = name[:1].lower() + name[1:]
-    pattern = re.compile(rf"(?<=[\w,] )(?:{re.escape(name)}|{re.escape(lower)})(?!\w)")
+    pattern = re.compile(rf"(?<=[\w,] )({re.escape(name)}|{re.escape(lower)})(?:s|es)?(?!\w)")
     inside, least = pattern.findall(own), 1.0
     if not inside:
         inside, least = pattern.findall(running), _MOSTLY
