@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote
@@ -15,7 +15,9 @@ from storm_pipeline.types import Work
 
 _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
 _ATTACHED = re.compile(r"[^:;{}]*?([^/\\:;{}]+\.(?:pdf|docx|epub|html?|txt|md))(?=[:;}]|$)", re.I)
-_KINDS = table_beside(__file__)
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_FORMATS = table_beside(__file__)
+_OF_WORK = frozenset(one.name for one in fields(Work))
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,26 @@ class Entry:
     key: str
     files: tuple[str, ...]
     record: Record
+
+
+def _record(
+    form: str, kind: str, field: Callable[..., str], people: Callable[..., str], own: Mapping[str, str]
+) -> Record:
+    """What an entry says.
+
+    Args:
+        form: its format, whose names for fields and people the table has.
+        kind: what the format calls works of its kind.
+        field: the text of the first of some fields that the entry has.
+        people: the same for those who wrote or edited it.
+        own: what the format says in a way of its own.
+    """
+    names = _FORMATS[form]
+    said = {name: field(*known) for name, known in names["fields"].items()}
+    said |= {role: people(*known) for role, known in names["people"].items()}
+    said |= {"doi": found_doi(said["doi"]), "language": _language(said["language"]), **own}
+    work = {name: said.pop(name) for name in _OF_WORK & said.keys()}
+    return Record(**said, work=Work(kind=names["kinds"].get(kind, ""), **work))
 
 
 def _from_bibtex(text: str) -> Iterable[Entry]:
@@ -45,31 +67,12 @@ def _bibtex_entry(key: str, entry: Any) -> Entry:
 
     month = field("month")[:3].lower()
     number = f"-{_MONTHS.index(month) + 1:02d}" if month in _MONTHS else ""
-    title = ": ".join(filter(None, (field("title"), field("subtitle"))))
-    record = Record(
-        title=title,
-        authors=people("author"),
-        published=_date(field("date")) or (_date(field("year")) and field("year")[:4] + number),
-        container=field("journaltitle", "journal", "booktitle", "maintitle"),
-        publisher=field("publisher", "school", "institution", "organization"),
-        doi=found_doi(field("doi")),
-        url=field("url"),
-        language=_language(field("langid", "language")),
-        work=Work(
-            kind=_KINDS["bibtex"].get(entry.type.lower(), ""),
-            volume=field("volume"),
-            issue=field("number", "issue"),
-            extent=field("pages").replace("--", "-"),
-            editors=people("editor"),
-            place=field("address", "location"),
-            isbn=field("isbn"),
-            edition=field("edition"),
-        ),
-    )
-    return Entry(key, tuple(_ATTACHED.findall(entry.fields.get("file", "").replace("\\:", ""))), record)
-
-
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+    own = {
+        "title": ": ".join(filter(None, (field("title"), field("subtitle")))),
+        "published": _date(field("date")) or (_date(field("year")) and field("year")[:4] + number),
+    }
+    files = _ATTACHED.findall(entry.fields.get("file", "").replace("\\:", ""))
+    return Entry(key, tuple(files), _record("bibtex", entry.type.lower(), field, people, own))
 
 
 def _person(person: Any) -> str:
@@ -93,36 +96,23 @@ def _from_ris(text: str) -> Iterable[Entry]:
     return [_ris_entry(one) for one in rispy.loads(text)]
 
 
-def _ris_entry(fields: Mapping[str, Any]) -> Entry:
+def _ris_entry(entry: Mapping[str, Any]) -> Entry:
     def field(*names: str) -> str:
-        return next((str(fields[name]) for name in names if fields.get(name)), "")
+        return next((str(entry[name]) for name in names if entry.get(name)), "")
 
     def people(*names: str) -> str:
-        return "; ".join(map(str, next((fields[name] for name in names if fields.get(name)), ())))
+        return "; ".join(map(str, next((entry[name] for name in names if entry.get(name)), ())))
 
-    pages = [page for page in (field("start_page"), field("end_page")) if page]
-    links = [str(link) for name in ("file_attachments1", "file_attachments2") for link in _listed(fields.get(name))]
-    record = Record(
-        title=field("title", "primary_title"),
-        authors=people("authors", "first_authors"),
-        published=_date(field("date")) or _date(field("year", "publication_year")),
-        container=field("secondary_title", "journal_name", "alternate_title3", "alternate_title1", "alternate_title2"),
-        publisher=field("publisher"),
-        doi=found_doi(field("doi")),
-        url=next(iter(map(str, _listed(fields.get("urls")))), ""),
-        language=_language(field("language")),
-        work=Work(
-            kind=_KINDS["ris"].get(field("type_of_reference"), ""),
-            volume=field("volume"),
-            issue=field("number"),
-            extent="-".join(pages),
-            editors=people("secondary_authors", "tertiary_authors"),
-            place=field("place_published"),
-            isbn=field("issn") if field("type_of_reference") in {"BOOK", "CHAP", "EDBOOK"} else "",
-            edition=field("edition"),
-        ),
-    )
-    return Entry(field("id"), tuple(PurePath(unquote(link).replace("\\", "/")).name for link in links), record)
+    kind = field("type_of_reference")
+    own = {
+        "published": _date(field("date")) or _date(field("year", "publication_year")),
+        "url": next(iter(map(str, _listed(entry.get("urls")))), ""),
+        "extent": "-".join(filter(None, (field("start_page"), field("end_page")))),
+        "isbn": field("issn") if kind in {"BOOK", "CHAP", "EDBOOK"} else "",
+    }
+    links = [str(link) for name in ("file_attachments1", "file_attachments2") for link in _listed(entry.get(name))]
+    files = tuple(PurePath(unquote(link).replace("\\", "/")).name for link in links)
+    return Entry(field("id"), files, _record("ris", kind, field, people, own))
 
 
 def _from_csl(text: str) -> Iterable[Entry]:
@@ -143,26 +133,7 @@ def csl_record(item: Mapping[str, Any]) -> Record:
     def people(role: str) -> str:
         return "; ".join(filter(None, map(_csl_name, _listed(item.get(role)))))
 
-    return Record(
-        title=field("title"),
-        authors=people("author"),
-        published=_csl_date(item.get("issued")),
-        container=field("container-title"),
-        publisher=field("publisher"),
-        doi=found_doi(field("DOI")),
-        url=field("URL"),
-        language=_language(field("language")),
-        work=Work(
-            kind=_KINDS["csl"].get(field("type"), ""),
-            volume=field("volume"),
-            issue=field("issue"),
-            extent=field("page"),
-            editors=people("editor"),
-            place=field("publisher-place"),
-            isbn=field("ISBN"),
-            edition=field("edition"),
-        ),
-    )
+    return _record("csl", field("type"), field, people, {"published": _csl_date(item.get("issued"))})
 
 
 def _csl_entry(item: Mapping[str, Any]) -> Entry:
