@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from storm_pipeline.documents.paragraphs import Block
+from storm_pipeline.documents.record import Record
 from storm_pipeline.text.person_names import person_names
 
 _MOST_BLOCKS = 15  # blocks above the text; where there are more, they are the text
@@ -21,17 +21,7 @@ _NO_PERSON = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class FrontMatter:
-    """What the first page says of a document; what it does not say is empty."""
-
-    title: str = ""
-    authors: tuple[str, ...] = ()
-    year: str = ""
-    doi: str = ""
-
-
-def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[str]) -> tuple[FrontMatter, list[Block]]:
+def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[str]) -> tuple[Record, list[Block]]:
     """What the head of the first page says, and the blocks of the page below it.
 
     ``body``: size of the type that the text is set in, in points.
@@ -42,15 +32,15 @@ def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[s
     if len(head) > _MOST_BLOCKS:
         head, rest = page[:last], page[last:]
     said = [*furniture, *(one.text for one in (*head, *page[begin : begin + 3]))]
-    return (
-        FrontMatter(
-            title=" ".join(" ".join(one.text.split()) for one in page[first:last]),
-            authors=_authors(one.text for one in page[last:begin]) if head else (),
-            year=next((found[1] for one in said[: len(furniture) + len(head)] if (found := _YEAR.search(one))), ""),
-            doi=_doi(said),
-        ),
-        _without_heading(rest),
+    if rest and _OPENING.fullmatch(rest[0].text):  # a bare heading such as "Abstract"
+        rest = rest[1:]
+    record = Record(
+        title=" ".join(" ".join(one.text.split()) for one in page[first:last]),
+        authors="; ".join(_authors(one.text for one in page[last:begin]) if head else ()),
+        published=next((found[1] for one in said[: len(furniture) + len(head)] if (found := _YEAR.search(one))), ""),
+        doi=_doi(said),
     )
+    return record, list(rest)
 
 
 def _title_place(page: Sequence[Block], body: float) -> tuple[int, int]:
@@ -82,11 +72,6 @@ def _is_text(block: Block) -> bool:
     lower = sum(word[0].islower() for word in words)
     is_long = len(words) >= _PROSE_WORDS and lower > 0.5 * len(words)
     return is_long and (len(block.lines) > 2 or any(mark in block.text for mark in ".!?"))
-
-
-def _without_heading(page: Sequence[Block]) -> list[Block]:
-    """The blocks without a first one that is a bare heading such as "Abstract"."""
-    return list(page[1:] if page and _OPENING.fullmatch(page[0].text) else page)
 
 
 def _authors(lines: Iterable[str]) -> tuple[str, ...]:

@@ -27,29 +27,22 @@ class LaidOut:
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True)
-class Furnished:
-    """A page's lines without its furniture."""
-
-    lines: tuple[Line, ...]  # what is left, in reading order
-    furniture: tuple[str, ...]  # what was taken out, without footnotes
-
-
-def without_furniture(pages: Sequence[LaidOut], body: float) -> tuple[list[Furnished], int]:
+def without_furniture(pages: Sequence[LaidOut], body: float) -> tuple[list[list[Line]], list[list[str]], int]:
     """Each page without what repeats at its edges, page numbers and footnotes; and how the printed numbers count.
 
     Args:
         body: size of the type that the text is set in, in points.
 
     Returns:
-        The pages, and by how much the number printed on a page is higher than that of the file; 0 too where too few
-        pages show a number, or their numbers do not go on from page to page.
+        What is left of each page, its lines in reading order; what was taken out of each, without footnotes; and by how
+        much the number printed on a page is higher than that of the file, 0 too where too few pages show a number, or
+        their numbers do not go on from page to page.
     """
     edges = [_edge_rows(page) for page in pages]
     seen = Counter(key for rows_of_page in edges for key in {_key(row) for row in rows_of_page})
     often = 2 if len(pages) <= 8 else 3
     offset = _printed_offset([(page.number, edge) for page, edge in zip(pages, edges, strict=True)])
-    found = []
+    left, taken = [], []
     for page, edge in zip(pages, edges, strict=True):
         furniture = [
             row
@@ -65,8 +58,9 @@ def without_furniture(pages: Sequence[LaidOut], body: float) -> tuple[list[Furni
         ]
         dropped = {id(line) for row in furniture for line in row}
         kept = [line for line in page.lines if id(line) not in dropped]
-        found.append(Furnished(tuple(_without_notes(kept, body)), tuple(map(_text, furniture))))
-    return found, offset or 0
+        left.append(_without_notes(kept, body))
+        taken.append(list(map(_text, furniture)))
+    return left, taken, offset or 0
 
 
 def _printed_offset(pages: Sequence[tuple[int, Sequence[Sequence[Line]]]]) -> int | None:

@@ -1,20 +1,22 @@
 """Text of PDF files, page by page, as people read it."""
 
+import contextlib
 import io
 import logging
 import math
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from storm_pipeline.documents.document import FileText
-from storm_pipeline.documents.front_matter import FrontMatter, split_front_matter
+from storm_pipeline.documents.front_matter import split_front_matter
 from storm_pipeline.documents.furniture import LaidOut, without_furniture
 from storm_pipeline.documents.paragraphs import blocks, joined, page_texts
 from storm_pipeline.documents.pdf_layout import page_lines
 from storm_pipeline.documents.pdf_record import pdf_record
+from storm_pipeline.documents.record import UNKNOWN
 from storm_pipeline.documents.untrusted import DAMAGE, unreadable
 
 _EXTENT = re.compile(r"(\d+)\s*[-–]+\s*(\d+)")
@@ -47,7 +49,7 @@ def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math
         count = len(reader.pages)
     except damage as error:
         return unreadable("PDF", error)
-    layouts = _Layouts(data)
+    layouts = _layouts(data)
     pages: list[LaidOut] = []
     plain: dict[int, str] = {}
     problems: list[str] = []
@@ -56,7 +58,7 @@ def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math
             problems.append(f"is long: only its first {number - 1} of {count} pages were read")
             break
         try:
-            page = layouts.page(number)
+            page = next(layouts, None)
             if page is None:
                 plain[number] = reader.pages[number - 1].extract_text()
             pages.append(page or LaidOut(number, 0.0, ()))
@@ -67,29 +69,15 @@ def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math
     return _file_text(reader, pages, plain, damage, tuple(problems))
 
 
-class _Layouts:
-    """The lines of a file's pages by pdfminer; once a page fails, no more of them are tried."""
+def _layouts(data: bytes) -> Iterator[LaidOut | None]:
+    """The pages by pdfminer, None for one without lines; once a page fails, no more of them are tried."""
+    from pdfminer.pdfdocument import PDFDocument
+    from pdfminer.pdfpage import PDFPage
+    from pdfminer.pdfparser import PDFParser
 
-    def __init__(self, data: bytes) -> None:
-        self._failed = False
-        try:
-            from pdfminer.pdfdocument import PDFDocument
-            from pdfminer.pdfpage import PDFPage
-            from pdfminer.pdfparser import PDFParser
-
-            self._pages = PDFPage.create_pages(PDFDocument(PDFParser(io.BytesIO(data))))
-        except Exception:  # noqa: BLE001  (what pdfminer raises on damaged files is not declared)
-            self._failed = True
-
-    def page(self, number: int) -> LaidOut | None:
-        """The next page; None if it has none, or cannot be laid out."""
-        if self._failed:
-            return None
-        try:
-            return _laid_out(next(self._pages), number)
-        except Exception:  # noqa: BLE001
-            self._failed = True
-            return None
+    with contextlib.suppress(Exception):  # what pdfminer raises on damaged files is not declared
+        for number, page in enumerate(PDFPage.create_pages(PDFDocument(PDFParser(io.BytesIO(data)))), 1):
+            yield _laid_out(page, number)
 
 
 def _laid_out(page: Any, number: int) -> LaidOut | None:
@@ -119,11 +107,11 @@ def _file_text(
     for line in (line for page in pages for line in page.lines):
         sizes[line.size] += len(line.text)
     body = sizes.most_common(1)[0][0] if sizes else 10.0
-    furnished, offset = without_furniture(pages, body)
-    parts = [blocks(one.lines) for one in furnished]
-    front = FrontMatter()
+    lines, furniture, offset = without_furniture(pages, body)
+    parts = list(map(blocks, lines))
+    front = UNKNOWN
     if pages and pages[0].number == 1 and parts[0]:
-        front, parts[0] = split_front_matter(parts[0], body, furnished[0].furniture)
+        front, parts[0] = split_front_matter(parts[0], body, furniture[0])
     texts = page_texts(parts)
     numbered = {page.number: text for page, text in zip(pages, texts, strict=True)}
     numbered |= {number: joined(text, text) for number, text in plain.items()}

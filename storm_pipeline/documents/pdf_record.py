@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-from storm_pipeline.documents.front_matter import FrontMatter
 from storm_pipeline.documents.plain import iso_date, plain_text
 from storm_pipeline.documents.record import Record, usable_authors, usable_title
 from storm_pipeline.types import Work
@@ -19,8 +18,8 @@ _SCANNED = re.compile(
 _KINDS = {"journal": "article", "magazine": "article", "newspaper": "article", "book": "chapter"}
 
 
-def pdf_record(reader: Any, front: FrontMatter, damage: tuple[type[Exception], ...]) -> Record:
-    """What is known of a file: by its XMP first, then by its properties, then by its first page.
+def pdf_record(reader: Any, front: Record, damage: tuple[type[Exception], ...]) -> Record:
+    """What is known of a file: by its XMP first, then by its properties, then by its first page (``front``).
 
     ``damage``: what damaged metadata raises; it does not mean damaged text.
     """
@@ -32,12 +31,10 @@ def pdf_record(reader: Any, front: FrontMatter, damage: tuple[type[Exception], .
         properties, created = _properties(reader.metadata or {})
     except damage:
         properties, created = Record(), ""
-    read = Record(front.title, "; ".join(front.authors), front.year, doi=front.doi)
     known = stated.completed(properties)
-    if " " not in known.title and read.title:  # a code, or the file's name
-        known = Record().completed(read).completed(known)
-    known = known.completed(read)
-    return known.completed(Record(published=created))
+    if " " not in known.title and front.title:  # a code, or the file's name
+        known = front.completed(known)
+    return known.completed(front).completed(Record(published=created))
 
 
 def _xmp_record(xmp: Any) -> Record:
