@@ -3,12 +3,13 @@
 import posixpath
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
 from storm_pipeline.documents.document import FileText
-from storm_pipeline.documents.markup import local_name, parse_xhtml, parse_xml, text_of
-from storm_pipeline.documents.plain import iso_date, plain_text
+from storm_pipeline.documents.markup import element_text, local_name, parse_xhtml, parse_xml, text_of
+from storm_pipeline.documents.plain import iso_date
 from storm_pipeline.documents.record import Record, usable_authors
 from storm_pipeline.documents.untrusted import DAMAGE, BoundedZip, TooLargeError, unreadable
 from storm_pipeline.types import Work
@@ -29,6 +30,7 @@ def read_epub(data: bytes) -> FileText:
     from lxml import etree
 
     damage = (etree.LxmlError, *DAMAGE)
+    pages, missing = [], []
     try:
         book = BoundedZip(data)
         if _is_protected(book):
@@ -36,23 +38,18 @@ def read_epub(data: bytes) -> FileText:
         path = _package_path(book)
         package = parse_xml(book.read(path))
         chapters = list(_chapters(package, posixpath.dirname(path)))[:_MAX_CHAPTERS]
-    except TooLargeError as error:
-        return FileText(problems=(str(error),))
+        for chapter in chapters:
+            try:
+                pages.append((None, text_of(parse_xhtml(book.read(chapter)))))
+            except TooLargeError:
+                raise
+            except damage:
+                missing.append(chapter)
     except damage as error:
         return unreadable("EPUB", error)
-    pages, missing = [], []
-    for chapter in chapters:
-        try:
-            pages.append((None, text_of(parse_xhtml(book.read(chapter)))))
-        except TooLargeError as error:
-            return FileText(problems=(str(error),))
-        except damage:
-            missing.append(chapter)
-    problems = (
-        (f"lacks {len(missing)} of its {len(chapters)} chapters ({missing[0]} …); use a complete copy",)
-        if missing
-        else ()
-    )
+    problems: tuple[str, ...] = ()
+    if missing:
+        problems = (f"lacks {len(missing)} of its {len(chapters)} chapters ({missing[0]} …); use a complete copy",)
     record = _record(package)
     return FileText(record.title, tuple(pages), record.published or None, problems, record)
 
@@ -109,9 +106,8 @@ def _metadata(package: Any, name: str) -> str:
 
 def _all(package: Any, name: str) -> Iterator[str]:
     """The texts of the metadata elements of a name."""
-    metadata = next(_named(package, "metadata"), None)
-    found = _named(metadata, name) if metadata is not None else ()
-    return (plain_text("".join(one.itertext())) for one in found)
+    for metadata in islice(_named(package, "metadata"), 1):
+        yield from map(element_text, _named(metadata, name))
 
 
 def _named(root: Any, name: str) -> Iterator[Any]:

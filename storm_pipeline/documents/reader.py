@@ -129,13 +129,10 @@ def read_documents(
     others: Counter[str] = Counter()
     refused: list[OSError] = []
     library = _Library()
-    files = []
-    for file in _files(path, refused):
-        if library.takes(file, is_inside=linked or _stays_below(file, path)):
-            continue
-        files.append(file)
-    names = set(files)
-    for file in files:
+    files = _files(path, refused)
+    texts = [one for one in files if not library.takes(one, is_inside=linked or _stays_below(one, path))]
+    names = set(texts)
+    for file in texts:
         suffix = file.suffix.lower()
         if suffix == ".pdf" and searchable_copy(file) in names:
             continue

@@ -1,8 +1,9 @@
 """What is known of a document as a work: the entry of a bibliography."""
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import Any
 
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.text.person_names import Name, person_names
@@ -42,13 +43,13 @@ class Record:
 
     def completed(self, other: "Record") -> "Record":
         """This record with what it lacks taken from another one of the same work."""
-        missing = {
-            one.name: getattr(other, one.name)
-            for one in fields(self)
-            if one.name != "work" and not getattr(self, one.name)
-        }
-        more = {one.name: getattr(other.work, one.name) for one in fields(Work) if not getattr(self.work, one.name)}
-        return replace(self, **missing, work=replace(self.work, **more))
+        work = replace(self.work, **_lacking(self.work, other.work))
+        return replace(self, **_lacking(self, other), work=work)
+
+
+def _lacking(own: object, other: object) -> dict[str, Any]:
+    """The fields that are empty in a value, as another one of its type has them."""
+    return {name: value for name, value in vars(other).items() if not getattr(own, name)}
 
 
 UNKNOWN = Record()

@@ -1,5 +1,6 @@
 """Files that others made: what libraries raise where they are damaged, and zip archives of a bounded size."""
 
+import io
 import logging
 import struct
 import zipfile
@@ -10,7 +11,6 @@ from storm_pipeline.documents.document import FileText
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
-import io
 
 _LOG = logging.getLogger(__name__)
 # In addition to the libraries' own; RuntimeError covers RecursionError, SyntaxError covers XML's.
@@ -33,10 +33,11 @@ DAMAGE = (
 
 
 def unreadable(kind: str, error: Exception) -> FileText:
-    """The result for a file that cannot be parsed as its format."""
+    """The result for a file that is too large, or cannot be parsed as its format."""
+    if isinstance(error, TooLargeError):
+        return FileText(problems=(str(error),))
     _LOG.debug("cannot be read as %s", kind, exc_info=error)
-    why = f"cannot be read as {kind}; open and re-save it, or remove it"
-    return FileText(problems=(why,))
+    return FileText(problems=(f"cannot be read as {kind}; open and re-save it, or remove it",))
 
 
 def first_damage(error: "ValidationError") -> str:
