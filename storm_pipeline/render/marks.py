@@ -48,14 +48,6 @@ class Remark:
     text: str
 
 
-@dataclass(frozen=True)
-class Use:
-    """A sentence that rests on a source, and its marker."""
-
-    sentence: str
-    mark: Mark
-
-
 def link_of(source: Source, to_passage: str = "") -> Link:
     """A source as a link: to the words of a passage if their address is given, else to the page."""
     url = shared_address(source.url)
