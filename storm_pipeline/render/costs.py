@@ -1,6 +1,5 @@
 """The usage of a run as table rows."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -34,26 +33,22 @@ class CostRow:
 
 def cost_rows(usage: Usage) -> tuple[CostRow, ...]:
     """One row per stage and role, summed over models; stages in the order in which a run takes them."""
-    rows = sorted(usage.rows, key=_sort_key)
-    return tuple(_row(*key, group) for key, group in groupby(rows, key=lambda row: (row.stage, row.role)))
+
+    def place(row: UsageRow) -> tuple[int, str, str]:
+        known = _STAGES.index(row.stage) if row.stage in _STAGES else len(_STAGES)
+        return known, row.stage, row.role
+
+    groups = groupby(sorted(usage.rows, key=place), key=lambda row: (row.stage, row.role))
+    sums = ((names, Usage(tuple(rows))) for names, rows in groups)
+    return tuple(_row(*names, own, sum(row.seconds for row in own.rows)) for names, own in sums)
 
 
 def cost_total(usage: Usage) -> CostRow:
     """The sum of all rows; its time is the run's wall time."""
-    return _formatted("", "", usage, usage.seconds)
+    return _row("", "", usage, usage.seconds)
 
 
-def _sort_key(row: UsageRow) -> tuple[int, str, str]:
-    position = _STAGES.index(row.stage) if row.stage in _STAGES else len(_STAGES)
-    return position, row.stage, row.role
-
-
-def _row(stage: str, role: str, rows: Iterable[UsageRow]) -> CostRow:
-    usage = Usage(tuple(rows))
-    return _formatted(stage, role, usage, sum(row.seconds for row in usage.rows))
-
-
-def _formatted(stage: str, role: str, usage: Usage, seconds: float) -> CostRow:
+def _row(stage: str, role: str, usage: Usage, seconds: float) -> CostRow:
     about = "≈" if usage.estimated else ""
     return CostRow(
         tidy(stage),
