@@ -3,13 +3,14 @@
 import datetime
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from storm_pipeline.export.entries import Run, plain_entry
 from storm_pipeline.export.notes import Cite, NoteFormatter, plain_notes, sort_key
 from storm_pipeline.export.reference import Reference, read_references
 from storm_pipeline.export.tex_text import clean
 from storm_pipeline.languages import references_heading
+from storm_pipeline.references.changing import with_sentences
 from storm_pipeline.references.citations import number_references, page_names
 from storm_pipeline.text.formatting import counted, day
 from storm_pipeline.types import Article, NotePlace, Paragraph, Section, Sentence, Snippet
@@ -113,9 +114,8 @@ def manuscript(
         formatter: formats the reference list; by default :func:`plain_entry` per reference.
         notes: where notes stand; None for numbers of references in their place.
     """
-    article = _without_empty_sentences(article)
-    numbers = _Numbers(article)
-    blocks = (*_paragraphs(article.lead, numbers), *_sections(article.sections, 1, numbers))
+    article = with_sentences(article, _cleaned)
+    blocks = tuple(_blocks(article.lead, article.sections, 1, _citing(article)))
     sentences = [s for block in blocks if isinstance(block, ParagraphBlock) for s in block.sentences]
     references = read_references(article, ((s.text, s.numbers) for s in sentences))
     language = article.language if _LANGUAGE.fullmatch(article.language) else "und"
@@ -135,6 +135,12 @@ def manuscript(
     )
 
 
+def _cleaned(sentence: Sentence) -> Sentence:
+    """The sentence on one line; one without text cites nothing, else a source would be numbered and cited nowhere."""
+    text = clean(sentence.text)
+    return Sentence(text, sentence.citations if text else ())
+
+
 def _iso_day(text: str | None) -> str:
     try:
         return datetime.date.fromisoformat(text or "").isoformat()
@@ -142,43 +148,31 @@ def _iso_day(text: str | None) -> str:
         return ""
 
 
-def _without_empty_sentences(article: Article) -> Article:
-    """The article without empty sentences, whose references would be numbered but cited nowhere visible."""
+def _citing(article: Article) -> Callable[[Sentence], tuple[Cite, ...]]:
+    """What tells of a sentence what it cites, by ascending numbers."""
+    numbers = number_references(article)
+    snippets = {(source.id, one.id): one for source in article.references for one in source.snippets}
 
-    def filtered(paragraphs: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
-        return tuple(Paragraph(tuple(s for s in one.sentences if clean(s.text))) for one in paragraphs)
-
-    def section(one: Section) -> Section:
-        return Section(one.heading, filtered(one.paragraphs), tuple(map(section, one.subsections)))
-
-    return replace(article, lead=filtered(article.lead), sections=tuple(map(section, article.sections)))
-
-
-class _Numbers:
-    """Numbers and pages of what sentences cite."""
-
-    def __init__(self, article: Article) -> None:
-        self._numbers = number_references(article)
-        self._snippets = {(source.id, one.id): one for source in article.references for one in source.snippets}
-
-    def cites(self, sentence: Sentence) -> tuple[Cite, ...]:
-        """What a sentence cites, by ascending numbers."""
+    def cites(sentence: Sentence) -> tuple[Cite, ...]:
         cited: dict[int, list[Snippet]] = {}
         for one in sentence.citations:
-            snippet = self._snippets.get((one.source_id, one.snippet_id))
-            cited.setdefault(self._numbers[one.source_id], []).extend([snippet] if snippet else [])
+            snippet = snippets.get((one.source_id, one.snippet_id))
+            cited.setdefault(numbers[one.source_id], []).extend([snippet] if snippet else [])
         return tuple(Cite(number, page_names(cited[number])) for number in sorted(cited))
 
+    return cites
 
-def _sections(sections: Sequence[Section], level: int, numbers: "_Numbers") -> Iterator[Block]:
+
+def _blocks(
+    paragraphs: Sequence[Paragraph],
+    sections: Sequence[Section],
+    level: int,
+    cites: Callable[[Sentence], tuple[Cite, ...]],
+) -> Iterator[Block]:
+    """The paragraphs and the sections below them, whose headings are of ``level``."""
+    for paragraph in paragraphs:
+        if sentences := tuple(Cited(own.text, cites(own)) for own in paragraph.sentences if own.text):
+            yield ParagraphBlock(sentences)
     for section in sections:
         yield HeadingBlock(min(level, DEEPEST), clean(section.heading) or UNTITLED)
-        yield from _paragraphs(section.paragraphs, numbers)
-        yield from _sections(section.subsections, level + 1, numbers)
-
-
-def _paragraphs(paragraphs: Sequence[Paragraph], numbers: "_Numbers") -> Iterator[Block]:
-    for paragraph in paragraphs:
-        sentences = tuple(Cited(clean(sentence.text), numbers.cites(sentence)) for sentence in paragraph.sentences)
-        if sentences:
-            yield ParagraphBlock(sentences)
+        yield from _blocks(section.paragraphs, section.subsections, level + 1, cites)
