@@ -46,7 +46,9 @@ def add_layout(document: "Document") -> None:
         line.paragraph_format.line_spacing, line.paragraph_format.space_after = 1.0, Pt(2)
     foot = document.sections[0].footer.paragraphs[0]
     foot.alignment = WD_ALIGN_PARAGRAPH.CENTER
-    _add_field(foot, " PAGE ", "1")
+    _begin_field(foot, " PAGE ")
+    foot.add_run("1")
+    _end_field(foot)
 
 
 def add_contents(document: "Document", headings: Sequence[HeadingBlock]) -> None:
@@ -57,37 +59,36 @@ def add_contents(document: "Document", headings: Sequence[HeadingBlock]) -> None
     from docx.shared import Pt
 
     lines = [document.add_paragraph(style=f"TOC {one.level}") for one in listed]
-    _begin_field(lines[0], f' TOC \\o "1-{_DEEPEST}" \\h \\z \\u ', dirty=True)
+    _begin_field(lines[0], f' TOC \\o "1-{_DEEPEST}" \\h \\z \\u ', dirty="true")
     for line, one in zip(lines, listed, strict=True):
         line.add_run(one.text)
     lines[-1].paragraph_format.space_after = Pt(24)
-    _add_mark(lines[-1], "end")
+    _end_field(lines[-1])
 
 
-def _add_field(paragraph: "Paragraph", instruction: str, shown: str) -> None:
-    _begin_field(paragraph, instruction)
-    paragraph.add_run(shown)
-    _add_mark(paragraph, "end")
-
-
-def _begin_field(paragraph: "Paragraph", instruction: str, *, dirty: bool = False) -> None:
+def element(tag: str, *children: Any, **attributes: object) -> Any:
+    """An element of a Word document; the names of its attributes are of the same namespace."""
     from docx.oxml import OxmlElement
     from docx.oxml.ns import qn
 
-    mark = _add_mark(paragraph, "begin")
-    if dirty:
-        mark.set(qn("w:dirty"), "true")
-    text: Any = OxmlElement("w:instrText")
-    text.text = instruction
-    text.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
-    paragraph.add_run()._r.append(text)
-    _add_mark(paragraph, "separate")
+    made: Any = OxmlElement(f"w:{tag}", {qn(f"w:{name}"): str(value) for name, value in attributes.items()})
+    made.extend(children)
+    return made
 
 
-def _add_mark(paragraph: "Paragraph", kind: str) -> Any:
-    from docx.oxml import OxmlElement
-    from docx.oxml.ns import qn
+def text_element(tag: str, text: str) -> Any:
+    """An element that holds a text, whose spaces at its ends count."""
+    made = element(tag)
+    made.text = text
+    made.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
+    return made
 
-    mark = OxmlElement("w:fldChar", {qn("w:fldCharType"): kind})
-    paragraph.add_run()._r.append(mark)
-    return mark
+
+def _begin_field(paragraph: "Paragraph", instruction: str, **attributes: str) -> None:
+    begin = element("fldChar", fldCharType="begin", **attributes)
+    for piece in (begin, text_element("instrText", instruction), element("fldChar", fldCharType="separate")):
+        paragraph._p.append(element("r", piece))
+
+
+def _end_field(paragraph: "Paragraph") -> None:
+    paragraph._p.append(element("r", element("fldChar", fldCharType="end")))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from storm_pipeline.export.docx_layout import element, text_element
 from storm_pipeline.export.entries import Run
 
 if TYPE_CHECKING:
@@ -40,16 +41,13 @@ class Notes:
             self._add_cross_reference(paragraph, number)
             return
         self._cited.add(number)
-        ends: list[Any] = [_element("w:bookmarkStart", id=number), _element("w:bookmarkEnd", id=number)]
-        ends[0].set(_name("name"), _bookmark(number))
-        run = self._mark(paragraph)
-        run.append(_element(f"w:{self._kind}Reference", id=number))
-        run.addprevious(ends[0])
-        run.addnext(ends[1])
+        paragraph._p.append(element("bookmarkStart", id=number, name=_bookmark(number)))
+        self._add_marks(paragraph, element(f"{self._kind}Reference", id=number))
+        paragraph._p.append(element("bookmarkEnd", id=number))
 
     def add_comma(self, paragraph: "Paragraph") -> None:
         """Put a comma between two marks."""
-        self._mark(paragraph, ",")
+        self._add_marks(paragraph, text_element("t", ","))
 
     def finish(self) -> None:
         """Add the notes to the document; call it once, last."""
@@ -64,16 +62,13 @@ class Notes:
             PackURI(f"/word/{self._kind}s.xml"), _MEDIA_TYPE.format(self._kind), root, self._document.part.package
         )
         for number, kind in _SEPARATORS:
-            run = _element("w:r")
-            run.append(_element(f"w:{kind}"))
-            root.append(_note(self._kind, number, run, type=kind))
+            root.append(element(self._kind, element("p", element("r", element(kind))), id=number, type=kind))
         for number, entry in enumerate(self._texts, 1):
-            mark = self._run("", style=self._mark_style)
-            mark.append(_element(f"w:{self._kind}Ref"))
+            style = element("pPr", element("pStyle", val=self._style_ids[self._text_style]))
+            mark = self._run(element(f"{self._kind}Ref"), style=self._mark_style)
             pieces = (self.piece(part, run) for run in entry)
-            root.append(
-                _note(self._kind, number, mark, self._run(" "), *pieces, style=self._style_ids[self._text_style])
-            )
+            paragraph = element("p", style, mark, self._run(text_element("t", " ")), *pieces)
+            root.append(element(self._kind, paragraph, id=number))
         kinds = {"footnote": RELATIONSHIP_TYPE.FOOTNOTES, "endnote": RELATIONSHIP_TYPE.ENDNOTES}
         self._document.part.relate_to(part, kinds[self._kind])
 
@@ -82,47 +77,39 @@ class Notes:
         from docx.opc.constants import RELATIONSHIP_TYPE
         from docx.oxml.ns import qn
 
-        made = self._run(run.text, style=_LINK if run.href else "", italic=run.italic)
+        made = self._run(text_element("t", run.text), style=_LINK if run.href else "", italic=run.italic)
         if not run.href:
             return made
-        link = _element("w:hyperlink")
         place = part.partname, run.href
         if place not in self._links:
             self._links[place] = f"rIdLink{len(self._links) + 1}"
             part.rels.add_relationship(RELATIONSHIP_TYPE.HYPERLINK, run.href, self._links[place], is_external=True)
+        link = element("hyperlink", made)
         link.set(qn("r:id"), self._links[place])
-        link.append(made)
         return link
 
     def _add_cross_reference(self, paragraph: "Paragraph", number: int) -> None:
-        instruction = _element("w:instrText")
+        instruction = element("instrText")
         instruction.text = f" NOTEREF {_bookmark(number)} \\f \\h "
-        self._mark(paragraph).append(_element("w:fldChar", fldCharType="begin"))
-        self._mark(paragraph).append(instruction)
-        self._mark(paragraph).append(_element("w:fldChar", fldCharType="separate"))
-        self._mark(paragraph, str(number))
-        self._mark(paragraph).append(_element("w:fldChar", fldCharType="end"))
+        self._add_marks(
+            paragraph,
+            element("fldChar", fldCharType="begin"),
+            instruction,
+            element("fldChar", fldCharType="separate"),
+            text_element("t", str(number)),
+            element("fldChar", fldCharType="end"),
+        )
 
-    def _mark(self, paragraph: "Paragraph", text: str = "") -> Any:
-        run = self._run(text, style=self._mark_style)
-        paragraph._p.append(run)
-        return run
+    def _add_marks(self, paragraph: "Paragraph", *contents: Any) -> None:
+        for content in contents:
+            paragraph._p.append(self._run(content, style=self._mark_style))
 
-    def _run(self, text: str, *, style: str = "", italic: bool = False) -> Any:
+    def _run(self, content: Any, *, style: str = "", italic: bool = False) -> Any:
         """A run that stands in no paragraph yet."""
-        run, properties = _element("w:r"), _element("w:rPr")
-        if style:
-            properties.append(_element("w:rStyle", val=self._style_ids[style]))
+        properties = [element("rStyle", val=self._style_ids[style])] if style else []
         if italic:
-            properties.append(_element("w:i"))
-        if len(properties):
-            run.append(properties)
-        if text:
-            piece = _element("w:t")
-            piece.text = text
-            piece.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
-            run.append(piece)
-        return run
+            properties.append(element("i"))
+        return element("r", *([element("rPr", *properties)] if properties else []), content)
 
     def _add_styles(self) -> dict[str, str]:
         """Add the styles of notes, marks and links; their ids by name."""
@@ -147,46 +134,15 @@ class Notes:
 
         Word reads the number format in the settings, LibreOffice in the section.
         """
+        from docx.oxml.ns import qn
+
+        name = f"{self._kind}Pr"
+        separators = (element(self._kind, id=number) for number, _ in _SEPARATORS)
         settings: Any = self._document.settings.element
-        options = _decimal(self._kind)
-        for number, _ in _SEPARATORS:
-            options.append(_element(f"w:{self._kind}", id=number))
-        settings.find(_name("compat")).addprevious(options)
+        settings.find(qn("w:compat")).addprevious(element(name, element("numFmt", val="decimal"), *separators))
         section: Any = self._document.sections[0]._sectPr
-        section.insert(0, _decimal(self._kind))
-
-
-def _decimal(kind: str) -> Any:
-    options = _element(f"w:{kind}Pr")
-    options.append(_element("w:numFmt", val="decimal"))
-    return options
-
-
-def _note(kind: str, number: int, *runs: Any, type: str = "", style: str = "") -> Any:  # noqa: A002  (the attribute's name)
-    note, paragraph = _element(f"w:{kind}", id=number), _element("w:p")
-    if type:
-        note.set(_name("type"), type)
-    if style:
-        properties = _element("w:pPr")
-        properties.append(_element("w:pStyle", val=style))
-        paragraph.append(properties)
-    for run in runs:
-        paragraph.append(run)
-    note.append(paragraph)
-    return note
+        section.insert(0, element(name, element("numFmt", val="decimal")))
 
 
 def _bookmark(number: int) -> str:
     return f"_Note{number}"
-
-
-def _name(name: str) -> str:
-    from docx.oxml.ns import qn
-
-    return qn(f"w:{name}")
-
-
-def _element(tag: str, **attributes: object) -> Any:
-    from docx.oxml import OxmlElement
-
-    return OxmlElement(tag, {_name(name): str(value) for name, value in attributes.items()})
