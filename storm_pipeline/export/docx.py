@@ -1,7 +1,6 @@
 """DOCX: a Word document that looks like a manuscript, with footnotes or endnotes."""
 
 import io
-import itertools
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime
@@ -33,13 +32,11 @@ def write(manuscript: Manuscript) -> bytes:
     document.add_heading(manuscript.title, 0)
     document.add_paragraph(manuscript.provenance, style="Subtitle")
     add_contents(document, [block for block in manuscript.blocks if isinstance(block, HeadingBlock)])
-    cited = (number for sentence in manuscript.sentences() for number in sentence.numbers)
-    numbers = itertools.count(1) if manuscript.note_place else cited
     for block in manuscript.blocks:
         if isinstance(block, HeadingBlock):
             document.add_heading(block.text, block.level)
         else:
-            _add_paragraph(document.add_paragraph(), block, notes, numbers)
+            _add_paragraph(document.add_paragraph(), block, notes)
     if manuscript.note_place and manuscript.references:
         _add_bibliography(document, manuscript, notes)
     notes.finish()
@@ -48,16 +45,16 @@ def write(manuscript: Manuscript) -> bytes:
     return zipped(_members(saved))
 
 
-def _add_paragraph(paragraph: "Paragraph", block: ParagraphBlock, notes: Notes, numbers: Iterator[int]) -> None:
+def _add_paragraph(paragraph: "Paragraph", block: ParagraphBlock, notes: Notes) -> None:
     """A run for each sentence, its notes behind it."""
     for place, sentence in enumerate(block.sentences):
         if place:
             paragraph.add_run(" ")
         paragraph.add_run(sentence.text)
-        for index, _ in enumerate(sentence.cites):
+        for index, number in enumerate(sentence.marks):
             if index:
                 notes.add_comma(paragraph)
-            notes.cite(paragraph, next(numbers))
+            notes.cite(paragraph, number)
 
 
 def _add_bibliography(document: "Document", manuscript: Manuscript, notes: Notes) -> None:

@@ -34,13 +34,12 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
     yield r"\author{}"
     yield rf"\date{{{tex_text(manuscript.provenance)}}}"
     yield "\\begin{document}\n\\maketitle"
-    notes = iter(manuscript.notes)
     for block in manuscript.blocks:
         if isinstance(block, HeadingBlock):
             yield f"\n\\{_HEADINGS[block.level - 1]}{{{tex_text(block.text)}}}"
         else:
             yield ""
-            yield from (_sentence(sentence, manuscript, notes) for sentence in block.sentences)
+            yield from (_sentence(sentence, manuscript) for sentence in block.sentences)
     yield ""
     if manuscript.note_place:
         yield "\\theendnotes\n\\nocite{*}" if manuscript.note_place == "endnotes" else r"\nocite{*}"
@@ -50,11 +49,11 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
     yield "\n\\end{document}\n"
 
 
-def _sentence(sentence: Cited, manuscript: Manuscript, notes: Iterator[tuple[Run, ...]]) -> str:
+def _sentence(sentence: Cited, manuscript: Manuscript) -> str:
     if manuscript.note_place:
         command = manuscript.note_place.removesuffix("s")
-        found = (f"\\{command}{{{''.join(map(_run, next(notes)))}}}" for _ in sentence.cites)
-        return tex_text(sentence.text) + r"\textsuperscript{,}".join(found)
+        notes = (f"\\{command}{{{''.join(map(_run, manuscript.notes[mark - 1]))}}}" for mark in sentence.marks)
+        return tex_text(sentence.text) + r"\textsuperscript{,}".join(notes)
     if not any(cite.pages for cite in sentence.cites):
         keys = ",".join(manuscript.references[number - 1].key for number in sentence.numbers)
         return tex_text(sentence.text) + (rf"~\cite{{{keys}}}" if keys else "")

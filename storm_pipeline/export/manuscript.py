@@ -1,6 +1,7 @@
 """The format-independent form of an article for export: blocks in order, numbered references, and provenance."""
 
 import datetime
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ class Cited:
 
     text: str
     cites: tuple[Cite, ...]
+    marks: tuple[int, ...]  # the numbers that stand behind it, one a citation: of notes or, without them, of references
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -115,7 +117,7 @@ def manuscript(
         notes: where notes stand; None for numbers of references in their place.
     """
     article = with_sentences(article, _cleaned)
-    blocks = tuple(_blocks(article.lead, article.sections, 1, _citing(article)))
+    blocks = tuple(_blocks(article.lead, article.sections, 1, _reader(article, has_notes=notes is not None)))
     sentences = [s for block in blocks if isinstance(block, ParagraphBlock) for s in block.sentences]
     references = read_references(article, ((s.text, s.numbers) for s in sentences))
     language = article.language if _LANGUAGE.fullmatch(article.language) else "und"
@@ -148,31 +150,33 @@ def _iso_day(text: str | None) -> str:
         return ""
 
 
-def _citing(article: Article) -> Callable[[Sentence], tuple[Cite, ...]]:
-    """What tells of a sentence what it cites, by ascending numbers."""
+def _reader(article: Article, *, has_notes: bool) -> Callable[[Sentence], Cited]:
+    """What reads sentences, in their order."""
     numbers = number_references(article)
+    notes = itertools.count(1)
     snippets = {(source.id, one.id): one for source in article.references for one in source.snippets}
 
-    def cites(sentence: Sentence) -> tuple[Cite, ...]:
+    def read(sentence: Sentence) -> Cited:
         cited: dict[int, list[Snippet]] = {}
         for one in sentence.citations:
             snippet = snippets.get((one.source_id, one.snippet_id))
             cited.setdefault(numbers[one.source_id], []).extend([snippet] if snippet else [])
-        return tuple(Cite(number, page_names(cited[number])) for number in sorted(cited))
+        cites = tuple(Cite(number, page_names(cited[number])) for number in sorted(cited))
+        return Cited(sentence.text, cites, tuple(next(notes) if has_notes else cite.number for cite in cites))
 
-    return cites
+    return read
 
 
 def _blocks(
     paragraphs: Sequence[Paragraph],
     sections: Sequence[Section],
     level: int,
-    cites: Callable[[Sentence], tuple[Cite, ...]],
+    read: Callable[[Sentence], Cited],
 ) -> Iterator[Block]:
     """The paragraphs and the sections below them, whose headings are of ``level``."""
     for paragraph in paragraphs:
-        if sentences := tuple(Cited(own.text, cites(own)) for own in paragraph.sentences if own.text):
+        if sentences := tuple(read(own) for own in paragraph.sentences if own.text):
             yield ParagraphBlock(sentences)
     for section in sections:
         yield HeadingBlock(min(level, DEEPEST), clean(section.heading) or UNTITLED)
-        yield from _blocks(section.paragraphs, section.subsections, level + 1, cites)
+        yield from _blocks(section.paragraphs, section.subsections, level + 1, read)

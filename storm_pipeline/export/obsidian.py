@@ -1,6 +1,5 @@
 """Obsidian: a Markdown note with properties, whose citations are wiki links to the lines of its references."""
 
-import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -24,16 +23,14 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
     yield "---"
     yield from (f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in _properties(manuscript))
     yield f"---\n\n> [!info] {escape(manuscript.provenance)}"
-    cited = (number for sentence in manuscript.sentences() for number in sentence.numbers)
-    marks = itertools.count(1) if manuscript.note_place else cited
-    _mark = (lambda number: f"[^{number}]") if manuscript.note_place else _link
+    mark = "[^{}]".format if manuscript.note_place else _link
     for block in manuscript.blocks:
         yield ""
         if isinstance(block, HeadingBlock):
             yield f"{'#' * block.level} {escape(block.text)}"
         else:
             for sentence in block.sentences:
-                yield escape(sentence.text) + "".join(_mark(next(marks)) for _ in sentence.cites)
+                yield escape(sentence.text) + "".join(mark(number) for number in sentence.marks)
     if manuscript.references:
         yield f"\n# {escape(manuscript.references_heading)}\n"
     for number, entry in manuscript.bibliography:

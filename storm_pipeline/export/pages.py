@@ -1,7 +1,6 @@
 """An article as one XHTML page, from which books and PDF files are made."""
 
 import functools
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,10 +30,8 @@ def article_page(manuscript: Manuscript, style: str) -> str:
 
     Only http and https addresses are links. ``style``: the name of a style sheet among the templates.
     """
-    cited = (number for sentence in manuscript.sentences() for number in sentence.numbers)
     return template("article.xhtml").render(
         manuscript=manuscript,
-        notes=itertools.count(1) if manuscript.notes else cited,
         notes_heading=notes_heading(manuscript.language),
         css=f"\n{as_it_stands(style)}",
         contents=contents(manuscript),
@@ -66,5 +63,4 @@ def template(name: str) -> "Template":
     environment = page_environment("storm_pipeline.export")
     is_heading: Callable[[object], bool] = lambda block: isinstance(block, HeadingBlock)  # noqa: E731
     environment.tests["heading"] = is_heading
-    environment.filters["next"] = next
     return environment.get_template(name)
