@@ -4,13 +4,13 @@ import codecs
 import re
 from collections.abc import Sequence
 
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark is a prefix of it
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+_BOMS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark is a prefix of it
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _SAMPLE = 4096
 _MAX_ERROR_SHARE = 0.01
 # An allow-list: some of Python's codecs are not character sets (rot13), or take quadratic time (punycode).
@@ -39,7 +39,7 @@ def decoded(data: bytes, charsets: Sequence[str] = ()) -> str:
 
 def decoded_lines(data: bytes) -> list[str]:
     """The lines of :func:`decoded`; without a byte order mark each is decoded on its own, so errors stay local."""
-    if data.startswith(tuple(mark for mark, _ in _BOMS)) or _utf16_is_little_endian(data) is not None:
+    if _told_encoding(data):
         return decoded(data).split("\n")
     return [_decoded(line.rstrip(b"\r")) for line in data.split(b"\n")]
 
@@ -48,7 +48,7 @@ def _by_declared(data: bytes, charsets: Sequence[str]) -> str | None:
     """The text in the first declared character set that decodes with few errors."""
     names = [name.lower() for name in charsets if _CHARSET.fullmatch(name)]
     seven_bit = [name for name in names if name.startswith(_SEVEN_BIT)]
-    if not seven_bit and (not names or data.startswith(tuple(mark for mark, _ in _BOMS)) or _is_utf8(data)):
+    if not seven_bit and (not names or data.startswith(tuple(_BOMS)) or _is_utf8(data)):
         return None
     for name in seven_bit or names:
         text = data.decode(_SUPERSETS.get(name, name), "replace")
@@ -66,21 +66,20 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _decoded(data: bytes) -> str:
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            return data[len(mark) :].decode(encoding, "replace")
-    if (little_endian := _utf16_is_little_endian(data)) is not None:
-        return data.decode("utf-16-le" if little_endian else "utf-16-be", "replace")
+    if encoding := _told_encoding(data):
+        return data.decode(encoding, "replace")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return data.decode("cp1252", "replace")
 
 
-def _utf16_is_little_endian(data: bytes) -> bool | None:
-    """Byte order of UTF-16 without a mark, by the positions of its zero bytes; None if it is not UTF-16."""
+def _told_encoding(data: bytes) -> str:
+    """The encoding that a byte order mark tells or, of UTF-16, the positions of its zero bytes; empty if none does."""
+    if marked := next((encoding for mark, encoding in _BOMS.items() if data.startswith(mark)), ""):
+        return marked
     sample = data[:_SAMPLE]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if max(even, odd) * 4 < len(sample) or min(even, odd) * 8 > max(even, odd):
-        return None
-    return odd > even
+        return ""
+    return "utf-16-le" if odd > even else "utf-16-be"

@@ -5,20 +5,12 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from storm_pipeline.export.manuscript import Manuscript
-from storm_pipeline.export.reference import Reference
+from storm_pipeline.export.reference import KINDS, Reference
 from storm_pipeline.export.tex_text import tex_text
 from storm_pipeline.references.citations import page_span
 from storm_pipeline.text.person_names import Name
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-_KINDS = {
-    "journal": "article",
-    "proceedings": "inproceedings",
-    "chapter": "incollection",
-    "book": "book",
-    "thesis": "phdthesis",
-    "report": "techreport",
-}
 _CONTAINERS = {"journal": "journal", "proceedings": "booktitle", "chapter": "booktitle"}
 _PUBLISHERS = {"thesis": "school", "report": "institution"}
 _SENTENCE_BREAK = r" \par "
@@ -36,9 +28,8 @@ def bibtex_text(manuscript: Manuscript) -> str:
 
 
 def _entry(reference: Reference) -> str:
-    kind = _KINDS.get(reference.kind, "misc")
     fields = "".join(f"  {name} = {value},\n" for name, value in _fields(reference))
-    return f"@{kind}{{{reference.key},\n{fields}}}\n"
+    return f"@{KINDS['bibtex'][reference.kind]}{{{reference.key},\n{fields}}}\n"
 
 
 def _fields(reference: Reference) -> Iterator[tuple[str, str]]:

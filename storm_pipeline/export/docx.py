@@ -2,7 +2,6 @@
 
 import io
 import zipfile
-from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,8 @@ def write(manuscript: Manuscript) -> bytes:
     notes.finish()
     saved = io.BytesIO()
     document.save(saved)
-    return zipped(_members(saved))
+    with zipfile.ZipFile(saved) as archive:
+        return zipped((name, archive.read(name)) for name in archive.namelist())
 
 
 def _add_paragraph(paragraph: "Paragraph", block: ParagraphBlock, notes: Notes) -> None:
@@ -82,9 +82,3 @@ def _describe(document: "Document", manuscript: Manuscript) -> None:
             element.remove(child)
     for language in document.styles.element.iter(qn("w:lang")):
         language.set(qn("w:val"), manuscript.language)
-
-
-def _members(saved: io.BytesIO) -> Iterator[tuple[str, bytes]]:
-    with zipfile.ZipFile(saved) as archive:
-        for name in archive.namelist():
-            yield name, archive.read(name)

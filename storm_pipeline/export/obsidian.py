@@ -7,11 +7,12 @@ from typing import Any
 
 from storm_pipeline.export.entries import Run
 from storm_pipeline.export.manuscript import HeadingBlock, Manuscript
+from storm_pipeline.render.markdown import escaped_mark
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~$#^]|&(?=#?\w+;)|=(?==)|(?<==)=|%(?=%)|(?<=%)%")
 _LINE_START = re.compile(r"^[+\-=:]|(?<=^\d)[.)]|^\d{2,}[.)]")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_IN_ADDRESS = {"(": "%28", ")": "%29", "<": "%3C", ">": "%3E"}
+_IN_ADDRESS = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E"})
 
 
 def write(manuscript: Manuscript) -> bytes:
@@ -42,11 +43,7 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
 
 def escape(text: str) -> str:
     """A text on one line that Obsidian shows literally: no tag, comment, highlight, link or block id is in it."""
-    return _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", text))
-
-
-def _escaped_mark(found: re.Match[str]) -> str:
-    return f"{found[0][:-1]}\\{found[0][-1]}"
+    return _LINE_START.sub(escaped_mark, _SPECIAL.sub(r"\\\g<0>", text))
 
 
 def _link(number: int) -> str:
@@ -68,5 +65,5 @@ def _properties(manuscript: Manuscript) -> Iterator[tuple[str, Any]]:
 def _run(run: Run) -> str:
     text = escape(run.text)
     if run.href:
-        text = f"[{text}]({''.join(_IN_ADDRESS.get(char, char) for char in run.href)})"
+        text = f"[{text}]({run.href.translate(_IN_ADDRESS)})"
     return f"*{text}*" if run.italic and text.strip() == text else text

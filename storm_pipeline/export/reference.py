@@ -103,7 +103,8 @@ def _reference(
     authors = read_names(first(lambda snippet: snippet.author))
     site, doi = first(lambda snippet: snippet.site), _doi(first(lambda snippet: snippet.doi), address)
     published = _date(first(lambda snippet: snippet.published))
-    work = _work(next((one.work for one in ordered if one.work), NO_WORK))
+    stated = next((one.work for one in ordered if one.work), NO_WORK)
+    work = Work(**{name: clean(value) for name, value in vars(stated).items()})
     title = clean(label(source)) or f"Source {number}"
     return Reference(
         source_id=source.id,
@@ -124,10 +125,6 @@ def _reference(
         sentences=sentences,
         work=work,
     )
-
-
-def _work(work: Work) -> Work:
-    return Work(**{name: clean(value) for name, value in vars(work).items()})
 
 
 def _date(text: str) -> str:

@@ -49,11 +49,7 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
 def _note(reference: Reference) -> str:
     """The cited pages, and the sentences in quotation marks."""
     quoted = " ".join(f"“{sentence}”" for sentence in reference.sentences)
-    return (
-        ": ".join(filter(None, (f"Cited {reference.locator}" if reference.pages else "Cited", quoted)))
-        if quoted
-        else ""
-    )
+    return f"{f'Cited {reference.locator}'.strip()}: {quoted}" if quoted else ""
 
 
 def _slashed(iso: str) -> str:

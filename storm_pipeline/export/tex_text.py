@@ -2,27 +2,10 @@
 
 import re
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.text.words import tidy
 
-_MACROS = {
-    "\\": r"\textbackslash{}",
-    "{": r"\textbraceleft{}",
-    "}": r"\textbraceright{}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "`": r"\textasciigrave{}",
-    "[": "{[}",
-    "]": "{]}",
-}
+_MACROS: dict[str, str] = table_beside(__file__)
 _SPECIAL = re.compile("|".join(map(re.escape, _MACROS)))
 _LIGATURE = re.compile(r"(?<=([-',]))(?=\1)")
 _NOT_IN_XML = re.compile("[\ufffe\uffff]")
