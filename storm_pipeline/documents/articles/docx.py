@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _KINDS = ("footnote", "endnote")
+_NOTED = frozenset(f"{_W}{kind}Reference" for kind in _KINDS)
 _HEADING = re.compile(r"heading (\d)", re.I)
 _CROSS_REFERENCE = re.compile(r"\s*NOTEREF\s+(\S+)")
 _LOCATORS = frozenset({"p", "pp", "s", "ff"})
@@ -90,7 +91,7 @@ def _bookmarks(body: Any) -> Iterator[tuple[str, Any]]:
             name = element.get(f"{_W}name") or ""
         elif element.tag == f"{_W}bookmarkEnd":
             name = ""
-        elif name and element.tag in {f"{_W}{kind}Reference" for kind in _KINDS}:
+        elif name and element.tag in _NOTED:
             yield name, element
 
 
@@ -129,7 +130,7 @@ def _pieces(parent: Any, notes: _Notes, marks: set[str], shown: Any) -> Iterator
             style = element.find(f"../{_W}rPr/{_W}rStyle")
             if style is None or style.get(f"{_W}val") not in marks:
                 yield shown(without_reserved(element.text or ""))
-        elif element.tag in {f"{_W}{kind}Reference" for kind in _KINDS}:
+        elif element.tag in _NOTED:
             yield notes.marker(element)
         elif element.tag == f"{_W}instrText":
             yield notes.cross_reference(element.text or "")

@@ -100,7 +100,10 @@ def json_article(title: str, text: str, pages: AvailablePages) -> Article:
     except (ValueError, RecursionError) as error:
         raise DatasetError("not JSON") from error
     if isinstance(record, dict) and "article" in record:
-        return _own_article(text)
+        try:
+            return from_json(text)
+        except RunError as error:
+            raise DatasetError(str(error)) from error
     if isinstance(record, dict) and "retrieve" in record:
         return wikigenbench_article(title, _parts(record), pages)
     file = _validated(_File, record)
@@ -108,13 +111,6 @@ def json_article(title: str, text: str, pages: AvailablePages) -> Article:
         return markdown_article(title, file.markdown, pages)
     references = (Reference(own.url, tidy(own.title), own.text) for own in file.sources)
     return markdown_article(title, file.markdown, pages, dict(enumerate(references, 1)))
-
-
-def _own_article(text: str) -> Article:
-    try:
-        return from_json(text)
-    except RunError as error:
-        raise DatasetError(str(error)) from error
 
 
 def _validated(model: type[M], record: Any) -> M:
@@ -125,7 +121,6 @@ def _validated(model: type[M], record: Any) -> M:
 
 
 def _parts(record: dict[str, Any]) -> list[tuple[str, list[Retrieved]]]:
-    """The texts of a file of WikiGenBench's programs with their documents."""
     if not isinstance(record.get("text"), list):
         whole = _validated(_WikiGenBenchFile, record)
         return [(whole.text, whole.retrieve)]

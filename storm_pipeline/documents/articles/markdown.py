@@ -36,10 +36,10 @@ def markdown_article(
     """
     text = without_reserved("\n".join(text.splitlines()))
     text = _CAPTIONED_IMAGE.sub("", _COUNTS.sub("", text))
-    listed = take_references(text)
-    known = dict(listed.references if references is None else references)
-    body = _with_link_numbers(listed.text, known)
-    body = _FOOTNOTE_MARK.sub(lambda found: f"[{listed.footnotes.get(found[1], found[1])}]", body)
+    body, listed, footnotes = take_references(text)
+    known = dict(listed if references is None else references)
+    body = _with_link_numbers(body, known)
+    body = _FOOTNOTE_MARK.sub(lambda found: f"[{footnotes.get(found[1], found[1])}]", body)
     if _MARK.search(body):
         body = _ESCAPED.sub(lambda found: literal(found[1]) if found[1] in "[]" else found[0], body)
     return numbered_article(title, paragraph_blocks(body), known, pages)

@@ -1,5 +1,6 @@
 """Gives the sentences of an article the passages that they cite, from the pages that are available."""
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,9 +13,6 @@ from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source
 
 _PASSAGE = 150  # maximum words of a cited passage, as in our own runs
 _CACHED_PAGES = 128  # pages whose passages are cached
-
-Passages = tuple[tuple[str, frozenset[str]], ...]
-"""The passages of a page, each with its content words."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) -> 
         article: its citations are replaced.
         cited: the cited passages by the sentence's index in reading order.
     """
-    numbers = iter(range(sum(1 for _ in article.sentences())))
+    numbers = itertools.count()
 
     def sentence(own: Sentence) -> Sentence:
         found = cited.get(next(numbers), ())
@@ -74,13 +72,12 @@ def _sources(cited: Mapping[int, Iterable[Snippet]]) -> tuple[Source, ...]:
     pages: dict[str, dict[str, Snippet]] = {}
     for snippet in (one for own in cited.values() for one in own):
         pages.setdefault(snippet.source_id, {})[snippet.id] = snippet
-    found = []
-    for page, snippets in pages.items():
-        first = next(iter(snippets.values()))
-        found.append(Source(page, first.url, first.title, tuple(snippets.values())))
-    return tuple(sorted(found, key=lambda source: (-len(source.snippets), source.url)))
+    found = ((page, tuple(snippets.values())) for page, snippets in pages.items())
+    sources = (Source(page, own[0].url, own[0].title, own) for page, own in found)
+    return tuple(sorted(sources, key=lambda source: (-len(source.snippets), source.url)))
 
 
 @lru_cache(_CACHED_PAGES)
-def _passages(text: str) -> Passages:
+def _passages(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The passages of a page, each with its content words."""
     return tuple((passage, frozenset(terms(passage))) for passage in chunks(text, _PASSAGE))

@@ -65,7 +65,9 @@ def read_article(path: Path, title: str, pages: AvailablePages) -> Article:
     try:
         if path.suffix in _BINARY_READERS:
             return _BINARY_READERS[path.suffix](title, _bytes(path), pages)
-        return _READERS[path.suffix](title, _text(path), pages)
+        return _READERS[path.suffix](title, _bytes(path).decode("utf-8"), pages)
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path} cannot be read: articles must be UTF-8 text files") from error
     except DatasetError as error:
         raise DatasetError(f"{path} cannot be read: {error}") from error
 
@@ -78,13 +80,6 @@ def title_of(path: Path) -> str:
         if first.startswith("# "):
             return first[2:].strip()
     return path.stem.replace("_", " ")
-
-
-def _text(path: Path) -> str:
-    try:
-        return _bytes(path).decode("utf-8")
-    except ValueError as error:
-        raise DatasetError("articles must be UTF-8 text files") from error
 
 
 def _bytes(path: Path) -> bytes:

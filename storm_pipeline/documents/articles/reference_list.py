@@ -7,7 +7,6 @@ An entry is ``1. …``, ``1) …``, ``[1] …``, ``[1]: …`` or ``[^1]: …``; 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from storm_pipeline.documents.articles.markdown_blocks import markdown_block, plain_markdown
 from storm_pipeline.documents.articles.pages import Reference
@@ -60,17 +59,13 @@ def is_back_matter(heading: str, level: int = 1) -> bool:
     return bool((_TOP if level == 1 else _BELOW).fullmatch(name))
 
 
-@dataclass(frozen=True)
-class ReferenceList:
-    """The references of an article, and its text without them."""
+def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int]]:
+    """Take the references out of an article. Of two entries with one number the first counts.
 
-    text: str  # Markdown without the lists and their headings
-    references: dict[int, Reference]  # by their numbers, 1 to :data:`LARGEST_NUMBER`
-    footnotes: dict[str, int]  # label of a footnote, as in ``[^label]`` → its number in ``references``
-
-
-def take_references(text: str) -> ReferenceList:
-    """Take the references out of an article. Of two entries with one number the first counts."""
+    Returns:
+        The Markdown without the lists and their headings; the references by their numbers, 1 to
+        :data:`LARGEST_NUMBER`; and label of a footnote, as in ``[^label]`` → its number among them.
+    """
     references: dict[int, Reference] = {}
     notes: dict[str, Reference] = {}
 
@@ -89,7 +84,7 @@ def take_references(text: str) -> ReferenceList:
     length = _length_without_last_entries(kept)
     _add(references, _entries(kept[length:]))
     footnotes = _numbered(notes, references)
-    return ReferenceList("\n".join(kept[:length]), references, footnotes)
+    return "\n".join(kept[:length]), references, footnotes
 
 
 def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

@@ -4,6 +4,7 @@ Tables, files, galleries, templates, comments and categories are left out. A ref
 citation template, else its first external link, else the template's ``doi`` or ``id``.
 """
 
+import contextlib
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -43,7 +44,9 @@ def wikitext_article(title: str, text: str, pages: AvailablePages) -> Article:
     for opening, closing in _PAIRS:
         if len(opening.findall(text)) - len(closing.findall(text)) > _MOST_UNCLOSED:
             raise DatasetError(f"more than {_MOST_UNCLOSED} tags, tables or links are not closed")
-    code = _parser().parse(text)
+    with needs_extra("sources", "reading wikitext"):
+        import mwparserfromhell
+    code = mwparserfromhell.parse(text)
     references = _References(code)
     return numbered_article(title, _blocks(code, references), references.pages, pages)
 
@@ -51,16 +54,15 @@ def wikitext_article(title: str, text: str, pages: AvailablePages) -> Article:
 class _References:
     """The references of a page, numbered in the order in which they are defined; equal ones have one number.
 
-    Args:
-        code: the parsed page. Definitions in ``<references>`` and in templates count.
+    Definitions in ``<references>`` and in templates count.
     """
 
     def __init__(self, code: Any) -> None:
         self.pages: dict[int, Reference] = {}
         self._numbers: dict[str, int] = {}
-        for tag in code.ifilter_tags(recursive=True, matches=_is_reference):
-            key = _key(tag)
-            if _has_content(tag) and key not in self._numbers and len(self.pages) < LARGEST_NUMBER:
+        for tag in code.ifilter_tags(recursive=True, matches=lambda tag: _name(tag) == "ref"):
+            key, has_content = _key(tag), not tag.self_closing and str(tag.contents or "").strip()
+            if has_content and key not in self._numbers and len(self.pages) < LARGEST_NUMBER:
                 self._numbers[key] = len(self.pages) + 1
                 self.pages[len(self.pages) + 1] = _reference(tag.contents)
 
@@ -72,12 +74,8 @@ class _References:
         return "" if is_note else f"[{number}]"
 
 
-def _is_reference(tag: Any) -> bool:
-    return bool(str(tag.tag).strip().lower() == "ref")
-
-
-def _has_content(tag: Any) -> bool:
-    return not tag.self_closing and bool(str(tag.contents or "").strip())
+def _name(tag: Any) -> str:
+    return str(tag.tag).strip().lower()
 
 
 def _key(tag: Any) -> str:
@@ -90,19 +88,17 @@ def _reference(contents: Any) -> Reference:
     """The page that a reference names."""
     templates = list(contents.ifilter_templates())
     link = next((own for own in contents.ifilter_external_links() if str(own.url).strip()), None)
-    url = next(filter(None, (_parameter(own, "url") for own in templates)), "")
-    title = next(filter(None, (_parameter(own, "title") for own in templates)), "")
+
+    def first(name: str) -> str:
+        return next(filter(None, (_plain(own.get(name).value) for own in templates if own.has(name))), "")
+
+    url, title = first("url"), first("title")
     if not url and link is not None:
         url = _plain(link.url)
         title = title or _plain(link.title or "")
     if not url:
-        doi = next(filter(None, (_parameter(own, "doi") for own in templates)), "")
-        url = f"https://doi.org/{doi}" if doi else next(filter(None, (_parameter(own, "id") for own in templates)), "")
+        url = f"https://doi.org/{first('doi')}" if first("doi") else first("id")
     return Reference(url, title or _plain(contents))
-
-
-def _parameter(template: Any, name: str) -> str:
-    return _plain(template.get(name).value) if template.has(name) else ""
 
 
 def _plain(code: Any) -> str:
@@ -136,7 +132,8 @@ def _text(node: Any, references: _References) -> Iterator[str]:
         case "Text":
             yield literal(str(node))
         case "HTMLEntity":
-            yield literal(_entity(node))
+            with contextlib.suppress(ValueError):  # a number that is no character
+                yield literal(str(node.normalize()))
         case "Tag":
             yield from _tag(node, references)
         case "Wikilink" if not _NAMESPACE.match(str(node.title)):
@@ -145,15 +142,8 @@ def _text(node: Any, references: _References) -> Iterator[str]:
             yield from _texts(node.title, references) if node.brackets else [literal(str(node.url))]
 
 
-def _entity(node: Any) -> str:
-    try:
-        return str(node.normalize())
-    except ValueError:  # a number that is no character
-        return ""
-
-
 def _tag(tag: Any, references: _References) -> Iterator[str]:
-    name = str(tag.tag).strip().lower()
+    name = _name(tag)
     if name == "ref":
         yield references.marker(tag)
     elif name == "br":
@@ -163,9 +153,3 @@ def _tag(tag: Any, references: _References) -> Iterator[str]:
         yield from _texts(tag.contents, references)
     elif name not in _LEFT_OUT:
         yield from _texts(tag.contents, references)
-
-
-def _parser() -> Any:
-    with needs_extra("sources", "reading wikitext"):
-        import mwparserfromhell
-    return mwparserfromhell
