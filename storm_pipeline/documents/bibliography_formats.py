@@ -32,14 +32,10 @@ class Entry:
 def _record(
     form: str, kind: str, field: Callable[..., str], people: Callable[..., str], own: Mapping[str, str]
 ) -> Record:
-    """What an entry says.
+    """What an entry says of a work whose kind its format calls ``kind``.
 
-    Args:
-        form: its format, whose names for fields and people the table has.
-        kind: what the format calls works of its kind.
-        field: the text of the first of some fields that the entry has.
-        people: the same for those who wrote or edited it.
-        own: what the format says in a way of its own.
+    ``field`` and ``people`` give the text of the first of some names that the entry has; ``own`` is what the format
+    says in a way of its own.
     """
     names = _FORMATS[form]
     said = {name: field(*known) for name, known in names["fields"].items()}

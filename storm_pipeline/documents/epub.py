@@ -55,7 +55,6 @@ def read_epub(data: bytes) -> FileText:
 
 
 def _record(package: Any) -> Record:
-    """What the package document says of the book."""
     isbns = (_ISBN.search(text.replace("-", "")) for text in _all(package, "identifier"))
     date = _metadata(package, "date")
     year = _YEAR.match(date)
@@ -100,7 +99,6 @@ def _chapters(package: Any, folder: str) -> Iterator[str]:
 
 
 def _metadata(package: Any, name: str) -> str:
-    """The first metadata element of a name; empty if there is none."""
     return next(_all(package, name), "")
 
 

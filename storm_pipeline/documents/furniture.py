@@ -30,8 +30,7 @@ class LaidOut:
 def without_furniture(pages: Sequence[LaidOut], body: float) -> tuple[list[list[Line]], list[list[str]], int]:
     """Each page without what repeats at its edges, page numbers and footnotes; and how the printed numbers count.
 
-    Args:
-        body: size of the type that the text is set in, in points.
+    ``body``: size of the type that the text is set in, in points.
 
     Returns:
         What is left of each page, its lines in reading order; what was taken out of each, without footnotes; and by how

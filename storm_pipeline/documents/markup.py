@@ -93,7 +93,6 @@ def _pieces(root: Any, skipped: Callable[[Any], bool]) -> Iterator[str]:
 
 
 def _break(name: str, *, inside: bool) -> str:
-    """The separator after an element."""
     if name in _CELLS:
         return " " if inside else " | "
     if name in _BLOCKS or name in _LINES:
@@ -106,9 +105,8 @@ def _flat(text: str | None) -> str:
 
 
 def _character(found: re.Match[str]) -> str:
-    name = found[0]
-    character = html.unescape(name)
-    return "" if character == name else html.escape(character)
+    character = html.unescape(found[0])
+    return "" if character == found[0] else html.escape(character)
 
 
 def element_text(element: Any) -> str:

@@ -38,6 +38,7 @@ def pdf_record(reader: Any, front: Record, damage: tuple[type[Exception], ...]) 
 
 
 def _xmp_record(xmp: Any) -> Record:
+    titles = xmp.dc_title or {}
     creators = [usable_authors(name) for name in xmp.dc_creator or ()]
     prism = {name: _prism(xmp, name) for name in (
         "publicationName", "publicationDate", "coverDate", "doi", "volume", "number", "startingPage", "endingPage",
@@ -47,7 +48,7 @@ def _xmp_record(xmp: Any) -> Record:
     dates = [prism["publicationDate"], prism["coverDate"], *map(_day, xmp.dc_date or ())]
     identifier = [plain_text(xmp.dc_identifier), prism["doi"], *(_element(xmp, *place) for place in _DOI_PLACES)]
     return Record(
-        title=usable_title(_of_languages(xmp.dc_title)),
+        title=usable_title(titles.get("x-default") or next(iter(titles.values()), "")),
         authors="; ".join(dict.fromkeys(filter(None, creators))),
         published=next((one for date in dates if (one := _date(date))), ""),
         container=prism["publicationName"],
@@ -93,11 +94,6 @@ def _element(xmp: Any, namespace: str, name: str) -> str:
         if plain := plain_text(text):
             return plain
     return ""
-
-
-def _of_languages(titles: Any) -> str:
-    """The default of a text in several languages."""
-    return plain_text((titles or {}).get("x-default") or next(iter((titles or {}).values()), ""))
 
 
 def _day(value: Any) -> str:

@@ -128,24 +128,31 @@ def read_documents(
         return
     others: Counter[str] = Counter()
     refused: list[OSError] = []
-    library = _Library()
-    files = _files(path, refused)
-    texts = [one for one in files if not library.takes(one, is_inside=linked or _stays_below(one, path))]
-    names = set(texts)
+    texts: dict[Path, None] = {}
+    entries: list[Entry] = []
+    problems: list[Unreadable] = []
+    for file in _files(path, refused):
+        found = _bibliography(file) if linked or _stays_below(file, path) else None
+        if isinstance(found, Unreadable):
+            problems.append(found)
+        elif found is None:
+            texts[file] = None
+        else:
+            entries += found
     for file in texts:
         suffix = file.suffix.lower()
-        if suffix == ".pdf" and searchable_copy(file) in names:
+        if suffix == ".pdf" and searchable_copy(file) in texts:
             continue
         if suffix not in _READERS and suffix not in _JSON_LINES:
             others[suffix or "no extension"] += 1
         elif linked or _stays_below(file, path):
-            yield from (with_entry(one, library.entries) if isinstance(one, Document) else one for one in read(file))
+            yield from (with_entry(one, entries) if isinstance(one, Document) else one for one in read(file))
         else:
             yield Unreadable(
                 f"{_printable(file)} is a link to a file outside the folder, or to a hidden one; it was skipped: "
                 "copy that file into the folder if it belongs there."
             )
-    yield from library.problems
+    yield from problems
     yield from (Unreadable(f"{error.filename} cannot be opened; check its permissions.") for error in refused)
     if others:
         kinds = ", ".join(sorted(others))
@@ -158,28 +165,20 @@ def _files(path: Path, refused: list[OSError]) -> Iterator[Path]:
         yield from sorted(Path(folder, name) for name in files if not name.startswith((".", "~$")))
 
 
-class _Library:
-    """The bibliographies of a folder."""
-
-    def __init__(self) -> None:
-        self.entries: tuple[Entry, ...] = ()
-        self.problems: list[Unreadable] = []
-
-    def takes(self, file: Path, *, is_inside: bool) -> bool:
-        """Read a file, if it is a bibliography, and say whether it is one."""
-        suffix = file.suffix.lower()
-        if suffix not in BIBLIOGRAPHIES or not is_inside:
-            return False
-        try:
-            is_small = file.is_file() and file.stat().st_size <= _MAX_BIBLIOGRAPHY
-            entries = read_bibliography(file.name, file.read_bytes()) if is_small else None
-        except OSError:
-            entries = None
-        if entries is None and suffix != ".json":
-            why = f"{_printable(file)} cannot be read as a bibliography; export it again"
-            self.problems.append(Unreadable(f"{why}, smaller than {_MAX_BIBLIOGRAPHY:,} bytes."))
-        self.entries += entries or ()
-        return entries is not None or suffix != ".json"
+def _bibliography(file: Path) -> tuple[Entry, ...] | Unreadable | None:
+    """The entries of a bibliography, or why it cannot be read; None if a file is none."""
+    suffix = file.suffix.lower()
+    if suffix not in BIBLIOGRAPHIES:
+        return None
+    try:
+        is_small = file.is_file() and file.stat().st_size <= _MAX_BIBLIOGRAPHY
+        entries = read_bibliography(file.name, file.read_bytes()) if is_small else None
+    except OSError:
+        entries = None
+    if entries is None and suffix != ".json":
+        why = f"{_printable(file)} cannot be read as a bibliography; export it again"
+        return Unreadable(f"{why}, smaller than {_MAX_BIBLIOGRAPHY:,} bytes.")
+    return entries
 
 
 def _stays_below(file: Path, folder: Path) -> bool:

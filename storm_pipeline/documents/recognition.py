@@ -27,20 +27,15 @@ def searchable_copy(file: Path) -> Path:
 def recognise(file: Path, language: str = "eng") -> Path:
     """Make a searchable copy of a PDF beside it.
 
-    Args:
-        language: Tesseract's code, several joined by ``+``, such as ``deu+eng``.
-
-    Returns:
-        The copy.
+    ``language``: Tesseract's code, several joined by ``+``, such as ``deu+eng``.
 
     Raises:
         MissingExtraError: OCRmyPDF or Tesseract is not installed.
         CorpusError: the recognition fails.
     """
-    program = _program()
     copy = searchable_copy(file)
     made = copy.with_name(f".{copy.name}.part.pdf")
-    command = [*program, "--skip-text", "--quiet", "--language", language, str(file), str(made)]
+    command = [*_program(), "--skip-text", "--quiet", "--language", language, str(file), str(made)]
     try:
         done = subprocess.run(  # noqa: S603
             command, capture_output=True, timeout=_SECONDS, check=False, env=child_environment()

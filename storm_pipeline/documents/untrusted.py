@@ -55,31 +55,18 @@ class TooLargeError(ValueError):
 
 
 class BoundedZip:
-    """Reads the members of a zip archive, up to a total size.
+    """Reads the members of a zip archive, up to a total size; raises zipfile.BadZipFile if it is none.
 
-    Args:
-        max_bytes: limit on all that is read; counted while unpacking, since headers can lie.
-
-    Raises:
-        zipfile.BadZipFile: it is not a zip archive.
+    ``max_bytes``: limit on all that is read; counted while unpacking, since headers can lie.
     """
 
     def __init__(self, data: bytes, max_bytes: int = _MAX_BYTES) -> None:
         self._zip = zipfile.ZipFile(io.BytesIO(data))
         self._limit = self._left = max_bytes
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of all members."""
-        return tuple(self._zip.namelist())
+        self.names = tuple(self._zip.namelist())
 
     def read(self, name: str) -> bytes:
-        """Unpack a member.
-
-        Raises:
-            TooLargeError: it exceeds what is left of the limit.
-            KeyError: there is no such member.
-        """
+        """Unpack a member. Raises TooLargeError: it exceeds what is left of the limit; KeyError: there is none."""
         with self._zip.open(name) as member:
             data = member.read(self._left + 1)
         if len(data) > self._left:
