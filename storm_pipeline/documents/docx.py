@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.documents.document import FileText
@@ -70,45 +70,31 @@ class _Cursor:
         self.is_empty = True
 
 
-@dataclass
-class _Layout:
-    """Blocks of text by page."""
-
-    skipped: frozenset[str] = frozenset()
-    """Ids of styles whose paragraphs are no text: titles and bylines."""
-    cursor: _Cursor = field(default_factory=_Cursor)
-    pages: dict[int, list[str]] = field(default_factory=dict)
-
-    def add(self, pieces: Iterator[str]) -> None:
-        """Add a paragraph; each piece goes to the cursor's page when it is yielded."""
-        parts: dict[int, list[str]] = {}
-        for piece in pieces:
-            parts.setdefault(self.cursor.page, []).append(piece)
-        for page, texts in parts.items():
-            if text := " ".join("".join(texts).split()):
-                self.pages.setdefault(page, []).append(text)
-
-
 def _pages(document: "WordDocument") -> tuple[tuple[int | None, str], ...]:
-    layout = _Layout(front_styles(document))
-    _read_blocks(document.element.body, layout)
-    is_paged = layout.cursor.page > 1
-    return tuple((page if is_paged else None, "\n\n".join(texts)) for page, texts in layout.pages.items())
+    cursor = _Cursor()
+    pages: dict[int, list[str]] = {}
+    for page, text in _blocks(document.element.body, front_styles(document), cursor):
+        pages.setdefault(page, []).append(text)
+    is_paged = cursor.page > 1
+    return tuple((page if is_paged else None, "\n\n".join(texts)) for page, texts in pages.items())
 
 
-def _read_blocks(parent: Any, layout: _Layout) -> None:
+def _blocks(parent: Any, skipped: frozenset[str], cursor: _Cursor) -> Iterator[tuple[int, str]]:
+    """Paragraphs, but those of ``skipped`` styles, and tables; cut where a page ends, each part with its page."""
     for element in parent:
         if element.tag == f"{_W}p":
-            style = element.find(f"{_W}pPr/{_W}pStyle")
-            pieces = _pieces(element, layout.cursor)
-            layout.add(pieces if _value(style) not in layout.skipped else (piece[:0] for piece in pieces))
+            is_text = _value(element.find(f"{_W}pPr/{_W}pStyle")) not in skipped
+            parts: dict[int, list[str]] = {}
+            for piece in _pieces(element, cursor):
+                parts.setdefault(cursor.page, []).append(piece if is_text else "")
+            texts = ((page, " ".join("".join(pieces).split())) for page, pieces in parts.items())
+            yield from ((page, text) for page, text in texts if text)
         elif element.tag == f"{_W}tbl":
-            rows = [_row(row, layout.cursor) for row in element.xpath("./w:tr|./w:sdt/w:sdtContent/w:tr")]
+            rows = [_row(row, cursor) for row in element.xpath("./w:tr|./w:sdt/w:sdtContent/w:tr")]
             for page in dict.fromkeys(page for page, text in rows if text):
-                text = "\n".join(text for own, text in rows if text and own == page)
-                layout.pages.setdefault(page, []).append(text)
+                yield page, "\n".join(text for own, text in rows if text and own == page)
         elif element.tag not in _SKIPPED:  # content controls, accepted insertions and the like
-            _read_blocks(element, layout)
+            yield from _blocks(element, skipped, cursor)
 
 
 def _row(row: Any, cursor: _Cursor) -> tuple[int, str]:

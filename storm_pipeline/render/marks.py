@@ -22,12 +22,8 @@ class Link:
     href: str
 
 
-@dataclass(frozen=True)
-class Passage:
-    """A cited passage in pieces, each with whether it carries the sentence, and its page number."""
-
-    pieces: tuple[tuple[str, bool], ...]
-    page: str
+Passage = tuple[tuple[tuple[str, bool], ...], str]
+"""A cited passage in pieces, each with whether it carries the sentence, and its page number."""
 
 
 @dataclass(frozen=True)
@@ -69,4 +65,4 @@ def cited_words(source: Source, spans: Mapping[str, Spans]) -> tuple[Link, tuple
     snippets = [snippet for snippet in source.snippets if snippet.id in spans]
     links = (passage_link(snippet, spans[snippet.id]) for snippet in snippets)
     link = link_of(source, next(filter(None, links), ""))
-    return link, tuple(Passage(_pieces(one.text, spans[one.id]), page_name(one)) for one in snippets)
+    return link, tuple((_pieces(one.text, spans[one.id]), page_name(one)) for one in snippets)
