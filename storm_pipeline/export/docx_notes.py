@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.export.docx_layout import element, text_element
-from storm_pipeline.export.entries import Run
+from storm_pipeline.export.entries import Line, Run
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -16,15 +16,12 @@ _LINK = "Hyperlink"
 
 
 class Notes:
-    """The notes of a document, each put where it is cited first.
+    """The notes of a document, each put where it is cited first; their styles and settings are added to it.
 
-    Args:
-        document: what they belong to; styles, settings and, by :meth:`finish`, the part of the notes are added to it.
-        texts: the notes by number, from 1.
-        kind: ``footnote`` or ``endnote``.
+    ``texts``: the notes by number, from 1. ``kind``: ``footnote`` or ``endnote``.
     """
 
-    def __init__(self, document: "Document", texts: Sequence[tuple[Run, ...]], kind: str) -> None:
+    def __init__(self, document: "Document", texts: Sequence[Line], kind: str) -> None:
         self._document = document
         self._texts = texts
         self._kind = kind

@@ -15,7 +15,11 @@ class Run:
     href: str = ""
 
 
-def plain_entry(reference: Reference) -> tuple[Run, ...]:
+Line = tuple[Run, ...]
+"""A line of a reference list, or a note."""
+
+
+def plain_entry(reference: Reference) -> Line:
     """A reference in a form of our own: authors, title, site, publisher, date, pages, DOI or address, day of access.
 
     The pages are those of the work in its journal or book, if they are known, and the cited ones.
@@ -37,7 +41,7 @@ def plain_entry(reference: Reference) -> tuple[Run, ...]:
     return with_address(tuple(runs), reference)
 
 
-def with_address(runs: tuple[Run, ...], reference: Reference) -> tuple[Run, ...]:
+def with_address(runs: Line, reference: Reference) -> Line:
     """The line with its address as a link, put behind it where the line has neither address nor DOI."""
     file = "" if reference.authors and reference.published else reference.address  # a known work needs no file's name
     known = [text for text in (reference.link, (reference.link and reference.address) or file, reference.doi) if text]
@@ -49,7 +53,7 @@ def with_address(runs: tuple[Run, ...], reference: Reference) -> tuple[Run, ...]
     return tuple(piece for run in runs for piece in linked(run, reference))
 
 
-def text_of(entry: tuple[Run, ...]) -> str:
+def text_of(entry: Line) -> str:
     """The line without its marks."""
     return "".join(run.text for run in entry)
 

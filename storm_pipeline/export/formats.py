@@ -99,7 +99,7 @@ def export(
         article: what to export.
         name: of the format, one of :data:`FORMATS`.
         citation_style: name or file of a CSL style for the lines of the reference list, see
-            :func:`storm_pipeline.export.styles.csl_formatter`; by default a plain form. ``wikitext``, ``latex``
+            :func:`storm_pipeline.export.styles.in_style`; by default a plain form. ``wikitext``, ``latex``
             and the lists of references hold fields instead of lines, and are the same with any.
         notes: put each citation, with its pages, into a note of its own (``docx``, ``latex``, ``obsidian``; in ``pdf``
             and ``epub`` both are notes at the end). The form is the style's if it is a style of notes.
@@ -112,13 +112,7 @@ def export(
     chosen = export_format(name)
     if notes not in {None, "footnotes", "endnotes"}:
         raise SettingsError(f"there are no notes called {notes!r}; choose footnotes or endnotes")
-    if citation_style is None:
-        return chosen.write(manuscript(article, notes=notes))
-    from storm_pipeline.export.notes import plain_notes
-    from storm_pipeline.export.styles import csl_formatter, csl_notes
-
-    formatter = csl_formatter(citation_style, with_notes=notes is not None)
-    return chosen.write(manuscript(article, formatter, notes, csl_notes(citation_style) if notes else plain_notes))
+    return chosen.write(manuscript(article, citation_style, notes))
 
 
 def write(

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.export.entries import Run, plain_entry
-from storm_pipeline.export.notes import Cite, NoteFormatter, plain_notes, sort_key
+from storm_pipeline.export.entries import Line, plain_entry
+from storm_pipeline.export.notes import Cite, plain_notes, sort_key
 from storm_pipeline.export.reference import Reference, read_references
 from storm_pipeline.export.tex_text import clean
 from storm_pipeline.languages import references_heading
@@ -20,8 +20,6 @@ _LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 DEEPEST = 6
 """Deepest heading level; 1 is a section of the article."""
 UNTITLED = "Untitled"
-Formatter = Callable[[Sequence[Reference], str], Sequence[tuple[Run, ...]]]
-"""Formats the references as entries of a reference list, in the article's language."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +61,12 @@ class Manuscript:
     title: str  # never empty
     blocks: tuple[Block, ...]  # headings and paragraphs in reading order, the lead first
     references: tuple[Reference, ...]  # the cited sources by number
-    entries: tuple[tuple[Run, ...], ...]  # the reference list entry of each reference, without its number
+    entries: tuple[Line, ...]  # the reference list entry of each reference, without its number
     models: tuple[str, ...]  # names of the models that wrote it; may be empty
     written: str  # ISO date, or empty
     language: str  # BCP 47 code of its language, ``und`` if unknown
     # the note of each citation, in reading order; empty where citations are numbers of references
-    notes: tuple[tuple[Run, ...], ...] = ()
+    notes: tuple[Line, ...] = ()
     note_place: NotePlace | None = None  # where the notes stand; empty where there are none
 
     def sentences(self) -> Iterator[Cited]:
@@ -78,7 +76,7 @@ class Manuscript:
                 yield from block.sentences
 
     @property
-    def bibliography(self) -> tuple[tuple[int, tuple[Run, ...]], ...]:
+    def bibliography(self) -> tuple[tuple[int, Line], ...]:
         """Numbers and entries as they are listed: by number or, where there are notes, by author."""
         numbered = list(enumerate(self.entries, 1))
         if self.note_place:
@@ -104,16 +102,12 @@ class Manuscript:
         )
 
 
-def manuscript(
-    article: Article,
-    formatter: Formatter | None = None,
-    notes: NotePlace | None = None,
-    note_formatter: NoteFormatter = plain_notes,
-) -> Manuscript:
+def manuscript(article: Article, style: str | None = None, notes: NotePlace | None = None) -> Manuscript:
     """The manuscript of an article.
 
     Args:
-        formatter: formats the reference list; by default :func:`plain_entry` per reference.
+        style: of the reference list and the notes, see :func:`storm_pipeline.export.styles.in_style`; None for a form
+            of our own.
         notes: where notes stand; None for numbers of references in their place.
     """
     article = with_sentences(article, _cleaned)
@@ -121,8 +115,13 @@ def manuscript(
     sentences = [s for block in blocks if isinstance(block, ParagraphBlock) for s in block.sentences]
     references = read_references(article, ((s.text, s.numbers) for s in sentences))
     language = article.language if _LANGUAGE.fullmatch(article.language) else "und"
-    entries = formatter(references, language) if formatter else map(plain_entry, references)
-    cites = [cite for sentence in sentences for cite in sentence.cites]
+    cites = [cite for sentence in sentences for cite in sentence.cites] if notes else None
+    if style is None:
+        entries, lines = list(map(plain_entry, references)), plain_notes(cites or (), references)
+    else:
+        from storm_pipeline.export.styles import in_style
+
+        entries, lines = in_style(style, references, language, cites)
     models = dict.fromkeys(clean(row.model) for row in article.usage.rows)
     return Manuscript(
         title=clean(article.title) or UNTITLED,
@@ -132,7 +131,7 @@ def manuscript(
         models=tuple(filter(None, models)),
         written=_iso_day(article.written),
         language=language,
-        notes=tuple(note_formatter(cites, references, language)) if notes else (),
+        notes=tuple(lines),
         note_place=notes,
     )
 

