@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.documents.pdf_layout import Line
+from storm_pipeline.documents.pdf_layout import Line, grouped
 
 _HYPHEN = re.compile(r"([^\W\d_]+)[-\u00ad\u2010]\n([a-zà-öø-ÿ][^\W\d_]*)")
 _HYPHENATED = re.compile(r"[^\W\d_]+[-\u2010][^\W\d_]+(?!\n)")
@@ -36,13 +36,7 @@ class Block:
 
 def blocks(lines: Sequence[Line]) -> list[Block]:
     """Lines in reading order as blocks: a new one where the type changes, or the gap or the indent says so."""
-    found: list[list[Line]] = []
-    for line in lines:
-        if found and not _begins(found[-1], line):
-            found[-1].append(line)
-        else:
-            found.append([line])
-    return [Block(tuple(one)) for one in found]
+    return [Block(tuple(one)) for one in grouped(lines, _begins)]
 
 
 def _begins(block: Sequence[Line], line: Line) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,14 +35,24 @@ def page_lines(page: Any) -> list[Line]:
     return _in_order(pieces)
 
 
-def rows(lines: Iterable[Line]) -> list[list[Line]]:
-    """Lines that stand at one height together, from the top down, each row from left to right."""
+def grouped(lines: Iterable[Line], begins: Callable[[list[Line], Line], bool]) -> list[list[Line]]:
+    """Lines in groups; ``begins`` tells whether a line begins a new group after the lines of one."""
     found: list[list[Line]] = []
-    for line in sorted(lines, key=lambda one: (-one.y, one.x0)):
-        if found and abs(found[-1][0].y - line.y) < 0.5 * max(line.size, found[-1][0].size):
+    for line in lines:
+        if found and not begins(found[-1], line):
             found[-1].append(line)
         else:
             found.append([line])
+    return found
+
+
+def rows(lines: Iterable[Line]) -> list[list[Line]]:
+    """Lines that stand at one height together, from the top down, each row from left to right."""
+
+    def is_below(row: list[Line], line: Line) -> bool:
+        return abs(row[0].y - line.y) >= 0.5 * max(line.size, row[0].size)
+
+    found = grouped(sorted(lines, key=lambda one: (-one.y, one.x0)), is_below)
     return [sorted(row, key=lambda one: one.x0) for row in found]
 
 
@@ -110,12 +120,12 @@ def _in_order(pieces: list[Line]) -> list[Line]:
     """Pieces in reading order: above a line that spans the columns, the left column first, then the right one."""
     gutter = _gutter(pieces)
     if gutter is None:
-        return [_joined(part) for row in rows(pieces) for part in _parts(row)]
+        return [line for row in rows(pieces) for line in _parted(row)]
     ordered: list[Line] = []
     band: list[Line] = []
     for row in rows(pieces):
         if any(one.x0 < gutter < one.x1 for one in row):
-            ordered += [*_columns(band, gutter), *map(_joined, _parts(row))]
+            ordered += [*_columns(band, gutter), *_parted(row)]
             band = []
         else:
             band += row
@@ -133,15 +143,9 @@ def _gutter(pieces: Sequence[Line]) -> float | None:
     if len(pieces) < 2 * _MIN_ROWS:
         return None
     left, right = min(one.x0 for one in pieces), max(one.x1 for one in pieces)
-    starts = sorted(
-        {
-            round(one.x0 / 2) * 2
-            for one in pieces
-            if left + 0.25 * (right - left) < one.x0 < left + 0.75 * (right - left)
-        }
-    )
-    best: tuple[int, float] | None = None
-    for start in starts:
+    first, last = left + 0.25 * (right - left), left + 0.75 * (right - left)
+    found: list[tuple[int, float]] = []
+    for start in sorted({round(one.x0 / 2) * 2 for one in pieces if first < one.x0 < last}):
         place = start - 2.0
         crossing = sum(one.x0 < place < one.x1 for one in pieces)
         before = rows(one for one in pieces if one.x1 <= place)
@@ -149,9 +153,9 @@ def _gutter(pieces: Sequence[Line]) -> float | None:
         enough = len(before) >= _MIN_ROWS and len(after) >= _MIN_ROWS
         if not enough or crossing > 0.4 * (len(before) + len(after)):
             continue
-        if _fills(before, left, place) and _fills(after, place, right) and (best is None or crossing < best[0]):
-            best = crossing, place
-    return best[1] if best else None
+        if _fills(before, left, place) and _fills(after, place, right):
+            found.append((crossing, place))
+    return min(found)[1] if found else None
 
 
 def _fills(column: Sequence[Sequence[Line]], left: float, right: float) -> bool:
@@ -159,16 +163,9 @@ def _fills(column: Sequence[Sequence[Line]], left: float, right: float) -> bool:
     return statistics.median(widths) >= _FILLED * (right - left)
 
 
-def _parts(row: Sequence[Line]) -> Iterator[list[Line]]:
-    """The pieces of a row, parted where the gap between them is wide."""
-    part: list[Line] = []
-    for piece in row:
-        if part and piece.x0 - part[-1].x1 > 3 * piece.size:
-            yield part
-            part = []
-        part.append(piece)
-    if part:
-        yield part
+def _parted(row: Sequence[Line]) -> list[Line]:
+    """The pieces of a row, joined but where the gap between them is wide."""
+    return list(map(_joined, grouped(row, lambda part, piece: piece.x0 - part[-1].x1 > 3 * piece.size)))
 
 
 def _joined(part: Sequence[Line]) -> Line:
