@@ -29,9 +29,7 @@ def recognise(file: Path, language: str = "eng") -> Path:
 
     ``language``: Tesseract's code, several joined by ``+``, such as ``deu+eng``.
 
-    Raises:
-        MissingExtraError: OCRmyPDF or Tesseract is not installed.
-        CorpusError: the recognition fails.
+    Raises MissingExtraError: OCRmyPDF or Tesseract is not installed; CorpusError: the recognition fails.
     """
     copy = searchable_copy(file)
     made = copy.with_name(f".{copy.name}.part.pdf")

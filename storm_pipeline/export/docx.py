@@ -46,7 +46,6 @@ def write(manuscript: Manuscript) -> bytes:
 
 
 def _add_paragraph(paragraph: "Paragraph", block: ParagraphBlock, notes: Notes) -> None:
-    """A run for each sentence, its notes behind it."""
     for place, sentence in enumerate(block.sentences):
         if place:
             paragraph.add_run(" ")
@@ -66,7 +65,6 @@ def _add_bibliography(document: "Document", manuscript: Manuscript, notes: Notes
 
 
 def _describe(document: "Document", manuscript: Manuscript) -> None:
-    """The document's properties, and its language."""
     from docx.oxml.ns import qn
 
     properties = document.core_properties

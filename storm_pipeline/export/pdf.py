@@ -28,12 +28,7 @@ _CANNOT_LOAD = 3  # exit status: a library of the system is missing
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """The pages.
-
-    Raises:
-        MissingExtraError: there is neither WeasyPrint nor Chromium.
-        RunError: the printer fails.
-    """
+    """The pages. Raises MissingExtraError: there is neither WeasyPrint nor Chromium; RunError: the printer fails."""
     page = article_page(manuscript, "print.css")
     if find_spec("weasyprint") and (printed := _by_weasyprint(page)):
         return printed

@@ -70,11 +70,7 @@ def read_references(article: Article, sentences: Iterable[tuple[str, tuple[int, 
     """The cited sources in the order of their numbers.
 
     What the snippets of a source say differently, such as its date, is taken from the snippet that says it first, read
-    pages before an engine's snippets.
-
-    Args:
-        article: what cites them.
-        sentences: each sentence of the article with the numbers that it cites.
+    pages before an engine's snippets. ``sentences``: those of the article, each with the numbers that it cites.
     """
     citing: dict[int, list[str]] = {}
     for text, numbers in sentences:

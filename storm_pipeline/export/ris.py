@@ -47,7 +47,6 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
 
 
 def _note(reference: Reference) -> str:
-    """The cited pages, and the sentences in quotation marks."""
     quoted = " ".join(f"“{sentence}”" for sentence in reference.sentences)
     return f"{f'Cited {reference.locator}'.strip()}: {quoted}" if quoted else ""
 

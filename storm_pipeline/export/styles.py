@@ -186,15 +186,12 @@ def _runs(line: str) -> Iterator[Run]:
             yield Run(piece, italic=depth > 0)
 
 
-class _Italic(str):
-    __slots__ = ()
-
-    def __new__(cls, text: Any) -> "_Italic":
-        return super().__new__(cls, f"{_ITALIC}{text}{_UPRIGHT}")
+def _italic(text: object) -> str:
+    return f"{_ITALIC}{text}{_UPRIGHT}"
 
 
 class _Marks:
     """What citeproc-py calls a formatter: italics are marked by two code points that no text has."""
 
     preformat = Bold = Light = Underline = Superscript = Subscript = SmallCaps = str
-    Italic = Oblique = _Italic
+    Italic = Oblique = staticmethod(_italic)

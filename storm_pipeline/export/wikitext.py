@@ -17,8 +17,6 @@ _MARKUP_IN_URL = re.compile(r"'|~(?=~)|(?<=~)~|_(?=_)|(?<=_)_")
 _SCHEME = re.compile(r"\b(bitcoin|geo|magnet|mailto|news|sips?|sms|tel|urn|xmpp):(?=\S)", re.I)
 _LINE_START = re.compile(r"^[*#:;!+\-]")
 _MAGIC_LINK = re.compile(r"\b(RFC|PMID|ISBN) (?=[\d ])")
-
-
 _CONTAINERS = {"journal": "journal", "proceedings": "book-title"}
 _IS_A = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of the)\s+(.+)")
 _KIND_ENDS = re.compile(r"[,.;:(–—]|\b(?:that|which|who|whose|where|when|located|situated|founded|known|and)\b")
@@ -115,7 +113,6 @@ def _fields(reference: Reference, written: str) -> Iterator[tuple[str, str]]:
 
 
 def _people(role: str, names: Sequence[Name]) -> Iterator[tuple[str, str]]:
-    """The fields of authors, or of editors."""
     for number, name in enumerate(names, 1):
         if name.given:
             yield f"{role}{number}-last" if role else f"last{number}", escape(name.family)

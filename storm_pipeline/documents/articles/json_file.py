@@ -27,14 +27,11 @@ M = TypeVar("M", bound=BaseModel)
 def wikigenbench_article(
     title: str, parts: Sequence[tuple[str, Sequence[Retrieved]]], pages: AvailablePages
 ) -> Article:
-    """Read an article.
+    """Read an article. Raises DatasetError: there are more documents than :data:`LARGEST_NUMBER`.
 
     Args:
         parts: texts with the documents that their numbers refer to: one for the article, or one per section.
         pages: used for the documents without a text.
-
-    Raises:
-        DatasetError: there are more documents than :data:`LARGEST_NUMBER`.
     """
     references: dict[int, Reference] = {}
     bodies = []
@@ -93,7 +90,7 @@ def json_article(title: str, text: str, pages: AvailablePages) -> Article:
     "markdown": …, "sources": [{"url": …, "title": …, "text": …}]}``, in which ``[1]`` cites the first source. ``text``
     may stand for ``markdown``; without ``sources`` the list in the Markdown counts. A source's text, if given, is the
     page that its passages are taken from; else it is the available page at that address. What WikiGenBench's programs
-    write has ``text`` and ``retrieve``, see :mod:`.wikigenbench`. Raises DatasetError: it is neither, or damaged.
+    write has ``text`` and ``retrieve``. Raises DatasetError: it is neither, or damaged.
     """
     try:
         record = json.loads(text)

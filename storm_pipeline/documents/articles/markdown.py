@@ -27,12 +27,8 @@ def markdown_article(
     """Read an article.
 
     ``[1]``, ``[1][2]``, ``[1, 2]``, ``[1-3]``, ``[^1]`` and ``[[1]](url)`` cite. Escaped brackets are text, unless the
-    article has no others. Lines without a blank one between them are one paragraph.
-
-    Args:
-        title: of the article; an opening heading of this name is left out.
-        pages: those that can be cited, besides references that have a text.
-        references: the references by number; None: those of the list in the text.
+    article has no others. Lines without a blank one between them are one paragraph. An opening heading that is the
+    title is left out. ``references``: by number; None: those of the list in the text.
     """
     text = without_reserved("\n".join(text.splitlines()))
     text = _CAPTIONED_IMAGE.sub("", _COUNTS.sub("", text))

@@ -35,13 +35,8 @@ def numbered_article(
     """An article from text in which ``[n]`` cites the reference ``n``.
 
     Each citation gets the best passages of its page. Citations of pages that are not available are dropped, and so are
-    numbers without a reference; the report counts both. Back matter is left out.
-
-    Args:
-        title: of the article; an opening heading of this name is left out.
-        blocks: in order; a paragraph may have several lines.
-        references: by their numbers, which are at most :data:`LARGEST_NUMBER`.
-        pages: those available, besides references that have a text.
+    numbers without a reference; the report counts both. Back matter is left out, and an opening heading that is the
+    title. A paragraph may have several lines; numbers are at most :data:`LARGEST_NUMBER`.
     """
     article, invented = _with_numbers(title, blocks, max(references, default=0))
     cited: dict[int, list[Snippet]] = {}

@@ -34,12 +34,7 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 
 
 def wikitext_article(title: str, text: str, pages: AvailablePages) -> Article:
-    """Read an article from wikitext.
-
-    Raises:
-        DatasetError: too much of the markup is not closed.
-        MissingExtraError: the parser is not installed.
-    """
+    """Read an article. Raises DatasetError: too much is not closed; MissingExtraError: the parser is not installed."""
     text = without_reserved("\n".join(text.splitlines()))
     for opening, closing in _PAIRS:
         if len(opening.findall(text)) - len(closing.findall(text)) > _MOST_UNCLOSED:
@@ -85,7 +80,6 @@ def _key(tag: Any) -> str:
 
 
 def _reference(contents: Any) -> Reference:
-    """The page that a reference names."""
     templates = list(contents.ifilter_templates())
     link = next((own for own in contents.ifilter_external_links() if str(own.url).strip()), None)
 
