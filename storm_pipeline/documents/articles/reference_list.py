@@ -10,25 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from storm_pipeline.documents.articles.markdown_blocks import markdown_block, plain_markdown
 from storm_pipeline.documents.articles.pages import Reference
+from storm_pipeline.files import table_beside
 from storm_pipeline.text.back_matter import is_back_matter as is_foreign_back_matter
 from storm_pipeline.text.words import tidy
 
 LARGEST_NUMBER = 9999
 """Larger numbers in brackets cite nothing."""
-_ANYWHERE = r"""
-    references? | (?:foot|end)?notes? | explanatory\ (?:foot)?notes | citations? | see\ also | external\ links? |
-    further\ (?:reading|information) | (?:photo\ |image\ )?galler(?:y|ies) | reference\ list | list\ of\ references |
-    (?:notes|citations|references|sources|footnotes|bibliography)
-    (?:(?:,|,?\ and|\ &)\ (?:notes|citations|references|sources|footnotes|bibliography|further\ reading|
-    external\ links))+
-"""
-# In subsections these headings may be about the subject: sources of a legend, an author's bibliography.
-_AT_THE_TOP = r"""
-    sources? | (?:general\ |selected\ |cited\ )?bibliograph(?:y|ies) | works\ cited | literature | cited\ works |
-    (?:general\ |primary\ |secondary\ |cited\ )(?:and\ cited\ )?(?:references|sources) | external\ (?:sources|resources)
-"""
-_BELOW = re.compile(_ANYWHERE, re.X | re.I)
-_TOP = re.compile(f"{_ANYWHERE}|{_AT_THE_TOP}", re.X | re.I)
+_HEADINGS = table_beside(__file__)
+_BELOW = re.compile(_HEADINGS["anywhere"], re.X | re.I)
+_TOP = re.compile(f"{_HEADINGS['anywhere']}|{_HEADINGS['at_the_top']}", re.X | re.I)
 _DEFINITION = re.compile(
     r"^[ \t]*(?:[-*+•][ \t]+)?\[(\^[^\[\]\s]{1,100}|\d{1,9})\]:[ \t]*(.*(?:\n(?:[ ]{2}|\t)[ \t]*+\S.*)*)\n?", re.M
 )
