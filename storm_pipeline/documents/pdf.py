@@ -17,7 +17,7 @@ from storm_pipeline.documents.paragraphs import blocks, joined, page_texts
 from storm_pipeline.documents.pdf_layout import page_lines
 from storm_pipeline.documents.pdf_record import pdf_record
 from storm_pipeline.documents.record import UNKNOWN
-from storm_pipeline.documents.untrusted import DAMAGE, unreadable
+from storm_pipeline.documents.untrusted import pdf_damage, unreadable
 
 _EXTENT = re.compile(r"(\d+)\s*[-–]+\s*(\d+)")
 SCAN = "contains no text, perhaps only images; recognise its text (OCR) first: storm documents FOLDER --ocr"
@@ -36,12 +36,11 @@ def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math
     """
     deadline = time.monotonic() + seconds
     import pypdf
-    from pypdf.errors import PyPdfError
 
     # Without a handler the libraries' warnings about minor defects would go to the terminal.
     for library in ("pypdf", "pdfminer"):
         logging.getLogger(library).addHandler(logging.NullHandler())
-    damage = (PyPdfError, *DAMAGE)
+    damage = pdf_damage()
     try:
         reader = pypdf.PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
@@ -66,7 +65,7 @@ def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math
             problems.append(f"is damaged on page {number}; the page was skipped")
     if not any(page.lines or plain.get(page.number, "").strip() for page in pages) and not problems:
         problems.append(SCAN)
-    return _file_text(reader, pages, plain, damage, tuple(problems))
+    return _file_text(reader, pages, plain, tuple(problems))
 
 
 def _layouts(data: bytes) -> Iterator[LaidOut | None]:
@@ -95,13 +94,7 @@ def _laid_out(page: Any, number: int) -> LaidOut | None:
     return LaidOut(number, layout.height, lines) if lines else None
 
 
-def _file_text(
-    reader: Any,
-    pages: Sequence[LaidOut],
-    plain: Mapping[int, str],
-    damage: tuple[type[Exception], ...],
-    problems: tuple[str, ...],
-) -> FileText:
+def _file_text(reader: Any, pages: Sequence[LaidOut], plain: Mapping[int, str], problems: tuple[str, ...]) -> FileText:
     """The pages' texts without their furniture, with what metadata and the first page say of the file."""
     sizes: Counter[float] = Counter()
     for line in (line for page in pages for line in page.lines):
@@ -116,8 +109,8 @@ def _file_text(
     numbered = {page.number: text for page, text in zip(pages, texts, strict=True)}
     numbered |= {number: joined(text, text) for number, text in plain.items()}
     found = tuple((number, text) for number, text in numbered.items() if text.strip())
-    record = pdf_record(reader, front, damage)
-    labels = _labels(reader, list(numbered), offset or _stated_offset(record.work.extent, len(pages)), damage)
+    record = pdf_record(reader, front)
+    labels = _labels(reader, list(numbered), offset or _stated_offset(record.work.extent, len(pages)))
     return FileText(record.title, found, record.published or None, problems, record, labels)
 
 
@@ -127,11 +120,11 @@ def _stated_offset(extent: str, count: int) -> int:
     return int(found[1]) - 1 if found and int(found[2]) - int(found[1]) + 1 == count else 0
 
 
-def _labels(reader: Any, numbers: Sequence[int], offset: int, damage: tuple[type[Exception], ...]) -> dict[int, str]:
+def _labels(reader: Any, numbers: Sequence[int], offset: int) -> dict[int, str]:
     """Page number → the label that the file gives the page, else the number printed on it, where it is another."""
     try:
         stated = [str(label).strip() for label in reader.page_labels]
-    except damage:
+    except pdf_damage():
         stated = []
     if any(label and label != str(number) for number, label in enumerate(stated, 1)):
         return {number: stated[number - 1] for number in numbers if number <= len(stated) and stated[number - 1]}

@@ -5,6 +5,7 @@ from typing import Any
 
 from storm_pipeline.documents.plain import iso_date, plain_text
 from storm_pipeline.documents.record import Record, usable_authors, usable_title
+from storm_pipeline.documents.untrusted import pdf_damage
 from storm_pipeline.types import Work
 
 _PRISM = tuple(
@@ -18,11 +19,9 @@ _SCANNED = re.compile(
 _KINDS = {"journal": "article", "magazine": "article", "newspaper": "article", "book": "chapter"}
 
 
-def pdf_record(reader: Any, front: Record, damage: tuple[type[Exception], ...]) -> Record:
-    """What is known of a file: by its XMP first, then by its properties, then by its first page (``front``).
-
-    ``damage``: what damaged metadata raises; it does not mean damaged text.
-    """
+def pdf_record(reader: Any, front: Record) -> Record:
+    """What is known of a file: by its XMP first, then by its properties, then by its first page (``front``)."""
+    damage = pdf_damage()  # of metadata; it does not mean damaged text
     try:
         stated = _xmp_record(reader.xmp_metadata) if reader.xmp_metadata else Record()
     except damage:

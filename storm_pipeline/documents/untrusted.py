@@ -5,12 +5,8 @@ import logging
 import struct
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
 
 from storm_pipeline.documents.document import FileText
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
 
 _LOG = logging.getLogger(__name__)
 # In addition to the libraries' own; RuntimeError covers RecursionError, SyntaxError covers XML's.
@@ -32,19 +28,19 @@ DAMAGE = (
 )
 
 
+def pdf_damage() -> tuple[type[Exception], ...]:
+    """What is raised where a PDF's pages or metadata are damaged."""
+    from pypdf.errors import PyPdfError
+
+    return (PyPdfError, *DAMAGE)
+
+
 def unreadable(kind: str, error: Exception) -> FileText:
     """The result for a file that is too large, or cannot be parsed as its format."""
     if isinstance(error, TooLargeError):
         return FileText(problems=(str(error),))
     _LOG.debug("cannot be read as %s", kind, exc_info=error)
     return FileText(problems=(f"cannot be read as {kind}; open and re-save it, or remove it",))
-
-
-def first_damage(error: "ValidationError") -> str:
-    """Where a record is damaged first, and how: ``damaged at pages.3.url: field required``."""
-    first = error.errors()[0]
-    where = ".".join(map(str, first["loc"])) or "the top level"
-    return f"damaged at {where}: {first['msg'].lower()}"
 
 
 _MAX_BYTES = 300_000_000

@@ -10,7 +10,6 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 from storm_pipeline.documents.articles.markdown import markdown_article
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER
-from storm_pipeline.documents.untrusted import first_damage
 from storm_pipeline.errors import DatasetError, RunError
 from storm_pipeline.render.json import from_json
 from storm_pipeline.text.words import MARKER, tidy
@@ -114,7 +113,9 @@ def _validated(model: type[M], record: Any) -> M:
     try:
         return model.model_validate(record)
     except ValidationError as error:
-        raise DatasetError(first_damage(error)) from error
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the top level"
+        raise DatasetError(f"damaged at {where}: {first['msg'].lower()}") from error
 
 
 def _parts(record: dict[str, Any]) -> list[tuple[str, list[Retrieved]]]:
