@@ -15,6 +15,8 @@ from urllib.parse import unquote
 
 import pytest
 
+from storm_pipeline.export.entries import Line
+
 Rows = list[tuple[str, tuple[str, ...]]]
 
 _TEX = {
@@ -42,6 +44,11 @@ def from_tex(text: str) -> str:
     assert not re.search(r"[\\{}$&#%_^~]", _TEX_TOKEN.sub("", text)), text
     assert not re.search(r"--|''|,,|``|<<|>>", text), text  # ligatures
     return _TEX_TOKEN.sub(lambda found: _TEX[found[0]], text)
+
+
+def text_of(entry: Line) -> str:
+    """A line of a reference list without its marks."""
+    return "".join(run.text for run in entry)
 
 
 def flat(pairs: Iterable[tuple[str, str]]) -> Rows:

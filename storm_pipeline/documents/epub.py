@@ -3,7 +3,6 @@
 import posixpath
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
@@ -104,8 +103,8 @@ def _metadata(package: Any, name: str) -> str:
 
 def _all(package: Any, name: str) -> Iterator[str]:
     """The texts of the metadata elements of a name."""
-    for metadata in islice(_named(package, "metadata"), 1):
-        yield from map(element_text, _named(metadata, name))
+    metadata = next(_named(package, "metadata"), None)
+    return map(element_text, _named(metadata, name) if metadata is not None else ())
 
 
 def _named(root: Any, name: str) -> Iterator[Any]:

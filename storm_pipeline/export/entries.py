@@ -53,11 +53,6 @@ def with_address(runs: Line, reference: Reference) -> Line:
     return tuple(piece for run in runs for piece in linked(run, reference))
 
 
-def text_of(entry: Line) -> str:
-    """The line without its marks."""
-    return "".join(run.text for run in entry)
-
-
 def _ended(text: str) -> str:
     return text + _stop(text)
 

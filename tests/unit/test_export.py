@@ -12,14 +12,13 @@ from pathlib import Path
 
 import export_readers as readers
 import pytest
-from export_readers import Rows
+from export_readers import Rows, text_of
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 from strategies import HOSTILE, URLS, articles, texts
 
 from storm_pipeline.errors import MissingExtraError, SettingsError
 from storm_pipeline.export import bibtex, csl, docx, epub, latex, obsidian, pdf, ris, wikitext
-from storm_pipeline.export.entries import text_of
 from storm_pipeline.export.formats import FORMATS, export, export_format
 from storm_pipeline.export.manuscript import manuscript
 from storm_pipeline.export.tex_text import clean, tex_text

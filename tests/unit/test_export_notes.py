@@ -10,6 +10,7 @@ from pathlib import Path
 import docx
 import export_readers as readers
 import pytest
+from export_readers import text_of
 from hypothesis import given, settings
 from lxml import etree
 from strategies import articles
@@ -17,7 +18,6 @@ from test_bibliography import RIS
 from test_export import example
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.export.entries import text_of
 from storm_pipeline.export.formats import export
 from storm_pipeline.export.manuscript import manuscript
 from storm_pipeline.references.citations import locator, page_span
