@@ -9,7 +9,6 @@ import typer
 
 from storm_pipeline import __version__
 from storm_pipeline.cli.added_commands import StormGroup
-from storm_pipeline.cli.answer import answer
 from storm_pipeline.cli.batch import batch
 from storm_pipeline.cli.check import check
 from storm_pipeline.cli.compile import compile_programs
@@ -28,7 +27,7 @@ from storm_pipeline.cli.setup import doctor, init
 from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import sources_app
 from storm_pipeline.cli.trust import trust
-from storm_pipeline.cli.write import outline, resume, write
+from storm_pipeline.cli.write import answer, outline, resume, write
 from storm_pipeline.concurrency import tune_process
 from storm_pipeline.errors import StormError
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.consent import settings_asking
+from storm_pipeline.cli.consent import settings_asking, with_chosen_model
 from storm_pipeline.cli.guard import Guard
-from storm_pipeline.cli.model_choice import with_chosen_model
+from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table, tell
 from storm_pipeline.errors import SettingsError
 
@@ -76,7 +76,7 @@ def compile_programs(
     split_seed: _Seed = 0,
     teacher_lm: _Teacher = None,
     reflection_lm: _Reflection = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Tracebacks = False,
 ) -> None:
     """Improve programs for the model of --lm with the articles of --train, and measure the gain on others.
 

@@ -1,4 +1,4 @@
-"""Asking the user about what the files of a folder, or a run from elsewhere, may not decide without his consent."""
+"""Asking the user: about what files and runs from elsewhere may not decide without his consent, and for a model."""
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -116,3 +116,21 @@ def record(claims: "Iterable[Claim]", *, counts: bool = True) -> None:
             remember(claim, counts=counts)
     except OSError as error:
         raise SettingsError(f"what you decided cannot be kept: {cannot_write(user_state(), error)}") from error
+
+
+def with_chosen_model(settings: "Settings", *, quiet: bool = False) -> "Settings":
+    """The settings with the model that the user chooses on the terminal; unchanged where there is nothing to ask.
+
+    Away from a terminal nothing is asked, and the run itself says which model writes. Raises typer.Abort: the user
+    interrupted the question.
+    """
+    from storm_pipeline.configuration.providers import provider_with_key
+    from storm_pipeline.settings import Settings
+
+    provider = provider_with_key()
+    if quiet or provider is None or "lm" in settings.model_fields_set or not is_interactive():
+        return settings
+    question = f"{provider.variables[0]} is set. Use {provider.model} instead of the small model that runs here?"
+    lm = provider.model if typer.confirm(question, default=True, err=True) else "embedded"
+    typer.echo(f"using {lm}; `storm init` keeps the choice, --lm overrides it", err=True)
+    return Settings.build(settings.model_dump(exclude_unset=True) | {"lm": lm})

@@ -9,6 +9,7 @@ import typer
 
 from storm_pipeline.cli.consent import settings_known
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ assets_app = typer.Typer(
 
 _Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Names of downloads.", show_default=False)]
 _Cache = Annotated[str | None, typer.Option("--cache", metavar="PATH", help="Folder for downloads.")]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 
 def needed(settings: "Settings") -> list[str]:
@@ -47,7 +47,7 @@ def fetch_all(names: Sequence[str], cache: Path, progress: "ProgressSink | None"
 
 
 @assets_app.command("list")
-def list_assets(*, cache: _Cache = None, debug: _Debug = False) -> None:
+def list_assets(*, cache: _Cache = None, debug: Tracebacks = False) -> None:
     """List the downloads: name, size, whether they are present, licence, purpose."""
     with Guard(debug=debug):
         from storm_pipeline import assets
@@ -86,7 +86,7 @@ def pull(
     every: Annotated[bool, typer.Option("--all", help="Fetch all of them.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     cache: _Cache = None,
-    debug: _Debug = False,
+    debug: Tracebacks = False,
 ) -> None:
     """Fetch missing downloads; without names, those that the default settings need."""
     if names and every:
@@ -104,7 +104,7 @@ def pull(
 
 
 @assets_app.command()
-def verify(names: _Names = None, *, cache: _Cache = None, debug: _Debug = False) -> None:
+def verify(names: _Names = None, *, cache: _Cache = None, debug: Tracebacks = False) -> None:
     """Verify the hashes of downloads; without names, of all that are present."""
     with Guard(debug=debug):
         from storm_pipeline import assets

@@ -1,10 +1,11 @@
 """``storm search``: the search engines."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import show_table
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ search_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Sear
 
 
 @search_app.command("engines")
-def list_engines(*, debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False) -> None:
+def list_engines(*, debug: Tracebacks = False) -> None:
     """List the search engines: requirements, whether free, key variable, supported filters, and what they find."""
     with Guard(debug=debug):
         from storm_pipeline.search.registry import engines

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.consent import settings_asking
+from storm_pipeline.cli.consent import settings_asking, with_chosen_model
 from storm_pipeline.cli.guard import Guard
-from storm_pipeline.cli.model_choice import with_chosen_model
-from storm_pipeline.cli.options import OutlineFile, Topic
+from storm_pipeline.cli.options import OutlineFile, Topic, Tracebacks
 from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.text.formatting import printable
 
@@ -27,7 +26,6 @@ _Recipe = Annotated[
     ),
 ]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 _COLUMNS = ("stage", "program", "calls", "tokens in", "tokens out", "dollars")
 
 
@@ -38,7 +36,7 @@ def estimate(
     recipe: _Recipe = None,
     headings: OutlineFile = None,
     as_json: _Json = False,
-    debug: _Debug = False,
+    debug: Tracebacks = False,
 ) -> None:
     """Estimate calls, tokens and dollars of an article about TOPIC before it is written.
 

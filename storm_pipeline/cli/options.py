@@ -50,6 +50,10 @@ OutlineFile = Annotated[
         show_default=False,
     ),
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
+JsonEvents = Annotated[bool, typer.Option("--json-events", help="Print events as JSON lines instead of the results.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
+Tracebacks = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 
 class SettingsCommand(TyperCommand):

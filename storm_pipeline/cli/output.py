@@ -24,6 +24,19 @@ _BROKEN_PIPE = 141  # a shell's exit code for a program ended by SIGPIPE
 _PIPE_WIDTH = 200
 
 
+@dataclasses.dataclass(frozen=True)
+class Shown:
+    """What a command that writes shows: its result with progress and a summary, without them, or its events instead."""
+
+    quiet: bool
+    json_events: bool
+
+    @property
+    def nothing_else(self) -> bool:
+        """Whether neither progress nor questions belong between what is printed."""
+        return self.quiet or self.json_events
+
+
 def say(text: str) -> None:
     """Write a result to standard output; ends the command quietly if the pipe is closed.
 

@@ -9,6 +9,7 @@ import typer
 
 from storm_pipeline.cli.consent import settings_known
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.text.formatting import age, amount, dollars, printable
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from storm_pipeline.run.listing import RunEntry
 
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON; an unknown cost is null.")]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 
 def runs(
@@ -25,7 +25,7 @@ def runs(
         Path | None, typer.Option("--out", metavar="DIR", help="Folder of runs; default: runs.", show_default=False)
     ] = None,
     as_json: _Json = False,
-    debug: _Debug = False,
+    debug: Tracebacks = False,
 ) -> None:
     """List the runs below a folder with their state and usage, newest first."""
     with Guard(debug=debug):
@@ -47,7 +47,7 @@ def show(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.", show_default=False)],
     *,
     as_json: _Json = False,
-    debug: _Debug = False,
+    debug: Tracebacks = False,
 ) -> None:
     """Show the timeline of RUN, session by session: stages and roles with usage, and problems.
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from storm_pipeline.cli.consent import with_chosen_model
 from storm_pipeline.cli.guard import Guard
-from storm_pipeline.cli.model_choice import with_chosen_model
+from storm_pipeline.cli.options import Debug
 from storm_pipeline.cli.output import tell
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ _GoOn = Annotated[
     bool, typer.Option("--go-on", help="Resume the runs that an earlier server left interrupted or waiting.")
 ]
 _AtOnce = Annotated[int, typer.Option("--at-once", metavar="N", help="Maximum number of concurrent runs.")]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 
 
 def serve(
@@ -52,7 +52,7 @@ def serve(
     queue: _Queue = 100,
     budget: _Budget = None,
     go_on: _GoOn = False,
-    debug: _Debug = False,
+    debug: Debug = False,
 ) -> None:
     """Serve runs to other programs over HTTP: they start, follow and stop runs, and fetch articles.
 
@@ -85,7 +85,7 @@ def mcp(
     queue: _Queue = 100,
     budget: _Budget = None,
     go_on: _GoOn = False,
-    debug: _Debug = False,
+    debug: Debug = False,
 ) -> None:
     """Serve runs to an assistant by the Model Context Protocol, on standard input and output.
 

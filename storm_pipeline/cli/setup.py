@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.text.formatting import printable
@@ -19,14 +20,13 @@ if TYPE_CHECKING:
     from storm_pipeline.configuration.place_files import Given
 
 _FILE = Path("storm.toml")
-_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 
 def init(
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the proposed values without asking.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a storm.toml that exists.")] = False,
-    debug: _Debug = False,
+    debug: Tracebacks = False,
 ) -> None:
     """Ask five questions and write storm.toml, which commands in this folder then read and trust.
 
@@ -53,7 +53,7 @@ def init(
         typer.echo(_next_steps(values), err=True)
 
 
-def doctor(ctx: typer.Context, *, debug: _Debug = False) -> None:
+def doctor(ctx: typer.Context, *, debug: Tracebacks = False) -> None:
     """Show what is configured and from where, and what a run needs: what is set up, what is missing.
 
     Nothing is bought or downloaded. Exit code 1: something is missing.

@@ -7,6 +7,7 @@ import typer
 
 from storm_pipeline.cli.folders import configured_cache
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table
 
 sources_app = typer.Typer(
@@ -31,7 +32,6 @@ _Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="FILE", help="File to write; default: the one that later runs read, below --cache."),
 ]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 
 @sources_app.command()
@@ -42,7 +42,7 @@ def check(
     allow: _Allow = None,
     deny: _Deny = None,
     cache: _Cache,
-    debug: _Debug = False,
+    debug: Tracebacks = False,
 ) -> None:
     """Show whether a policy allows pages, how they are classified, and why."""
     with Guard(debug=debug):
@@ -58,7 +58,7 @@ def check(
 
 
 @sources_app.command()
-def refresh(*, api: _Api = None, out: _Out = None, cache: _Cache, debug: _Debug = False) -> None:
+def refresh(*, api: _Api = None, out: _Out = None, cache: _Cache, debug: Tracebacks = False) -> None:
     """Download Wikipedia's current list of perennial sources; later runs use it instead of the package's older one."""
     with Guard(debug=debug):
         from storm_pipeline.sources.catalogue import packaged_list, refreshed_file

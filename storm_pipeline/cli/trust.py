@@ -9,6 +9,7 @@ import typer
 
 from storm_pipeline.cli.consent import record
 from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.text.formatting import age, printable
 
@@ -26,7 +27,7 @@ def trust(
     ] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Forget what you decided about FOLDER and below.")] = False,
     show: Annotated[bool, typer.Option("--list", help="List what you decided so far.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Tracebacks = False,
 ) -> None:
     """Let storm.toml, pyproject.toml and .env of FOLDER decide more than what is written, or a run from elsewhere.
 

@@ -1,4 +1,4 @@
-"""``storm write``, ``storm outline`` and ``storm resume``."""
+"""``storm write``, ``storm answer``, ``storm outline`` and ``storm resume``."""
 
 import threading
 import time
@@ -6,37 +6,34 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from storm_pipeline.cli.consent import settings_asking, with_consent
+from storm_pipeline.cli.consent import settings_asking, with_chosen_model, with_consent
 from storm_pipeline.cli.guard import Guard
-from storm_pipeline.cli.model_choice import with_chosen_model
-from storm_pipeline.cli.options import OutlineFile, Topic
-from storm_pipeline.cli.output import EventLines, is_interactive, say, tell
+from storm_pipeline.cli.options import Debug, JsonEvents, OutlineFile, Quiet, Topic
+from storm_pipeline.cli.output import EventLines, Shown, is_interactive, say, tell
 from storm_pipeline.cli.signals import stopping
 from storm_pipeline.errors import DamagedRunError, SettingsError, StormError
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
-    from storm_pipeline.progress.phases import Phase
     from storm_pipeline.progress.run_progress import ProgressSink
     from storm_pipeline.run.events import EventSink
-    from storm_pipeline.run.ledger import Ledger
     from storm_pipeline.settings import Settings
     from storm_pipeline.storm import Storm
     from storm_pipeline.types import Article, Outline
 
+    _Work: TypeAlias = Callable[[Storm, bool], Article | Outline]
+    """What a command does with a ``Storm``, told whether it goes on with a damaged run."""
+
 T = TypeVar("T")
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
-JsonEvents = Annotated[bool, typer.Option("--json-events", help="Print events as JSON lines instead of the results.")]
 _Yes = Annotated[
     bool,
     typer.Option("--yes", "-y", help="Go on although files of the run were lost or changed, and buy what is missing."),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 
 
 def write(
@@ -65,24 +62,39 @@ def write(
     with Guard(debug=debug) as guard:
         if piece and headings:
             raise SettingsError("--from goes on with the outline of a run, --outline gives another: choose one of them")
+        shown = Shown(quiet, json_events)
+        if piece:
+            from storm_pipeline.settings import Settings
 
-        def written(storm: "Storm", *, accept_damage: bool) -> "Article":
-            if piece:
+            def go_on(storm: "Storm", accept_damage: bool) -> "Article":  # noqa: FBT001
                 return storm.write_from(piece, topic, accept_damage=accept_damage)
-            return storm.write(topic, outline=headings)
 
-        from storm_pipeline.settings import Settings
+            _run(Settings.build(ctx.obj), go_on, guard, shown, yes=yes)
+        else:
+            settings = with_chosen_model(settings_asking(ctx.obj), quiet=shown.nothing_else)
+            expect = _expecting(settings, topic, headings)
+            _run(settings, lambda storm, _: storm.write(topic, outline=headings), guard, shown, expect=expect)
 
-        silent = quiet or json_events
-        settings = Settings.build(ctx.obj) if piece else with_chosen_model(settings_asking(ctx.obj), quiet=silent)
-        phases = None if piece else _phases(settings, topic, headings)
 
-        def work(*, accept_damage: bool) -> "Article":
-            wanted = partial(written, accept_damage=accept_damage)
-            return run_with_progress(settings, [guard], wanted, quiet=quiet, json_events=json_events, phases=phases)
+def answer(
+    ctx: typer.Context,
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="The question, e.g. 'Why do rivers meander?'", show_default=False)
+    ],
+    *,
+    quiet: Quiet = False,
+    json_events: JsonEvents = False,
+    debug: Debug = False,
+) -> None:
+    """Search for QUESTION and answer it at length, along an outline, every sentence traceable to a source.
 
-        article = with_consent(lambda: _accepting_damage(work, yes=yes))
-        print_article(article, guard, quiet=quiet, json_events=json_events)
+    Prints the paths of the answer in Markdown and HTML, and a summary on standard error. The answer is a run like an
+    article's: `storm resume`, `storm show` and `storm export` take it.
+    """
+    with Guard(debug=debug) as guard:
+        shown = Shown(quiet, json_events)
+        settings = with_chosen_model(settings_asking(ctx.obj), quiet=shown.nothing_else)
+        _run(settings, lambda storm, _: storm.answer(question), guard, shown)
 
 
 def resume(
@@ -104,32 +116,21 @@ def resume(
     """
     with Guard(debug=debug) as guard:
         from storm_pipeline.batch import is_batch
+        from storm_pipeline.settings import Settings
 
+        shown = Shown(quiet, json_events)
         if is_batch(run):
             from storm_pipeline.cli.batch import resume_batch
 
-            resume_batch(run, ctx.obj, guard, accept_damage=yes, quiet=quiet, json_events=json_events)
+            resume_batch(run, Settings.build(ctx.obj), guard, shown, accept_damage=yes)
             return
         if (run / "run.json").exists():
             guard.folder = run
-        from storm_pipeline.run.ledger import Ledger
-        from storm_pipeline.settings import Settings
-        from storm_pipeline.types import Article
 
-        ledger, start = Ledger(), time.monotonic()
-        settings = Settings.build(ctx.obj)
+        def resumed(storm: "Storm", accept_damage: bool) -> "Article | Outline":  # noqa: FBT001
+            return storm.resume(run, accept_damage=accept_damage)
 
-        def work(*, accept_damage: bool) -> "Article | Outline":
-            def resumed(storm: "Storm") -> "Article | Outline":
-                return storm.resume(run, accept_damage=accept_damage)
-
-            return run_with_progress(settings, [guard, ledger], resumed, quiet=quiet, json_events=json_events)
-
-        result = with_consent(lambda: _accepting_damage(work, yes=yes))
-        if isinstance(result, Article):
-            print_article(result, guard, quiet=quiet, json_events=json_events)
-        else:
-            _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
+        _run(Settings.build(ctx.obj), resumed, guard, shown, yes=yes)
 
 
 def outline(
@@ -137,19 +138,41 @@ def outline(
 ) -> None:
     """Research TOPIC and print an outline of an article about it, as Markdown."""
     with Guard(debug=debug) as guard:
-        from storm_pipeline.run.ledger import Ledger
+        shown = Shown(quiet, json_events)
+        settings = with_chosen_model(settings_asking(ctx.obj), quiet=shown.nothing_else)
+        expect = _expecting(settings, topic, outline_only=True)
+        _run(settings, lambda storm, _: storm.outline(topic), guard, shown, expect=expect)
 
-        ledger, start = Ledger(), time.monotonic()
-        settings = with_chosen_model(settings_asking(ctx.obj), quiet=quiet or json_events)
-        result = run_with_progress(
-            settings,
-            [guard, ledger],
-            lambda storm: storm.outline(topic),
-            quiet=quiet,
-            json_events=json_events,
-            phases=_phases(settings, topic, outline_only=True),
-        )
-        _print_outline(result, ledger, time.monotonic() - start, quiet=quiet, json_events=json_events)
+
+def _run(
+    settings: "Settings",
+    work: "_Work",
+    guard: Guard,
+    shown: Shown,
+    *,
+    yes: bool = False,
+    expect: "Callable[[ProgressSink], None] | None" = None,
+) -> None:
+    """Do the work, and print the paths of its article or its outline, and a summary."""
+    from storm_pipeline.cli import summary
+    from storm_pipeline.run.ledger import Ledger
+    from storm_pipeline.text.outlines import outline_to_markdown
+    from storm_pipeline.types import Article
+
+    ledger, start = Ledger(), time.monotonic()
+    attempt = partial(_with_progress, settings, work, (guard, ledger), shown, expect)
+    made = with_consent(lambda: _accepting_damage(attempt, yes=yes))
+    if isinstance(made, Article):
+        report = summary.of_article(made)
+        files = ("article.md", "article.html") if guard.folder else ()
+        result = "\n".join(str(guard.folder / file) for file in files if guard.folder)
+    else:
+        report = summary.of_outline(made, ledger.usage(time.monotonic() - start), ledger.report().problems)
+        result = outline_to_markdown(made).rstrip("\n")
+    if not shown.quiet:
+        tell(f"{report}\n{result}" if shown.json_events else report)
+    if not shown.json_events:
+        say(result)
 
 
 def _accepting_damage(work: Callable[..., T], *, yes: bool) -> T:
@@ -169,69 +192,39 @@ def _accepting_damage(work: Callable[..., T], *, yes: bool) -> T:
         return work(accept_damage=True)
 
 
-def run_with_progress(
+def _with_progress(
     settings: "Settings",
+    work: "_Work",
     sinks: "Sequence[EventSink]",
-    work: "Callable[[Storm], T]",
+    shown: Shown,
+    expect: "Callable[[ProgressSink], None] | None",
     *,
-    quiet: bool,
-    json_events: bool,
-    phases: "Callable[[], tuple[Phase, ...]] | None" = None,
-) -> T:
+    accept_damage: bool,
+) -> "Article | Outline":
     """Do the work with progress or events; the first interruption stops it gracefully."""
     from storm_pipeline.progress.run_progress import ProgressSink
 
     with ExitStack() as stack:
-        progress = None if quiet or json_events else stack.enter_context(ProgressSink())
-        if phases and progress and progress.is_live:
-            threading.Thread(target=_expect, args=(progress, phases), name="phases", daemon=True).start()
-        shown: list[EventSink] = [progress] if progress else [EventLines()] if json_events else []
+        progress = None if shown.nothing_else else stack.enter_context(ProgressSink())
+        if expect and progress and progress.is_live:
+            threading.Thread(target=expect, args=(progress,), name="phases", daemon=True).start()
+        own: list[EventSink] = [progress] if progress else [EventLines()] if shown.json_events else []
         from storm_pipeline.storm import Storm
 
-        storm = Storm(settings, sinks=[*sinks, *shown])
+        storm = Storm(settings, sinks=[*sinks, *own])
         stack.enter_context(stopping(storm))
-        return work(storm)
+        return work(storm, accept_damage)
 
 
-def _phases(
+def _expecting(
     settings: "Settings", topic: str, headings: str | None = None, *, outline_only: bool = False
-) -> "Callable[[], tuple[Phase, ...]]":
-    """Finds out which phases the run will have."""
+) -> "Callable[[ProgressSink], None]":
+    """Shows the phases that the run will have; what is wrong with the topic or the outline the run itself reports."""
 
-    def find() -> "tuple[Phase, ...]":
+    def expect(progress: "ProgressSink") -> None:
         from storm_pipeline.progress.phases import expected_phases
 
-        return expected_phases(settings, topic, outline_only=outline_only, outline=headings)
+        with suppress(StormError):
+            progress.expect(expected_phases(settings, topic, outline_only=outline_only, outline=headings))
 
-    return find
-
-
-def _expect(progress: "ProgressSink", phases: "Callable[[], tuple[Phase, ...]]") -> None:
-    """Show the phases; what is wrong with the topic or the outline is reported by the run itself."""
-    with suppress(StormError):
-        progress.expect(phases())
-
-
-def print_article(article: "Article", guard: Guard, *, quiet: bool, json_events: bool) -> None:
-    """The paths of an article on standard output, and its summary on standard error."""
-    from storm_pipeline.cli import summary
-
-    files = ("article.md", "article.html") if guard.folder else ()
-    result = "\n".join(str(guard.folder / file) for file in files if guard.folder)
-    _print(result, summary.of_article(article), quiet=quiet, json_events=json_events)
-
-
-def _print_outline(outline: "Outline", ledger: "Ledger", seconds: float, *, quiet: bool, json_events: bool) -> None:
-    from storm_pipeline.cli import summary
-    from storm_pipeline.text.outlines import outline_to_markdown
-
-    report = summary.of_outline(outline, ledger.usage(seconds), ledger.report().problems)
-    _print(outline_to_markdown(outline).rstrip("\n"), report, quiet=quiet, json_events=json_events)
-
-
-def _print(result: str, report: str, *, quiet: bool, json_events: bool) -> None:
-    """Print the result on standard output and the report on standard error; with events, both on standard error."""
-    if not quiet:
-        tell(f"{report}\n{result}" if json_events else report)
-    if not json_events:
-        say(result)
+    return expect
