@@ -12,9 +12,8 @@ from storm_pipeline.cli.added_commands import StormGroup
 from storm_pipeline.cli.batch import batch
 from storm_pipeline.cli.check import check
 from storm_pipeline.cli.compile import compile_programs
-from storm_pipeline.cli.documents import documents
+from storm_pipeline.cli.consent import trust
 from storm_pipeline.cli.downloads import assets_app
-from storm_pipeline.cli.engines import search_app
 from storm_pipeline.cli.estimate import estimate
 from storm_pipeline.cli.export import export
 from storm_pipeline.cli.guard import INTERRUPTED, Guard
@@ -25,8 +24,7 @@ from storm_pipeline.cli.runs import runs, show
 from storm_pipeline.cli.serve import mcp, serve
 from storm_pipeline.cli.setup import doctor, init
 from storm_pipeline.cli.signals import end_now
-from storm_pipeline.cli.sources import sources_app
-from storm_pipeline.cli.trust import trust
+from storm_pipeline.cli.sources import documents, search_app, sources_app
 from storm_pipeline.cli.write import answer, outline, resume, write
 from storm_pipeline.concurrency import tune_process
 from storm_pipeline.errors import StormError

@@ -11,7 +11,7 @@ import typer
 from storm_pipeline.cli.consent import settings_asking, with_chosen_model, with_consent
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import Debug, OutlineFile, Quiet
-from storm_pipeline.cli.output import BatchLines, Shown, say, table_text, tell
+from storm_pipeline.cli.output import EventLines, Shown, say, table_text, tell
 from storm_pipeline.cli.signals import stopping
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def resume_batch(folder: Path, settings: "Settings", guard: Guard, shown: Shown,
 def _run(make: "Callable[..., Batch]", guard: Guard, shown: Shown) -> None:
     """Run the batch with progress or events, then print its report; the first interruption stops it gracefully."""
     with ExitStack() as stack:
-        sinks: list[BatchSink] = [BatchLines()] if shown.json_events else []
+        sinks: list[BatchSink] = [EventLines("batch")] if shown.json_events else []
         if not shown.nothing_else:
             from storm_pipeline.progress.batch_progress import BatchProgress
 

@@ -1,6 +1,8 @@
 """``storm compile``: programs improved for a model, from the user's own articles."""
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,8 +16,8 @@ from storm_pipeline.errors import SettingsError
 
 if TYPE_CHECKING:
     from storm_pipeline.models.compiled_sets import Compiled, CompiledSet
+    from storm_pipeline.optimize.compiling import Job
 
-_LIST, _SHOW, _COMPARE = "list", "show", "compare"
 _Programs = Annotated[
     list[str],
     typer.Argument(
@@ -85,71 +87,42 @@ def compile_programs(
     --max-tokens and --max-cost bind it.
     """
     with Guard(debug=debug):
-        if names[0] == _LIST:
-            _show_programs()
-        elif names[0] == _SHOW:
-            _show_set(names[1:])
-        elif names[0] == _COMPARE:
-            _compare(names[1:])
-        else:
-            _compile(
-                ctx,
-                names,
-                train=train,
-                optimizer=optimizer,
-                to=to,
-                candidates=candidates,
-                topics=topics,
-                seed=split_seed,
-                teacher_lm=teacher_lm,
-                reflection_lm=reflection_lm,
-            )
+        if names[0] in _INSTEAD:
+            _INSTEAD[names[0]](names[1:])
+            return
+        if train is None:
+            raise SettingsError("name a folder of good articles with --train")
+        from storm_pipeline.optimize.compiling import compile_program, job_for
+        from storm_pipeline.optimize.tasks import read_training
+        from storm_pipeline.retrieval.embedder import shared_embedder
+
+        settings = with_chosen_model(settings_asking(ctx.obj), quiet=False)
+        articles = read_training(train)
+        command = " ".join(["storm", *sys.argv[1:]])
+        job = partial(job_for, candidates=candidates, topics=topics, seed=split_seed, command=command)
+        jobs = [job(name, articles, settings, optimizer) for name in names]
+        _announce(jobs, (teacher_lm, reflection_lm))
+        embedder = shared_embedder(settings.embedder, settings.cache, None)
+        for one in jobs:
+            compile_program(one, embedder.embed, to, teacher_lm=teacher_lm, reflection_lm=reflection_lm, tell=tell)
+        _show(_read(to))
+        say(str(to))
 
 
-def _compile(
-    ctx: typer.Context,
-    names: list[str],
-    *,
-    train: str | None,
-    optimizer: str | None,
-    to: Path,
-    candidates: int,
-    topics: int | None,
-    seed: int,
-    teacher_lm: str | None,
-    reflection_lm: str | None,
-) -> None:
-    if train is None:
-        raise SettingsError("name a folder of good articles with --train")
-    from storm_pipeline.optimize.compiling import compile_program, job_for
+def _announce(jobs: "list[Job]", other_models: tuple[str | None, str | None]) -> None:
+    """Say what the compilations will take at most, and which articles they leave out."""
     from storm_pipeline.optimize.cost import most_dollars
-    from storm_pipeline.optimize.tasks import read_training
-    from storm_pipeline.retrieval.embedder import shared_embedder
     from storm_pipeline.text.formatting import dollars
 
-    settings = with_chosen_model(settings_asking(ctx.obj), quiet=False)
-    articles = read_training(train)
-    command = " ".join(["storm", *sys.argv[1:]])
-    jobs = [
-        job_for(
-            program, articles, settings, optimizer, candidates=candidates, topics=topics, seed=seed, command=command
-        )
-        for program in names
-    ]
     for job in jobs:
-        price = most_dollars(job, (teacher_lm, reflection_lm))
+        price = most_dollars(job, other_models)
         costs = "" if price == 0 else f", dollars at most: {dollars(price)}"
         tell(f"{job.task.program}: {job.sizes}; {job.optimizer}, at most {job.most_calls} calls{costs}")
     for title in jobs[0].copies if jobs else ():
         tell(f"left out: {title!r}, most of which is another article's text")
-    embedder = shared_embedder(settings.embedder, settings.cache, None)
-    for job in jobs:
-        compile_program(job, embedder.embed, to, teacher_lm=teacher_lm, reflection_lm=reflection_lm, tell=tell)
-    _show(_read(to))
-    say(str(to))
 
 
-def _show_programs() -> None:
+def _show_programs(_: list[str]) -> None:
     from storm_pipeline.optimize.asked import recipes_that_ask
     from storm_pipeline.optimize.tasks import TASKS
 
@@ -163,15 +136,8 @@ def _show_programs() -> None:
         )
         for one in TASKS.values()
     ]
-    head = (
-        "program",
-        "metric",
-        "optimizer",
-        "asked of",
-        "by recipes of capable models",
-        "by those of the embedded one",
-    )
-    show_table(head, rows)
+    by_recipes = "by recipes of capable models", "by those of the embedded one"
+    show_table(("program", "metric", "optimizer", "asked of", *by_recipes), rows)
 
 
 def _compare(places: list[str]) -> None:
@@ -224,3 +190,7 @@ def _show(found: "CompiledSet") -> None:
         for name, one in found.programs.items()
     ]
     show_table(("program", "model", "optimizer", "metric", "before → after, 95 %", "topics + held back", "calls"), rows)
+
+
+_INSTEAD: dict[str, Callable[[list[str]], None]] = {"list": _show_programs, "show": _show_set, "compare": _compare}
+"""What a word in place of a program shows instead of compiling."""

@@ -1,6 +1,5 @@
 """``storm assets``: the pinned downloads of the default settings."""
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +14,6 @@ from storm_pipeline.cli.output import say, show_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from storm_pipeline.progress.run_progress import ProgressSink
     from storm_pipeline.settings import Settings
 
 assets_app = typer.Typer(
@@ -37,13 +35,6 @@ def needed(settings: "Settings") -> list[str]:
         LEADS if settings.search in {"auto", "wiki-leads"} else None,
     ]
     return list(dict.fromkeys(name for name in names if name))
-
-
-def fetch_all(names: Sequence[str], cache: Path, progress: "ProgressSink | None") -> list[Path]:
-    """Fetch missing assets; returns their paths in the order of the names."""
-    from storm_pipeline import assets
-
-    return [assets.fetch(name, cache, progress.downloading if progress else None) for name in names]
 
 
 @assets_app.command("list")
@@ -97,8 +88,8 @@ def pull(
 
         settings = _settings(cache)
         chosen = [asset.name for asset in assets.catalogue()] if every else names or needed(settings)
-        progress = None if quiet else stack.enter_context(ProgressSink())
-        paths = fetch_all(chosen, settings.cache, progress)
+        show = None if quiet else stack.enter_context(ProgressSink()).downloading
+        paths = [assets.fetch(name, settings.cache, show) for name in chosen]
         stack.close()
         say("\n".join(map(str, paths)))
 

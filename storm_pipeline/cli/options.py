@@ -113,22 +113,14 @@ def _help_all() -> Any:
 
     text = f"Show the other {len(_options()) - len(_COMMON)} settings too."
     option = typer.Option("--help-all", help=text, is_eager=True, callback=show)
-
-    def holder(*, help_all: bool = False) -> None: ...
-
-    holder.__annotations__ = {"help_all": Annotated[bool, option]}
-    app = typer.Typer(add_completion=False)
-    app.command()(holder)
-    (made,) = typer.main.get_command(app).params
+    (made,) = _derived({_HELP_ALL: Annotated[bool, option]}, default=False)
     return made
 
 
 @cache
 def _options() -> tuple[Any, ...]:
-    """The options, which Typer derives from a function whose parameters are the settings."""
+    """An option for each setting, the common ones first."""
     from storm_pipeline.settings import Settings, option_name
-
-    def holder(**_: Any) -> None: ...
 
     annotations: dict[str, Any] = {}
     panels: dict[str, str] = {}
@@ -145,10 +137,18 @@ def _options() -> tuple[Any, ...]:
             rich_help_panel=panel,
         )
         annotations[name] = Annotated[list[str] | None if many else str | None, option]
+    return _derived(annotations, default=None)
+
+
+def _derived(annotations: dict[str, Any], default: Any) -> tuple[Any, ...]:
+    """The options that Typer derives from a function whose parameters are annotated like this."""
+
+    def holder(**_: Any) -> None: ...
+
     holder.__annotations__ = annotations
     holder.__dict__["__signature__"] = inspect.Signature(
         [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
             for name, annotation in annotations.items()
         ]
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from storm_pipeline.errors import StormError
-from storm_pipeline.run.events import Event, JsonLinesSink
+from storm_pipeline.run.events import Event
 from storm_pipeline.text.formatting import is_printable
 
 if TYPE_CHECKING:
@@ -99,57 +99,44 @@ def silence_stdout() -> None:
 
 
 class EventLines:
-    """An event sink that writes JSON lines to standard output. If that is not possible any more, the run goes on."""
+    """A sink that writes JSON lines to standard output; if that is not possible any more, the work goes on.
 
-    def __init__(self) -> None:
-        self._lines: JsonLinesSink | None = JsonLinesSink(sys.stdout)
+    It takes the events of one run, or of a batch, whose lines have the number of the topic as ``order``.
+    """
+
+    def __init__(self, work: str) -> None:
+        self._work = work
+        self._lost = False
 
     def emit(self, event: Event) -> None:
-        """Write one line, unless an earlier one could not be written."""
-        if self._lines is None:
-            return
-        try:
-            self._lines.emit(event)
-        except OSError as error:
-            self._lines = None
-            silence_stdout()
-            typer.echo(f"{_lost_events(error)}; the run goes on", err=True)
-
-
-class BatchLines:
-    """A batch's sink that writes JSON lines to standard output: events as :class:`EventLines`, plus ``order``."""
-
-    def __init__(self) -> None:
-        self._lost = False
+        """Write an event of the run."""
+        self._write(type(event).__name__, vars(event))
 
     def begin(self, folder: Path, rows: "Sequence[TopicStatus]") -> None:
         """Write the batch's folder and number of topics."""
-        self._write("BatchStarted", folder=str(folder), topics=len(rows))
+        self._write("BatchStarted", {"folder": str(folder), "topics": len(rows)})
 
     def event(self, number: int, event: Event) -> None:
         """Write an event of a topic's run."""
-        self._write(type(event).__name__, order=number, **dataclasses.asdict(event))
+        self._write(type(event).__name__, {"order": number} | vars(event))
 
     def row(self, row: "TopicStatus") -> None:
         """Write the status of a topic."""
         fields = dataclasses.asdict(row)
         request, number = fields.pop("request"), fields.pop("number")
-        self._write("TopicChanged", order=number, topic=request["topic"], **fields)
+        self._write("TopicChanged", {"order": number, "topic": request["topic"]} | fields)
 
-    def _write(self, name: str, **fields: Any) -> None:
+    def _write(self, kind: str, fields: dict[str, Any]) -> None:
+        """Write one line, unless an earlier one could not be written."""
         if self._lost:
             return
         try:
-            line = json.dumps({"event": name, "at": round(time.time(), 3)} | fields, ensure_ascii=False)
+            line = json.dumps({"event": kind, "at": round(time.time(), 3)} | fields, ensure_ascii=False)
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
         except OSError as error:
             self._lost = True
             silence_stdout()
-            typer.echo(f"{_lost_events(error)}; the batch goes on", err=True)
-
-
-def _lost_events(error: OSError) -> str:
-    if isinstance(error, BrokenPipeError):
-        return "the reader of the events has gone"
-    return f"no more events can be written to standard output ({error.strerror})"
+            is_gone = isinstance(error, BrokenPipeError)
+            why = f"no more events can be written to standard output ({error.strerror})"
+            typer.echo(f"{'the reader of the events has gone' if is_gone else why}; the {self._work} goes on", err=True)

@@ -2,6 +2,9 @@
 
 import json
 import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,11 +14,15 @@ from storm_pipeline.cli.consent import settings_known
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table
-from storm_pipeline.text.formatting import age, amount, dollars, printable
+from storm_pipeline.text.formatting import age, amount, clock, counted, dollars, printable
 
 if TYPE_CHECKING:
     from storm_pipeline.run.listing import RunEntry
+    from storm_pipeline.run.timeline import Session, Stage, Timeline
+    from storm_pipeline.types import Usage
 
+_COLUMNS = ("stage, role", "start", "time", "calls", "fresh", "cached", "written", "cost", "searches", "retries")
+_MAX_LINES = 20
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON; an unknown cost is null.")]
 
 
@@ -54,7 +61,6 @@ def show(
     Read-only; the run may be under way or killed.
     """
     with Guard(debug=debug):
-        from storm_pipeline.cli import timeline_view
         from storm_pipeline.errors import RunError
         from storm_pipeline.run.listing import read_timeline, run_entry
 
@@ -63,12 +69,12 @@ def show(
             raise RunError(f"{run} holds the runs of a batch: list them with storm runs --out {run}")
         timeline = read_timeline(run, running=entry.state == "running")
         if as_json:
-            say(json.dumps(_record(entry) | timeline_view.record(timeline), indent=1))
+            say(json.dumps(_record(entry) | _timeline_record(timeline), indent=1))
             return
         say(f"{printable(timeline.topic or entry.topic or str(run))}: {entry.state}, in {printable(str(run))}")
         if entry.problem:
             say(printable(entry.problem))
-        timeline_view.show(timeline)
+        _show(timeline)
 
 
 def _row(entry: "RunEntry", now: float) -> tuple[str, ...]:
@@ -83,14 +89,84 @@ def _row(entry: "RunEntry", now: float) -> tuple[str, ...]:
 
 
 def _record(entry: "RunEntry") -> dict[str, Any]:
-    from storm_pipeline.cli.timeline_view import totals
+    names = ("state", "topic", "created", "sessions")
+    usage = {"usage": _totals(entry.usage) if entry.usage else None, "problem": entry.problem}
+    return {"folder": str(entry.folder)} | {name: getattr(entry, name) for name in names} | usage
 
-    return {
-        "folder": str(entry.folder),
-        "state": entry.state,
-        "topic": entry.topic,
-        "created": entry.created,
-        "sessions": entry.sessions,
-        "usage": totals(entry.usage) if entry.usage else None,
-        "problem": entry.problem,
-    }
+
+def _timeline_record(timeline: "Timeline") -> dict[str, Any]:
+    """The timeline for JSON; times in seconds since 1970, costs in US dollars or null if unknown."""
+    sessions = [asdict(session) | {"usage": _totals(session.usage)} for session in timeline.sessions]
+    return {"timeline": sessions, "rows": [asdict(row) for row in timeline.usage.rows]}
+
+
+def _totals(usage: "Usage") -> dict[str, Any]:
+    names = ("calls", "tokens_in", "tokens_cached", "tokens_out", "cost", "seconds")
+    return {name: getattr(usage, name) for name in names}
+
+
+def _show(timeline: "Timeline") -> None:
+    """Print the sessions and the totals."""
+    for session in timeline.sessions:
+        day = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(session.started))
+        reason = f": {printable(session.reason)}" if session.reason else ""
+        say(f"\nsession {session.number}, {day}, {clock(session.seconds)}, {session.ending}{reason}")
+        reused = any(stage.reused for stage in session.stages)
+        if session.stages:
+            rows = [row for stage in session.stages for row in _stage_rows(stage, session)]
+            show_table((*_COLUMNS, "reused") if reused else _COLUMNS, rows if reused else [row[:-1] for row in rows])
+        for line in _problems_and_notes(session):
+            say(line)
+    say(f"\nin all: {_totals_line(timeline)}")
+
+
+def _stage_rows(stage: "Stage", session: "Session") -> Iterator[tuple[str, ...]]:
+    """A row for the stage, then one per role."""
+    from storm_pipeline.types import Usage
+
+    suffix = "" if stage.ended else " so far" if session.ending == "running" else ", cut off"
+    times = clock(max(0.0, stage.started - session.started)), f"{clock(stage.seconds)}{suffix}"
+    counts = tuple(str(number or "") for number in (stage.searches, stage.retries, stage.reused))
+    yield printable(stage.name), *times, *_usage_cells(stage.usage), *counts
+    for row in stage.rows:
+        usage = Usage((row,), row.seconds)
+        yield f"  {printable(row.role)}", "", clock(row.seconds), *_usage_cells(usage), "", "", ""
+
+
+def _usage_cells(usage: "Usage") -> tuple[str, ...]:
+    if not usage.calls:
+        return ("",) * 5
+    fresh = usage.tokens_in - usage.tokens_cached
+    tokens = (amount(number) for number in (fresh, usage.tokens_cached, usage.tokens_out))
+    return str(usage.calls), *tokens, dollars(usage.cost)
+
+
+def _problems_and_notes(session: "Session") -> list[str]:
+    """Problems, then notes, each without duplicates."""
+    problems = [f"{p.kind} in {printable(p.stage)}: {printable(p.detail)}" for s in session.stages for p in s.problems]
+    notes = [f"note: {printable(note)}" for stage in session.stages for note in stage.notes]
+    return [*_deduplicated(problems), *_deduplicated(notes)]
+
+
+def _deduplicated(lines: Sequence[str]) -> list[str]:
+    distinct = [f"{line} ({times} times)" if times > 1 else line for line, times in Counter(lines).items()]
+    more = len(distinct) - _MAX_LINES
+    return distinct[:_MAX_LINES] + ([f"and {more} others, see --json"] if more > 0 else [])
+
+
+def _totals_line(timeline: "Timeline") -> str:
+    usage = timeline.usage
+    stages = [stage for session in timeline.sessions for stage in session.stages]
+    facts = [
+        counted(len(timeline.sessions), "session"),
+        clock(usage.seconds),
+        counted(usage.calls, "call"),
+        f"tokens: {amount(usage.tokens_in - usage.tokens_cached)} fresh",
+        f"{amount(usage.tokens_cached)} cached",
+        f"{amount(usage.tokens_out)} written",
+        f"cost {dollars(usage.cost)}",
+        f"{sum(stage.searches for stage in stages)} searches",
+        f"{sum(stage.retries for stage in stages)} retries",
+        f"{sum(stage.reused for stage in stages)} reused",
+    ]
+    return ", ".join(facts)

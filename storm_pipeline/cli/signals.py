@@ -5,7 +5,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Protocol
 
 from storm_pipeline.cli.guard import INTERRUPTED
@@ -36,11 +35,11 @@ def stopping(work: Stoppable) -> Iterator[None]:
     """
     numbers = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
 
-    def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature of a signal's handler
+    def handle(*_: object) -> None:
         if not work.running:
             raise KeyboardInterrupt
         for signum in numbers:
-            signal.signal(signum, _end)
+            signal.signal(signum, lambda *_: end_now())
         work.stop()
         tell("finishing work in flight and saving; interrupt again to end at once")
 
@@ -50,10 +49,6 @@ def stopping(work: Stoppable) -> Iterator[None]:
     finally:
         for signum, handler in previous.items():
             signal.signal(signum, handler)
-
-
-def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature of a signal's handler
-    end_now()
 
 
 def end_now() -> None:

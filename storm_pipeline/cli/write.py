@@ -208,7 +208,7 @@ def _with_progress(
         progress = None if shown.nothing_else else stack.enter_context(ProgressSink())
         if expect and progress and progress.is_live:
             threading.Thread(target=expect, args=(progress,), name="phases", daemon=True).start()
-        own: list[EventSink] = [progress] if progress else [EventLines()] if shown.json_events else []
+        own: list[EventSink] = [progress] if progress else [EventLines("run")] if shown.json_events else []
         from storm_pipeline.storm import Storm
 
         storm = Storm(settings, sinks=[*sinks, *own])
