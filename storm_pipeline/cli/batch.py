@@ -23,7 +23,6 @@ _Topics = Annotated[
     typer.Argument(
         metavar="TOPICS_FILE",
         help="A .txt with one topic per line, a .csv with a column 'topic' and columns for settings, or a .jsonl.",
-        show_default=False,
     ),
 ]
 _JsonEvents = Annotated[
@@ -39,7 +38,6 @@ _AllowColumns = Annotated[
         metavar="NAMES",
         help="Settings, separated by commas, that TOPICS_FILE may give beside those that say what is written, e.g. "
         "lm,search. Name them only if you trust the file.",
-        show_default=False,
     ),
 ]
 

@@ -32,7 +32,6 @@ def check(
         typer.Argument(
             metavar="ARTICLE",
             help="File (.md, .wiki, .json, .docx, .html), a run's folder, or a folder of an article and its sources.",
-            show_default=False,
         ),
     ],
     *,

@@ -23,7 +23,6 @@ _Programs = Annotated[
     typer.Argument(
         metavar="PROGRAM...",
         help="Programs to compile; or `list` for those that can be, `show SET`, or `compare SET SET`.",
-        show_default=False,
     ),
 ]
 _Train = Annotated[
@@ -33,7 +32,6 @@ _Train = Annotated[
         metavar="FOLDER",
         help="Good articles, one a file: .md, .json, .wiki, .docx, .html; or NAME:FOLDER of a data set that a package "
         "reads.",
-        show_default=False,
     ),
 ]
 _Optimizer = Annotated[
@@ -42,7 +40,6 @@ _Optimizer = Annotated[
         "--optimizer",
         metavar="NAME",
         help="labeled, bootstrap, miprov2, gepa or simba; default: the program's usual one, see `storm compile list`.",
-        show_default=False,
     ),
 ]
 _To = Annotated[Path, typer.Option("--to", metavar="SET", help="Folder of the compiled set; it is added to.")]
@@ -55,8 +52,7 @@ _Topics = Annotated[
 ]
 _Seed = Annotated[int, typer.Option("--split-seed", min=0, help="Draws the topics that are held back.")]
 _Teacher = Annotated[
-    str | None,
-    typer.Option("--teacher-lm", metavar="MODEL", help="Makes the examples; default: --lm.", show_default=False),
+    str | None, typer.Option("--teacher-lm", metavar="MODEL", help="Makes the examples; default: --lm.")
 ]
 _Reflection = Annotated[
     str | None,

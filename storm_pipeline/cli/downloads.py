@@ -20,7 +20,7 @@ assets_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The pinned downloads: models, embedder, articles."
 )
 
-_Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Names of downloads.", show_default=False)]
+_Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Names of downloads.")]
 _Cache = Annotated[str | None, typer.Option("--cache", metavar="PATH", help="Folder for downloads.")]
 
 

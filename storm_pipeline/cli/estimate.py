@@ -22,7 +22,6 @@ _Recipe = Annotated[
         "--recipe",
         metavar="NAME",
         help="The method: storm, an ablation, or a baseline such as rag; default: that of `storm write`.",
-        show_default=False,
     ),
 ]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

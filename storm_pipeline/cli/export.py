@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 def export(
-    run: Annotated[
-        Path | None, typer.Argument(metavar="RUN", help="Folder of the run, or its article.json.", show_default=False)
-    ] = None,
+    run: Annotated[Path | None, typer.Argument(metavar="RUN", help="Folder of the run, or its article.json.")] = None,
     *,
     to: Annotated[
         str | None,

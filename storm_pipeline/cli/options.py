@@ -37,9 +37,7 @@ _COMMON = (
 _ALL = "storm_pipeline.all_settings"  # key of a context's ``meta`` that is set while the help shows all settings
 _HELP_ALL = "help_all"
 
-Topic = Annotated[
-    str, typer.Argument(metavar="TOPIC", help="Topic of the article, e.g. 'Silk Road'.", show_default=False)
-]
+Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Topic of the article, e.g. 'Silk Road'.")]
 OutlineFile = Annotated[
     str | None,
     typer.Option(
@@ -47,7 +45,6 @@ OutlineFile = Annotated[
         metavar="FILE",
         help="The sections to write, instead of an outline that is made: '#' headings or a list, one a line. A file "
         "that does not name the topic serves as a template, such as: Early life, Career, Legacy.",
-        show_default=False,
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
@@ -130,11 +127,7 @@ def _options() -> tuple[Any, ...]:
         field, panel = Settings.model_fields[name], "Common settings" if name in _COMMON else panels[name]
         many = get_origin(field.annotation) is tuple
         option = typer.Option(
-            option_name(name),
-            help=_help(field),
-            metavar=_metavar(field.annotation),
-            show_default=False,
-            rich_help_panel=panel,
+            option_name(name), help=_help(field), metavar=_metavar(field.annotation), rich_help_panel=panel
         )
         annotations[name] = Annotated[list[str] | None if many else str | None, option]
     return _derived(annotations, default=None)

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 def refresh(
     ctx: typer.Context,
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Folder of the run, or its article.json.", show_default=False)
-    ],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run, or its article.json.")],
     *,
     rewrite: Annotated[
         bool, typer.Option("--rewrite", help="Ask the model of --lm for sentences that their pages support no more.")

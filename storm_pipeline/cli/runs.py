@@ -28,9 +28,7 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON; an unknown cost
 
 def runs(
     *,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder of runs; default: runs.", show_default=False)
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of runs; default: runs.")] = None,
     as_json: _Json = False,
     debug: Tracebacks = False,
 ) -> None:
@@ -51,7 +49,7 @@ def runs(
 
 
 def show(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.", show_default=False)],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
     *,
     as_json: _Json = False,
     debug: Tracebacks = False,

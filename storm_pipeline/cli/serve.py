@@ -21,7 +21,6 @@ _Allow = Annotated[
         metavar="NAME[=VALUE]",
         help="A further setting that callers may choose, or one value of it; repeatable. By default they may choose "
         "settings of research and article that you do not set, and lower caps.",
-        show_default=False,
     ),
 ]
 _Queue = Annotated[int, typer.Option("--queue", metavar="N", help="Maximum number of runs that wait for their turn.")]
@@ -32,7 +31,6 @@ _Budget = Annotated[
         metavar="DOLLARS",
         help="What all runs in the folder of runs may cost together, those of earlier servers included; needs "
         "--max-cost, which each run reserves.",
-        show_default=False,
     ),
 ]
 _GoOn = Annotated[

@@ -28,7 +28,7 @@ def _configured_cache() -> Path:
         raise typer.BadParameter(str(error)) from error
 
 
-_Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages or domains.", show_default=False)]
+_Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages or domains.")]
 _Policy = Annotated[str, typer.Option("--policy", metavar="strict|standard|any", help="Source policy.")]
 _Allow = Annotated[
     list[str] | None,

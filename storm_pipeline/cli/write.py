@@ -78,9 +78,7 @@ def write(
 
 def answer(
     ctx: typer.Context,
-    question: Annotated[
-        str, typer.Argument(metavar="QUESTION", help="The question, e.g. 'Why do rivers meander?'", show_default=False)
-    ],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, e.g. 'Why do rivers meander?'")],
     *,
     quiet: Quiet = False,
     json_events: JsonEvents = False,
@@ -99,7 +97,7 @@ def answer(
 
 def resume(
     ctx: typer.Context,
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run or a batch.", show_default=False)],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run or a batch.")],
     *,
     yes: _Yes = False,
     quiet: Quiet = False,
