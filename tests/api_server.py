@@ -12,9 +12,9 @@ from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.server import connections
 from storm_pipeline.server.gate import TOKEN_VARIABLE, Access
-from storm_pipeline.server.http_server import serve_api
 from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.server.run_service import RunService
+from storm_pipeline.server.serving import serve_api
 from storm_pipeline.settings import Settings
 
 

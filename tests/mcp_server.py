@@ -9,9 +9,9 @@ from found_pages import world
 from storm_pipeline import Storm
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.server.mcp_stdio import serve_mcp
 from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.server.run_service import RunService
+from storm_pipeline.server.serving import serve_mcp
 from storm_pipeline.settings import Settings
 
 

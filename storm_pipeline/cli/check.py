@@ -63,11 +63,12 @@ def check(
     with Guard(debug=debug):
         from storm_pipeline.errors import DatasetError
         from storm_pipeline.judges.opening import open_judge
+        from storm_pipeline.pages.reading import kept_pages
 
         statuses = _statuses(fail_on)
         settings = settings_asking(ctx.obj)
         judge = open_judge(settings.judge, settings)
-        checked = _checked(article, judge, pages, None if offline else fetcher(settings))
+        checked = _checked(article, judge, pages, None if offline else kept_pages(settings))
         if to is not None:
             _write(checked, to)
         nothing_read = bool(checked.unread) and checked.support is None
@@ -144,13 +145,6 @@ def _checked(article: Path, judge: "Judge", sources: Path | None, fetch: "Callab
 
     read = read_for_check(article, sources, fetch)
     return check_article(read.article, judge, read.unread)
-
-
-def fetcher(settings: "Settings") -> "Callable[[str], Page]":
-    """Fetches pages as a run does, and keeps them as the settings say."""
-    from storm_pipeline.pages.reading import CachedPages, WebPages
-
-    return CachedPages(WebPages(), settings.cache, settings.search_cache, settings.search_cache_days)
 
 
 def _print(checked: "Checked", *, as_json: bool) -> None:

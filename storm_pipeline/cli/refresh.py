@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.check import FAILED, edited, fetcher
+from storm_pipeline.cli.check import FAILED, edited
 from storm_pipeline.cli.consent import settings_asking
 from storm_pipeline.cli.export import article_of
 from storm_pipeline.cli.guard import Guard
@@ -38,11 +38,12 @@ def refresh(
     with Guard(debug=debug):
         from storm_pipeline.check.refreshing import refresh as refreshed
         from storm_pipeline.judges.opening import open_judge
+        from storm_pipeline.pages.reading import kept_pages
 
         settings = settings_asking(ctx.obj)
         article = article_of(run)
         judge = open_judge(settings.judge, settings)
-        found = refreshed(article, judge, fetcher(settings.model_copy(update={"search_cache": "refresh"})))
+        found = refreshed(article, judge, kept_pages(settings.model_copy(update={"search_cache": "refresh"})))
         _print(found)
         failing = [own for own in found.checked.sentences if own.place in found.failing]
         result = found.checked.article

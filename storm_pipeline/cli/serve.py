@@ -1,6 +1,8 @@
 """``storm serve`` and ``storm mcp``: runs for other programs."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -62,16 +64,14 @@ def serve(
         from storm_pipeline.configuration.variables import variable
         from storm_pipeline.errors import SettingsError
         from storm_pipeline.server.gate import TOKEN_VARIABLE, Access
-        from storm_pipeline.server.http_server import require_api, serve_api
+        from storm_pipeline.server.serving import require_api, serve_api
 
         if not api:
             raise SettingsError("say what to serve: storm serve --api")
         settings = configured(ctx.obj)  # also reads the token where .env holds it
         access = Access.build(host, variable(TOKEN_VARIABLE))
         require_api()
-        with _service(with_chosen_model(settings), allow, at_once, queue, budget) as service:
-            _show_logs()
-            _go_on(service, wanted=go_on)
+        with _service(with_chosen_model(settings), allow, at_once, queue, budget, go_on=go_on) as service:
             serve_api(service, host, port, access)
 
 
@@ -91,26 +91,28 @@ def mcp(
     """
     with Guard(debug=debug):
         from storm_pipeline.configuration.layers import configured
-        from storm_pipeline.server.mcp_stdio import require_mcp, serve_mcp
+        from storm_pipeline.server.serving import require_mcp, serve_mcp
 
         require_mcp()
-        with _service(configured(ctx.obj), allow, at_once, queue, budget) as service:
-            _show_logs()
-            _go_on(service, wanted=go_on)
+        with _service(configured(ctx.obj), allow, at_once, queue, budget, go_on=go_on) as service:
             serve_mcp(service)
 
 
+@contextmanager
 def _service(
-    settings: "Settings", allow: list[str] | None, at_once: int, queue: int, budget: float | None
-) -> "RunService":
-    from storm_pipeline.server.http_server import require_runnable
+    settings: "Settings", allow: list[str] | None, at_once: int, queue: int, budget: float | None, *, go_on: bool
+) -> "Iterator[RunService]":
+    """The service, its logs shown, with the runs that earlier servers left resumed if that is wanted."""
     from storm_pipeline.server.remote_settings import RemoteSettings
     from storm_pipeline.server.run_service import RunService
+    from storm_pipeline.server.serving import require_runnable
 
     remote = RemoteSettings.build(settings, allow or ())
-    service = RunService(remote, at_once=at_once, most_waiting=queue, budget=budget)
-    require_runnable(settings)
-    return service
+    with RunService(remote, at_once=at_once, most_waiting=queue, budget=budget) as service:
+        require_runnable(settings)
+        _show_logs()
+        _go_on(service, wanted=go_on)
+        yield service
 
 
 def _go_on(service: "RunService", *, wanted: bool) -> None:

@@ -24,6 +24,7 @@ from storm_pipeline.types import Snippet
 
 if TYPE_CHECKING:
     from storm_pipeline.pages.connection import Limits
+    from storm_pipeline.settings import Settings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -233,6 +234,11 @@ class CachedPages:
         page = self._fetch(url)
         self._cache.put(key, asdict(page))
         return page
+
+
+def kept_pages(settings: "Settings", fetch: Fetch | None = None) -> CachedPages:
+    """Fetches pages as a run does, and keeps them as the settings say."""
+    return CachedPages(fetch or WebPages(), settings.cache, settings.search_cache, settings.search_cache_days)
 
 
 def _page(record: Any) -> Page | None:

@@ -7,7 +7,7 @@ from storm_pipeline.assets import Progress
 from storm_pipeline.documents.chunks import chunks, token_chunks
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.identity import page_address
-from storm_pipeline.pages.reading import CachedPages, Fetch, PageReader, WebPages
+from storm_pipeline.pages.reading import CachedPages, Fetch, PageReader, kept_pages
 from storm_pipeline.retrieval.embedder import CountsTokens, Embedder
 from storm_pipeline.search.base import Asked, Search, Step
 from storm_pipeline.search.edge import bounded
@@ -109,7 +109,7 @@ class RunSearch:
         self._steps: tuple[Step, ...] = (bounded, usable, _dated)
         if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.custom):
             reads_all = settings.read_pages == "always"
-            pages = CachedPages(fetch or WebPages(), settings.cache, settings.search_cache, settings.search_cache_days)
+            pages = kept_pages(settings, fetch)
             self._caches.append(pages)
             self._reader = PageReader(
                 pages, reads=lambda snippet: reads_all or not is_collection(snippet.engine), cut=_cut_for(embedder)

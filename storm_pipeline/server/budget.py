@@ -26,11 +26,7 @@ class Budget:
     What they have cost is kept in the folder's ``.budget.json``, deleted runs included, and counts from the first
     server that had a budget. A run begins once its cap is free, so that the runs under way cannot exceed the budget.
 
-    Args:
-        most: US dollars, > 0.
-
-    Raises:
-        SettingsError: the budget is not above 0, or the file is damaged.
+    ``most``: US dollars, > 0. Raises SettingsError: it is not above 0, or the file is damaged.
     """
 
     def __init__(self, folder: Path, most: float) -> None:

@@ -16,7 +16,7 @@ from storm_pipeline.errors import PageError, SettingsError
 from storm_pipeline.judges.base import Judge
 from storm_pipeline.judges.opening import open_judge
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.pages.reading import CachedPages, WebPages
+from storm_pipeline.pages.reading import kept_pages
 from storm_pipeline.settings import Settings
 
 MOST_SENTENCES, MOST_PAGES = 500, 50
@@ -65,8 +65,7 @@ class ArticleCheck:
 
     def _fetching(self) -> Callable[[str], Page]:
         """Fetches pages as a run does, as many as one check may."""
-        settings = self._settings
-        pages = CachedPages(WebPages(), settings.cache, settings.search_cache, settings.search_cache_days)
+        pages = kept_pages(self._settings)
         left = threading.Semaphore(MOST_PAGES)
 
         def fetch(url: str) -> Page:

@@ -189,8 +189,7 @@ class _Routes:
     def article(self, run: str, format: str = "markdown", citation_style: str | None = None) -> Response:  # noqa: A002
         """The article of a run in a format."""
         chosen = article_format(format)
-        article = self._service.redactor.article(self._service.folders.article(run))
-        content = article_as(article, chosen.name, citation_style=citation_style)
+        content = article_as(self._service.article(run), chosen.name, citation_style=citation_style)
         media_type = f"{chosen.media_type}; charset=utf-8" if chosen.is_text else chosen.media_type
         return Response(content, media_type=media_type, headers=_safe(f"article{chosen.suffix}"))
 

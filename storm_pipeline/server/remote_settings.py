@@ -131,11 +131,8 @@ def article_format(name: str) -> ArticleFormat:
 def article_as(article: Article, name: str, *, citation_style: str | None = None) -> bytes:
     """An article as the content of a file.
 
-    ``citation_style``: name of a CSL style for the reference list of an export format; never a file.
-
-    Raises:
-        SettingsError: no format or style has this name.
-        MissingExtraError: it needs a library that is not installed.
+    ``citation_style``: name of a CSL style for the reference list of an export format; never a file. Raises
+    SettingsError, MissingExtraError: no format or style has this name, or it needs a library that is not installed.
     """
     chosen = article_format(name).name
     if citation_style is not None and not _STYLE.fullmatch(citation_style):

@@ -62,8 +62,7 @@ class RunFolders:
 
     def views(self, most: int) -> tuple[RunView, ...]:
         """The newest runs, newest first. Raises RunError: the folder cannot be read."""
-        mine = set(self._names().values())
-        entries = [one for one in list_runs(self._root) if one.folder in mine and one.state not in ("batch", "no run")]
+        entries = [one for one in self._entries() if one.state not in ("batch", "no run")]
         return tuple(map(_view, entries[:most]))
 
     def view(self, name: str) -> RunView:
@@ -79,28 +78,20 @@ class RunFolders:
 
         Raises RunError: the folder cannot be read.
         """
-        mine = set(self._names().values())
-        left = [one for one in list_runs(self._root) if one.state in ("queued", "interrupted") and one.folder in mine]
+        left = [one for one in self._entries() if one.state in ("queued", "interrupted")]
         return tuple(one.folder.name for one in reversed(left))
 
     def end(self, name: str, status: str, reason: str) -> None:
         """Record that a run which waits for its first session will not begin, and why; any other stays as it is.
 
-        Raises:
-            UnknownRunError: there is none.
-            RunError: it cannot be written, or another process holds it.
+        Raises UnknownRunError, RunError: there is none, it cannot be written, or another process holds it.
         """
         with RunStore.open(self.path(name), keep_edited=True) as run:
             if run.state.get("status") == "queued":
                 run.end(status, reason)
 
     def delete(self, name: str) -> None:
-        """Delete a run that no process holds.
-
-        Raises:
-            UnknownRunError: there is none.
-            RunError: its folder cannot be deleted.
-        """
+        """Delete a run that no process holds. Raises UnknownRunError, RunError: there is none, or it cannot be."""
         folder = self.path(name)
         aside = folder.with_name(f".deleted-{uuid4().hex}")  # gone for everybody at once
         try:
@@ -112,9 +103,7 @@ class RunFolders:
     def settings(self, name: str) -> SavedSettings:
         """The settings of a run's last session.
 
-        Raises:
-            UnknownRunError: there is none.
-            RunError: they cannot be read, or another process writes to the run.
+        Raises UnknownRunError, RunError: there is none, they cannot be read, or another process writes to the run.
         """
         with RunStore.open(self.path(name), keep_edited=True) as run:
             return run.saved_settings()
@@ -122,10 +111,7 @@ class RunFolders:
     def article(self, name: str) -> Article:
         """The article of a run.
 
-        Raises:
-            UnknownRunError: there is no such run.
-            NotReadyError: it has no article, or not yet.
-            RunError: the article is damaged.
+        Raises UnknownRunError, NotReadyError, RunError: there is no such run, it has no article yet, or a damaged one.
         """
         return from_json(self._piece(name, "article.json", "article"))
 
@@ -140,6 +126,10 @@ class RunFolders:
             raise NotReadyError(f"the run has no {what} yet: it is not finished, or makes none") from error
         except (OSError, ValueError) as error:
             raise RunError(f"the {what} of the run cannot be read: resume the run") from error
+
+    def _entries(self) -> list[RunEntry]:
+        mine = set(self._names().values())
+        return [one for one in list_runs(self._root) if one.folder in mine]
 
     def _names(self) -> dict[str, Path]:
         """Folders by name; links and hidden folders are left out."""

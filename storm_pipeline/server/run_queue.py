@@ -38,8 +38,7 @@ class RunQueue:
         most_waiting: maximum number of jobs that wait, >= 0.
         budget: what all may spend; None without limit.
 
-    Raises:
-        SettingsError: a number is too small.
+    Raises SettingsError: a number is too small.
     """
 
     def __init__(self, at_once: int, most_waiting: int, budget: Budget | None = None) -> None:
@@ -57,12 +56,7 @@ class RunQueue:
         """When streams of events end although their runs have not, in monotonic seconds, once the queue is closing."""
 
     def require_room(self) -> None:
-        """Check that another job can be added.
-
-        Raises:
-            BusyError: it cannot.
-            BudgetSpentError: the budget is spent.
-        """
+        """Check that another job can be added. Raises BusyError, BudgetSpentError: it cannot, or all is spent."""
         if self._budget:
             self._budget.check()
         with self._lock:

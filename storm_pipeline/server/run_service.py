@@ -82,10 +82,8 @@ class RunService:
         """Accept a run, and return its name once its folder is made; it begins at once, or when its turn comes.
 
         Raises:
-            SettingsError: the topic, the recipe, the outline or a setting cannot be used.
-            BusyError: too many runs wait.
-            BudgetSpentError: the budget over all runs is spent.
-            RunError: its folder cannot be made.
+            SettingsError, RunError: the topic, recipe, outline or a setting cannot be used, or no folder can be made.
+            BusyError, BudgetSpentError: too many runs wait, or the budget over all runs is spent.
         """
         if order.makes == "outline" and order.outline is not None:
             raise SettingsError("an outline is made or given: leave 'outline' out, or order an article")
@@ -105,8 +103,7 @@ class RunService:
         """Resume a run, and return its name; without other settings, a finished one is left as it is.
 
         Raises:
-            UnknownRunError: there is no such run.
-            UnderWayError: it is under way or waits already.
+            UnknownRunError, UnderWayError: there is no such run, or it is under way or waits already.
             BusyError, BudgetSpentError: as :meth:`start`.
             SettingsError, RunError: a setting cannot be used, or the run is damaged or held by another process.
         """
@@ -122,11 +119,7 @@ class RunService:
         return name
 
     def go_on(self) -> tuple[str, ...]:
-        """Resume every run that an earlier server left interrupted or waiting, oldest first.
-
-        Returns:
-            Their names; what cannot be resumed is logged and left out.
-        """
+        """Resume every run that an earlier server left interrupted or waiting, oldest first; those that can be."""
         resumed = []
         for name in self.folders.unfinished():
             try:
@@ -138,9 +131,7 @@ class RunService:
     def stop(self, name: str) -> None:
         """Stop a run gracefully, or take it out of the queue; one that is not under way is left as it is.
 
-        Raises:
-            UnknownRunError: there is no such run.
-            UnderWayError: another process runs it.
+        Raises UnknownRunError, UnderWayError: there is no such run, or another process runs it.
         """
         if self._queue.withdraw(name):
             self.folders.end(name, "stopped", "stopped before its turn came")
@@ -150,10 +141,7 @@ class RunService:
     def delete(self, name: str) -> None:
         """Delete a run with everything that it has; one that waits is taken out of the queue.
 
-        Raises:
-            UnknownRunError: there is no such run.
-            UnderWayError: it is under way.
-            RunError: its folder cannot be deleted.
+        Raises UnknownRunError, UnderWayError, RunError: there is none, it is under way, or it cannot be deleted.
         """
         self.folders.path(name)
         with self._accepting:
@@ -169,6 +157,10 @@ class RunService:
     def views(self, most: int) -> tuple[RunView, ...]:
         """The newest runs, newest first. Raises RunError: the folder cannot be read."""
         return tuple(map(self._shown, self.folders.views(most)))
+
+    def article(self, name: str) -> Article:
+        """The article of a run without secrets. Raises as :meth:`RunFolders.article`."""
+        return self.redactor.article(self.folders.article(name))
 
     def events(self, name: str, after: int = 0) -> "Iterator[tuple[int, dict[str, Any]] | None]":
         """Events of a run as records, each with its number; None whenever there is nothing new.
@@ -218,10 +210,9 @@ class RunService:
 
         def work(sink: EventSink, halt: threading.Event, allowed: float | None) -> None:
             cap = settings.max_cost
+            limited = settings
             if allowed is not None and cap is not None and before + allowed < cap:
                 limited = settings.model_copy(update={"max_cost": before + allowed})
-            else:
-                limited = settings
             self._storms.get(limited).resume(folder, sinks=[sink], halt=halt)
 
         return Job(name, work, self._failed, max(0.0, (settings.max_cost or 0.0) - before))

@@ -1,4 +1,4 @@
-"""The server process of the HTTP API, and what would fail every run of it, found when it starts."""
+"""Serving the HTTP API and MCP, and what would fail every run of a server, found when it starts."""
 
 import asyncio
 import copy
@@ -8,17 +8,16 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.errors import needs_extra
+from storm_pipeline.models.keys import require_keys
 from storm_pipeline.run.log import RedactingFormatter, logger
+from storm_pipeline.run.search import open_engine
+from storm_pipeline.search.base import Search
+from storm_pipeline.search.registry import engines
 from storm_pipeline.server.gate import Access
+from storm_pipeline.settings import Settings
 
 if TYPE_CHECKING:
     from storm_pipeline.server.run_service import RunService
-
-
-from storm_pipeline.models.keys import require_keys
-from storm_pipeline.run.search import open_engine
-from storm_pipeline.search.registry import engines
-from storm_pipeline.settings import Settings
 
 _STREAM_SECONDS, _TASK_SECONDS, _SAVE_SECONDS = 2.0, 3, 1.0
 """At a shutdown: seconds in which runs may end, then streams do; in which answers may end; and again for the runs."""
@@ -87,14 +86,31 @@ def _logging(config: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
+def require_mcp() -> None:
+    """Check that the MCP library is installed. Raises MissingExtraError: it is not."""
+    with needs_extra("mcp", "the MCP server"):
+        import mcp.server.mcpserver  # noqa: F401
+
+
+def serve_mcp(service: "RunService", engine: Search | None = None) -> None:
+    """Serve MCP until standard input ends.
+
+    ``engine``: a search engine to use instead of the one that the owner's settings name.
+    """
+    from storm_pipeline.server.mcp_tools import SourceSearch, create_mcp_server
+
+    search = SourceSearch(service.remote.owner, engine)
+    try:
+        create_mcp_server(service, search).run("stdio")
+    finally:
+        search.close()
+
+
 def require_runnable(settings: Settings) -> None:
     """Check that runs with these settings can begin: keys, prices under a cap, and documents of the owner's own.
 
-    Nothing is downloaded, and no model is asked.
-
-    Raises:
-        SettingsError: a key or a price is missing, or there is no such engine.
-        CorpusError: the documents cannot be read.
+    Nothing is downloaded, and no model is asked. Raises SettingsError: a key or a price is missing, or there is no such
+    engine. Raises CorpusError: the documents cannot be read.
     """
     require_keys(settings)
     if any(f"{info.base_name}:" in settings.search for info in engines() if info.own):
