@@ -81,11 +81,7 @@ class BatchStore:
         repeated: int,
         outline: str | None = None,
     ) -> "BatchStore":
-        """Make a new folder ``<name>-<time>`` below ``root``.
-
-        Raises:
-            RunError: the folder cannot be made or written.
-        """
+        """Make a new folder ``<name>-<time>`` below ``root``. Raises RunError: it cannot be made or written."""
         stem = f"{slug(name)}-{time.strftime('%Y%m%d-%H%M%S')}"
         folder = new_folder(root, stem, "a batch's folder")
         fields = {"settings": dict(settings), "outline": outline, "at_once": at_once, "repeated": repeated}
@@ -99,8 +95,7 @@ class BatchStore:
     def open(cls, folder: Path) -> "BatchStore":
         """Open the folder of an existing batch.
 
-        Raises:
-            RunError: it is not a batch's folder, is damaged, is of a newer version, or another process holds it.
+        Raises RunError: it is not a batch's folder, is damaged, is of a newer version, or another process holds it.
         """
         return cls(folder, read_batch(folder))
 
@@ -111,11 +106,7 @@ class BatchStore:
         return saved_claim(self.folder, self._state.get("id"), {"": self.settings} | of_topics)
 
     def put(self, row: TopicStatus) -> None:
-        """Save the status of a topic.
-
-        Raises:
-            RunError: it cannot be written.
-        """
+        """Save the status of a topic. Raises RunError: it cannot be written."""
         if self._closed:
             return
         self.rows[row.number - 1] = row
@@ -125,11 +116,7 @@ class BatchStore:
             self.save()
 
     def save(self, **facts: Any) -> None:
-        """Write ``batch.json``, with facts about the batch as a whole.
-
-        Raises:
-            RunError: it cannot be written.
-        """
+        """Write ``batch.json``, with facts about the batch as a whole. Raises RunError: it cannot be written."""
         start = time.monotonic()
         self._state |= facts
         whole = self._state | {"topics": _ROWS.dump_python(self.rows, mode="json")}
@@ -162,8 +149,8 @@ class BatchStore:
     def _restored_rows(self, state: Mapping[str, Any]) -> list[TopicStatus]:
         """The rows of ``batch.json``, updated from the journal."""
         rows: dict[str, TopicStatus] = {str(row.number): row for row in state["topics"]}
+        path = self.folder / _JOURNAL
         for key, (*_, fields) in self._journal.earlier("row").items():
-            path = self.folder / _JOURNAL
             if key not in rows:
                 raise RunError(f"{path} names topic {key[:99]}, which {_STATE} lacks: restore both files")
             try:
@@ -183,8 +170,7 @@ def is_batch(folder: Path) -> bool:
 def read_batch(folder: Path) -> dict[str, Any]:
     """Content of ``batch.json``, ``topics`` as rows; it may be older than the journal.
 
-    Raises:
-        RunError: there is none, it is damaged, or it is of a newer version.
+    Raises RunError: there is none, it is damaged, or it is of a newer version.
     """
     path = folder / _STATE
     required = {"settings": dict, "at_once": int, "repeated": int, "topics": list}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from storm_pipeline.batch.batch_folder import BatchStore
-from storm_pipeline.batch.storm_pool import StormPool
+from storm_pipeline.batch.storm_pool import storm_pool
 from storm_pipeline.batch.topic_requests import TopicRequest, require_some_keys
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
 from storm_pipeline.concurrency import Tasks
@@ -75,7 +75,7 @@ class Batch:
         self._left_out = unknown | displaced({"lm"} & self._overrides.keys())
         self._accept_damage = accept_damage
         self._sinks = tuple(sinks)
-        self._storms = StormPool(open_storm, size=store.at_once + _IDLE_STORMS)
+        self._storm = storm_pool(open_storm, size=store.at_once + _IDLE_STORMS)
         self._refused_keys: dict[tuple[str | None, ...], str] = {}
         self._wrong_settings: list[SettingsError] = []
         self._halts: set[threading.Event] = set()
@@ -278,12 +278,11 @@ class Batch:
     def _settings(self, row: TopicStatus) -> Settings:
         own = row.request.settings
         shared = {n: v for n, v in self._store.settings.items() if n not in displaced({"lm"} & own.keys())}
-        values = {**shared, **own}
-        values = {n: v for n, v in values.items() if n not in self._left_out}
+        values = {n: v for n, v in {**shared, **own}.items() if n not in self._left_out}
         return Settings.build({**values, **self._overrides, "out": self.folder})
 
     def _article(self, row: TopicStatus, ledger: Ledger, halt: threading.Event) -> Article:
-        storm = self._storms.get(self._settings(row))
+        storm = self._storm(self._settings(row))
         sinks: list[EventSink] = [ledger, CallbackSink(lambda event: self._on_event(row, event))]
         # by name only, so that a path in a damaged file cannot escape the batch's folder
         folder = self.folder / Path(row.folder).name
@@ -339,11 +338,5 @@ def _written(row: TopicStatus, article: Article) -> TopicStatus:
 
 
 def _with_usage(row: TopicStatus, usage: Usage) -> TopicStatus:
-    return replace(
-        row,
-        calls=usage.calls,
-        tokens_in=usage.tokens_in,
-        tokens_out=usage.tokens_out,
-        cost=usage.cost,
-        seconds=usage.seconds,
-    )
+    names = ("calls", "tokens_in", "tokens_out", "cost", "seconds")
+    return replace(row, **{name: getattr(usage, name) for name in names})

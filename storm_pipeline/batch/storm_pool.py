@@ -1,8 +1,8 @@
 """A pool of ``Storm`` objects, shared by topics with equal settings."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from storm_pipeline.settings import Settings
@@ -11,28 +11,18 @@ if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
 
 
-class StormPool:
-    """An LRU cache of ``Storm`` objects by settings. Thread-safe.
+def storm_pool(open_storm: "Callable[[Settings], Storm] | None", *, size: int) -> "Callable[[Settings], Storm]":
+    """Gives the ``Storm`` with some settings, from any thread: one of the ``size`` used last, else a new one.
 
-    Args:
-        open_storm: makes a ``Storm``; default: the class itself.
-        size: number of objects kept; an evicted one lives until its runs end.
+    One that is no longer kept lives until its runs end. ``open_storm`` makes one; None: the class itself does.
     """
+    kept, lock = lru_cache(size)(open_storm or _default_storm), threading.Lock()
 
-    def __init__(self, open_storm: "Callable[[Settings], Storm] | None" = None, *, size: int) -> None:
-        self._open = open_storm or _default_storm
-        self._size = size
-        self._cache: OrderedDict[Settings, Storm] = OrderedDict()
-        self._lock = threading.Lock()
+    def get(settings: Settings) -> "Storm":
+        with lock:  # so that of equal settings one alone is made
+            return kept(settings)
 
-    def get(self, settings: Settings) -> "Storm":
-        """The ``Storm`` with these settings."""
-        with self._lock:
-            storm = self._cache.pop(settings, None) or self._open(settings)
-            self._cache[settings] = storm
-            while len(self._cache) > self._size:
-                self._cache.popitem(last=False)
-            return storm
+    return get
 
 
 def _default_storm(settings: Settings) -> "Storm":

@@ -111,12 +111,7 @@ def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicReque
 def require_some_keys(settings: Mapping[str, Any], requests: Sequence[TopicRequest]) -> None:
     """Check that the keys of at least one topic are set; topics that lack theirs fail by themselves.
 
-    Args:
-        settings: the batch's settings, by field name.
-        requests: the topics, at least one.
-
-    Raises:
-        SettingsError: no topic can be begun; says what the first one lacks.
+    ``settings``: those of the batch. Raises SettingsError: no topic can be begun; says what the first one lacks.
     """
     problems: list[str] = []
     for request in requests:

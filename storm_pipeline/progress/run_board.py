@@ -71,16 +71,9 @@ class RunBoard:
     def task(self, name: str, total: int | None = None, *, in_bytes: bool = False, waiting: bool = False) -> Task:
         """The task of a stage or download; a new one, which starts unless it is ``waiting``, if there is none."""
         if name not in self._tasks:
-            fields: dict[str, Any] = {
-                "label": "",
-                "reused": 0,
-                "running": 0,
-                "starts": 0,
-                "calls": 0,
-                "in_bytes": in_bytes,
-            }
-            number = self._bars.add_task(name, start=not waiting, total=total, **fields)
-            self._tasks[name] = next(task for task in self._bars.tasks if task.id == number)
+            counts: dict[str, Any] = dict.fromkeys(("reused", "running", "starts", "calls"), 0)
+            self._bars.add_task(name, start=not waiting, total=total, label="", in_bytes=in_bytes, **counts)
+            self._tasks[name] = self._bars.tasks[-1]
         return self._tasks[name]
 
     def expect(self, phases: tuple[Phase, ...]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from storm_pipeline.batch.storm_pool import StormPool
+from storm_pipeline.batch.storm_pool import storm_pool
 from storm_pipeline.errors import RunError, SettingsError, StormError
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.log import logger
@@ -73,7 +73,7 @@ class RunService:
         self.remote = remote
         self.folders = RunFolders(remote.owner.out)
         self.redactor = Redactor((remote.owner.out, remote.owner.cache))
-        self._storms = StormPool(open_storm, size=_POOL)
+        self._storm = storm_pool(open_storm, size=_POOL)
         budgeted = None if budget is None else Budget(remote.owner.out, budget)
         self._queue = RunQueue(at_once, most_waiting, budgeted)
         self._accepting = threading.Lock()
@@ -87,7 +87,7 @@ class RunService:
         """
         if order.makes == "outline" and order.outline is not None:
             raise SettingsError("an outline is made or given: leave 'outline' out, or order an article")
-        storm = self._storms.get(self.remote.for_new_run(order.settings))
+        storm = self._storm(self.remote.for_new_run(order.settings))
         makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
         with self._accepting:
             self._queue.require_room()
@@ -213,7 +213,7 @@ class RunService:
             limited = settings
             if allowed is not None and cap is not None and before + allowed < cap:
                 limited = settings.model_copy(update={"max_cost": before + allowed})
-            self._storms.get(limited).resume(folder, sinks=[sink], halt=halt)
+            self._storm(limited).resume(folder, sinks=[sink], halt=halt)
 
         return Job(name, work, self._failed, max(0.0, (settings.max_cost or 0.0) - before))
 
