@@ -11,7 +11,7 @@ from storm_pipeline import Storm
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.server import connections
-from storm_pipeline.server.gate import TOKEN_VARIABLE, Access
+from storm_pipeline.server.gate import TOKEN_VARIABLE, checked_token
 from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.server.run_service import RunService
 from storm_pipeline.server.serving import serve_api
@@ -43,4 +43,4 @@ if __name__ == "__main__":
     port, lm, runs, cache, *allow = sys.argv[1:]
     remote = RemoteSettings.build(small_settings(lm, Path(runs), Path(cache)), allow)
     with RunService(remote, at_once=1, open_storm=small_storm) as service:
-        serve_api(service, "127.0.0.1", int(port), Access.build("127.0.0.1", os.environ.get(TOKEN_VARIABLE, "")))
+        serve_api(service, "127.0.0.1", int(port), checked_token("127.0.0.1", os.environ.get(TOKEN_VARIABLE, "")))

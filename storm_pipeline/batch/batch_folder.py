@@ -40,15 +40,6 @@ class BatchStore:
     ``batch.json`` holds the format, the settings of the batch, and a row per topic with the folder of its run. It is
     written atomically when the batch starts and ends, and now and then in between; ``journal.jsonl`` holds every
     change at once, so that the state of a killed batch can be restored.
-
-    Attributes:
-        folder: path of the folder.
-        rows: status of the topics, in order.
-        settings: explicitly given settings of the batch, as JSON values.
-        outline: headings of every article, as the user wrote them; None where each has its own.
-        at_once: articles written concurrently.
-        repeated: number of duplicate requests dropped.
-        is_new: whether this object made the folder.
     """
 
     def __init__(self, folder: Path, state: Mapping[str, Any]) -> None:
@@ -61,13 +52,13 @@ class BatchStore:
         except BaseException:
             self._lock.release()
             raise
-        self.settings: dict[str, Any] = self._state["settings"]
-        self.outline: str | None = self._state.get("outline")
-        self.at_once: int = self._state["at_once"]
-        self.repeated: int = self._state["repeated"]
+        self.settings: dict[str, Any] = self._state["settings"]  # those given explicitly, as JSON values
+        self.outline: str | None = self._state.get("outline")  # the user's headings of every article, if any
+        self.at_once: int = self._state["at_once"]  # articles written concurrently
+        self.repeated: int = self._state["repeated"]  # number of duplicate requests dropped
         self._next_save = 0.0
         self._closed = self._discarded = False
-        self.is_new = False
+        self.is_new = False  # whether this object made the folder
 
     @classmethod
     def create(

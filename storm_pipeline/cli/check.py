@@ -1,6 +1,6 @@
 """``storm check``: any article judged against its sources, sentence by sentence."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from storm_pipeline.check import Checked, CheckedSentence
     from storm_pipeline.check.fixing import Proposal
     from storm_pipeline.judges.base import Judge
-    from storm_pipeline.pages.extract import Page
     from storm_pipeline.settings import Settings
     from storm_pipeline.types import Article
 
@@ -61,6 +60,7 @@ def check(
     sentences fail, for use in scripts.
     """
     with Guard(debug=debug):
+        from storm_pipeline.check import check_article, read_for_check
         from storm_pipeline.errors import DatasetError
         from storm_pipeline.judges.opening import open_judge
         from storm_pipeline.pages.reading import kept_pages
@@ -68,7 +68,8 @@ def check(
         statuses = _statuses(fail_on)
         settings = settings_asking(ctx.obj)
         judge = open_judge(settings.judge, settings)
-        checked = _checked(article, judge, pages, None if offline else kept_pages(settings))
+        read = read_for_check(article, pages, None if offline else kept_pages(settings))
+        checked = check_article(read.article, judge, read.unread)
         if to is not None:
             _write(checked, to)
         nothing_read = bool(checked.unread) and checked.support is None
@@ -138,13 +139,6 @@ def _statuses(given: str) -> list[str]:
     if unknown := [name for name in names if name not in STATUSES]:
         raise SettingsError(f"--fail-on has no verdict {unknown[0]!r}: choose among {', '.join(STATUSES)}")
     return names
-
-
-def _checked(article: Path, judge: "Judge", sources: Path | None, fetch: "Callable[[str], Page] | None") -> "Checked":
-    from storm_pipeline.check import check_article, read_for_check
-
-    read = read_for_check(article, sources, fetch)
-    return check_article(read.article, judge, read.unread)
 
 
 def _print(checked: "Checked", *, as_json: bool) -> None:

@@ -63,16 +63,16 @@ def serve(
         from storm_pipeline.configuration.layers import configured
         from storm_pipeline.configuration.variables import variable
         from storm_pipeline.errors import SettingsError
-        from storm_pipeline.server.gate import TOKEN_VARIABLE, Access
+        from storm_pipeline.server.gate import TOKEN_VARIABLE, checked_token
         from storm_pipeline.server.serving import require_api, serve_api
 
         if not api:
             raise SettingsError("say what to serve: storm serve --api")
         settings = configured(ctx.obj)  # also reads the token where .env holds it
-        access = Access.build(host, variable(TOKEN_VARIABLE))
+        token = checked_token(host, variable(TOKEN_VARIABLE))
         require_api()
         with _service(with_chosen_model(settings), allow, at_once, queue, budget, go_on=go_on) as service:
-            serve_api(service, host, port, access)
+            serve_api(service, host, port, token)
 
 
 def mcp(

@@ -4,7 +4,6 @@ import asyncio
 import hmac
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
 _SHORTEST_TOKEN = 16
 _BODY_SECONDS = 30.0
 _MOST_REQUESTS = 100
+_MOST_BYTES = 64 * 1024  # of a request's body
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -22,29 +22,21 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 
-@dataclass(frozen=True)
-class Access:
-    """Who may call a server."""
+def checked_token(host: str, token: str) -> str:
+    """The token that callers of a server on this address send, as ``Authorization: Bearer …``; empty: none is needed.
 
-    token: str = ""  # what callers send as ``Authorization: Bearer …``; empty if none is needed
-    most_bytes: int = 64 * 1024  # maximum size of a request's body
-
-    @classmethod
-    def build(cls, host: str, token: str) -> "Access":
-        """The access to a server that listens on an address.
-
-        Raises SettingsError: others can reach the address and there is no token, or the token is short.
-        """
-        if token and len(token) < _SHORTEST_TOKEN:
-            raise SettingsError(
-                f"{TOKEN_VARIABLE} has {len(token)} characters, which can be guessed: set at least {_SHORTEST_TOKEN}"
-            )
-        if not token and not is_loopback(host):
-            raise SettingsError(
-                f"others can reach {host}, so callers need a token: set {TOKEN_VARIABLE} to at least "
-                f"{_SHORTEST_TOKEN} random characters, or listen on 127.0.0.1"
-            )
-        return cls(token)
+    Raises SettingsError: others can reach the address and there is no token, or the token is short.
+    """
+    if token and len(token) < _SHORTEST_TOKEN:
+        raise SettingsError(
+            f"{TOKEN_VARIABLE} has {len(token)} characters, which can be guessed: set at least {_SHORTEST_TOKEN}"
+        )
+    if not token and not is_loopback(host):
+        raise SettingsError(
+            f"others can reach {host}, so callers need a token: set {TOKEN_VARIABLE} to at least "
+            f"{_SHORTEST_TOKEN} random characters, or listen on 127.0.0.1"
+        )
+    return token
 
 
 def is_loopback(host: str) -> bool:
@@ -61,13 +53,12 @@ class Gate:
     Without a token, a request must name this machine as its host and must not come from a page of another site, since a
     browser lets any page send requests to a local server.
 
-    Args:
-        open_path: path that needs no token, such as ``/health``.
+    ``open_path``: path that needs no token, such as ``/health``.
     """
 
-    def __init__(self, app: App, access: Access, open_path: str = "") -> None:
+    def __init__(self, app: App, token: str, open_path: str = "") -> None:
         self._app = app
-        self._access = access
+        self._token = token
         self._open_path = open_path
         self._under_way = 0
 
@@ -87,7 +78,7 @@ class Gate:
             await _refuse(send, 408, f"the body did not arrive within {_BODY_SECONDS:g} seconds")
             return
         if body is None:
-            await _refuse(send, 413, f"the body is larger than {self._access.most_bytes} bytes")
+            await _refuse(send, 413, f"the body is larger than {_MOST_BYTES} bytes")
             return
         if self._under_way >= _MOST_REQUESTS:
             await _refuse(send, 503, f"{_MOST_REQUESTS} requests are under way: try again later")
@@ -99,9 +90,9 @@ class Gate:
             self._under_way -= 1
 
     def _refusal(self, path: str, headers: dict[str, str]) -> tuple[int, str] | None:
-        if self._access.token:
+        if self._token:
             given = headers.get("authorization", "")
-            wanted = f"Bearer {self._access.token}"
+            wanted = f"Bearer {self._token}"
             is_right = hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode("utf-8", "replace"))
             return None if is_right or path == self._open_path else (401, "the token is missing or wrong")
         if _host(f"//{headers.get('host', '')}") not in _LOCAL_NAMES:
@@ -114,13 +105,13 @@ class Gate:
     async def _body(self, headers: dict[str, str], receive: Receive) -> bytes | None:
         """The whole body; None if it is too large."""
         announced = headers.get("content-length", "")
-        if announced.isdigit() and int(announced) > self._access.most_bytes:
+        if announced.isdigit() and int(announced) > _MOST_BYTES:
             return None
         body = b""
         while True:
             message = await receive()
             body += bytes(message.get("body", b""))
-            if len(body) > self._access.most_bytes:
+            if len(body) > _MOST_BYTES:
                 return None
             if not message.get("more_body", False):
                 return body

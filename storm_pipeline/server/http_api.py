@@ -26,7 +26,7 @@ from storm_pipeline.errors import (
 )
 from storm_pipeline.render.links import IMAGE_POLICY
 from storm_pipeline.server.checking import ArticleCheck, SentPage
-from storm_pipeline.server.gate import Access, Gate
+from storm_pipeline.server.gate import Gate
 from storm_pipeline.server.remote_settings import article_as, article_format, article_formats
 from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRunError
 from storm_pipeline.server.run_queue import BusyError
@@ -82,8 +82,8 @@ class ResumeOrder(BaseModel):
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change, such as a cap.")
 
 
-def create_app(service: RunService, access: Access | None = None) -> Gate:
-    """The ASGI application of a service. ``access``: who may call it; by default everybody on this machine."""
+def create_app(service: RunService, token: str = "") -> Gate:
+    """The ASGI application of a service. ``token``: what callers send; empty if none is needed."""
     app = FastAPI(
         title="storm-pipeline",
         version=__version__,
@@ -111,7 +111,7 @@ def create_app(service: RunService, access: Access | None = None) -> Gate:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(Exception, _unexpected)
-    return Gate(app, access or Access(), _HEALTH)
+    return Gate(app, token, _HEALTH)
 
 
 class _Routes:

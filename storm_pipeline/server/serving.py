@@ -13,7 +13,6 @@ from storm_pipeline.run.log import RedactingFormatter, logger
 from storm_pipeline.run.search import open_engine
 from storm_pipeline.search.base import Search
 from storm_pipeline.search.registry import engines
-from storm_pipeline.server.gate import Access
 from storm_pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,12 +30,12 @@ def require_api() -> None:
         import uvicorn  # noqa: F401
 
 
-def serve_api(service: "RunService", host: str, port: int, access: Access) -> None:
+def serve_api(service: "RunService", host: str, port: int, token: str) -> None:
     """Serve the API until SIGINT or SIGTERM; a second one ends the process at once.
 
     Runs under way are then stopped, and their streams of events ended. The process ends within five seconds: a run
-    whose model has not answered by then is interrupted, and can be resumed. ``access``: who may call, see
-    :meth:`Access.build`.
+    whose model has not answered by then is interrupted, and can be resumed. ``token``: what callers send, see
+    :func:`storm_pipeline.server.gate.checked_token`.
     """
     import uvicorn
 
@@ -57,7 +56,7 @@ def serve_api(service: "RunService", host: str, port: int, access: Access) -> No
             await super().shutdown(sockets)
 
     config = uvicorn.Config(
-        create_app(service, access),
+        create_app(service, token),
         host=host,
         port=port,
         http=BoundedProtocol,
