@@ -5,9 +5,10 @@ import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from uuid import uuid4
 
 from pydantic import TypeAdapter, ValidationError
@@ -34,7 +35,7 @@ _SAVE_PAUSE = 20.0
 """Minimum pause between saves of ``batch.json``, in multiples of the last save's duration."""
 
 
-class BatchStore:
+class BatchStore(AbstractContextManager["BatchStore"]):
     """The folder of one batch. Use it in ``with``. Not thread-safe: callers serialise changes.
 
     ``batch.json`` holds the format, the settings of the batch, and a row per topic with the folder of its run. It is
@@ -130,9 +131,6 @@ class BatchStore:
         self._lock.release()
         if self._discarded:
             shutil.rmtree(self.folder, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

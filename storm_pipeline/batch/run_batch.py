@@ -5,9 +5,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.storm_pool import storm_pool
@@ -45,7 +46,7 @@ _IDLE_STORMS = 2
 _LOG = logging.getLogger(__name__)
 
 
-class Batch:
+class Batch(AbstractContextManager["Batch"]):
     """Topics to write about and their folder; :meth:`run` writes them. Use it in ``with``.
 
     Concurrent model calls are limited per run by ``workers`` and over all runs by ``process_workers``. Topics with
@@ -207,9 +208,6 @@ class Batch:
     def close(self) -> None:
         """Release the folder. Idempotent."""
         self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

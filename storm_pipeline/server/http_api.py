@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -30,7 +30,7 @@ from storm_pipeline.server.gate import Gate
 from storm_pipeline.server.remote_settings import article_as, article_format, article_formats
 from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRunError
 from storm_pipeline.server.run_queue import BusyError
-from storm_pipeline.server.run_service import Order, RunService, UnderWayError
+from storm_pipeline.server.run_service import RunOrder, RunService, UnderWayError
 
 _POLL = 0.25  # seconds between two checks for new events
 _HEALTH = "/health"
@@ -47,20 +47,6 @@ _STATUS: dict[type[Exception], int] = {
     StormError: 500,
 }
 """Status codes by error, the most specific first."""
-
-
-class RunOrder(BaseModel):
-    """The body of a request for a new run."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    topic: str = Field(description="Topic of the article, at most 300 characters.")
-    makes: Literal["article", "outline"] = "article"
-    recipe: str | None = Field(
-        default=None, description="Name of the method; default: that of `storm write` or `storm outline`."
-    )
-    outline: str | None = Field(default=None, description="Headings of the article: '#' headings or a list.")
-    settings: dict[str, Any] = Field(default_factory=dict, description="Settings that callers may choose.")
 
 
 class CheckOrder(BaseModel):
@@ -143,7 +129,7 @@ class _Routes:
 
     def start(self, order: RunOrder, response: Response) -> RunView:
         """Start a run; where as many are under way as the server allows, it waits for its turn."""
-        name = self._service.start(Order(order.topic, order.makes, order.recipe, order.outline, order.settings))
+        name = self._service.start(order)
         response.headers["Location"] = f"/runs/{name}"
         return self._service.view(name)
 

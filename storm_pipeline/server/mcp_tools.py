@@ -22,7 +22,7 @@ from storm_pipeline.run.search import RunSearch, open_engine
 from storm_pipeline.search.base import Search
 from storm_pipeline.server.checking import ArticleCheck, SentPage
 from storm_pipeline.server.remote_settings import article_as, article_format, article_formats
-from storm_pipeline.server.run_service import Order, RunService
+from storm_pipeline.server.run_service import RunOrder, RunService
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.fitting import without_control_tokens
 from storm_pipeline.text.formatting import printable
@@ -101,14 +101,14 @@ class _Tools:
 
         Returns the name of the run and the article in Markdown.
         """
-        return await self._made(Order(topic, "article", recipe, outline, settings or {}), ctx)
+        return await self._made(RunOrder(topic=topic, recipe=recipe, outline=outline, settings=settings or {}), ctx)
 
     async def outline(self, topic: Topic, ctx: Progress, settings: Chosen = None) -> str:
         """Research a topic and outline an article about it. Takes minutes.
 
         Returns the name of the run and the outline in Markdown.
         """
-        return await self._made(Order(topic, "outline", settings=settings or {}), ctx)
+        return await self._made(RunOrder(topic=topic, makes="outline", settings=settings or {}), ctx)
 
     async def resume(self, run: Run, ctx: Progress, settings: Chosen = None) -> str:
         """Continue a run that was stopped or interrupted, or that failed; return its article or outline."""
@@ -176,7 +176,7 @@ class _Tools:
         with self._refusing(ResourceError):
             return self._service.folders.outline(run)
 
-    async def _made(self, order: Order, ctx: Progress) -> str:
+    async def _made(self, order: RunOrder, ctx: Progress) -> str:
         with self._refusing(ToolError):
             name = await asyncio.to_thread(self._service.start, order)
         return await self._result(name, ctx)

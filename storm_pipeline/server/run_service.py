@@ -3,8 +3,11 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from storm_pipeline.batch.storm_pool import storm_pool
 from storm_pipeline.errors import RunError, SettingsError, StormError
@@ -29,18 +32,21 @@ class UnderWayError(StormError):
     """The run is under way or waits for its turn, here or in another process."""
 
 
-@dataclass(frozen=True)
-class Order:
-    """A run that a caller orders."""
+class RunOrder(BaseModel):
+    """The body of a request for a new run."""
 
-    topic: str  # topic of the article
-    makes: str = "article"  # ``article`` or ``outline``
-    recipe: str | None = None  # the method; None is the default
-    outline: str | None = None  # headings of the article as text, instead of an outline that is made
-    settings: Mapping[str, Any] = field(default_factory=dict)  # settings that the caller chooses
+    model_config = ConfigDict(extra="forbid")
+
+    topic: str = Field(description="Topic of the article, at most 300 characters.")
+    makes: Literal["article", "outline"] = "article"
+    recipe: str | None = Field(
+        default=None, description="Name of the method; default: that of `storm write` or `storm outline`."
+    )
+    outline: str | None = Field(default=None, description="Headings of the article: '#' headings or a list.")
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings that callers may choose.")
 
 
-class RunService:
+class RunService(AbstractContextManager["RunService"]):
     """The runs of one server. Thread-safe; use it in ``with``, which stops its runs gracefully at the end.
 
     An order that is accepted has a folder from then on: it waits there, is begun by resuming it, and keeps the reason
@@ -78,7 +84,7 @@ class RunService:
         self._queue = RunQueue(at_once, most_waiting, budgeted)
         self._accepting = threading.Lock()
 
-    def start(self, order: Order) -> str:
+    def start(self, order: RunOrder) -> str:
         """Accept a run, and return its name once its folder is made; it begins at once, or when its turn comes.
 
         Raises:
@@ -197,9 +203,6 @@ class RunService:
         """Whether the server is shutting down."""
         return self._queue.closed is not None
 
-    def __enter__(self) -> "RunService":
-        return self
-
     def __exit__(self, *error: object) -> None:
         self.close()
 
@@ -235,7 +238,7 @@ class RunService:
         return replace(view, state=state, position=position, reason=self.redactor.text(view.reason))
 
 
-def _outline(order: Order) -> Outline | None:
+def _outline(order: RunOrder) -> Outline | None:
     """The outline of an order, parsed from its text: a remote caller must not name a file."""
     if order.outline is None:
         return None

@@ -19,14 +19,14 @@ from storm_pipeline.run.listing import run_entry
 from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.server.run_folders import UnknownRunError
 from storm_pipeline.server.run_queue import BusyError
-from storm_pipeline.server.run_service import Order, RunService, UnderWayError
+from storm_pipeline.server.run_service import RunOrder, RunService, UnderWayError
 from storm_pipeline.settings import Settings
 
 PRICES = ("openai/fake=10/10",)
 
 
-def order(topic: str, **settings: Any) -> Order:
-    return Order(topic, recipe="direct", settings=settings)
+def order(topic: str, **settings: Any) -> RunOrder:
+    return RunOrder(topic=topic, recipe="direct", settings=settings)
 
 
 @contextmanager
@@ -117,7 +117,7 @@ def test_an_accepted_run_that_fails_stays_with_its_reason(tmp_path: Path) -> Non
 
 def test_what_cannot_be_accepted_leaves_no_folder(tmp_path: Path) -> None:
     with FakeModel(answers()) as model, service(model, tmp_path) as runs:
-        for bad in (order(" "), Order("Silk Road", recipe="strom"), order("Silk Road", lm="other")):
+        for bad in (order(" "), RunOrder(topic="Silk Road", recipe="strom"), order("Silk Road", lm="other")):
             with pytest.raises(SettingsError):
                 runs.start(bad)
     assert not (tmp_path / "runs").exists()
