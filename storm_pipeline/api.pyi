@@ -5,7 +5,7 @@ from storm_pipeline.cli.consent import require_consent as require_consent, setti
 from storm_pipeline.cli.guard import Guard as Guard
 from storm_pipeline.cli.options import SettingsCommand as SettingsCommand
 from storm_pipeline.cli.output import say as say, table_text as table_text
-from storm_pipeline.cli.signals import stopping as stopping
+from storm_pipeline.cli.guard import stopping as stopping
 from storm_pipeline.concurrency import (
     Tasks as Tasks,
     parallel_map as parallel_map,

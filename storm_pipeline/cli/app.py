@@ -10,20 +10,18 @@ import typer
 from storm_pipeline import __version__
 from storm_pipeline.cli.added_commands import StormGroup
 from storm_pipeline.cli.batch import batch
-from storm_pipeline.cli.check import check
+from storm_pipeline.cli.check import check, refresh
 from storm_pipeline.cli.compile import compile_programs
 from storm_pipeline.cli.consent import trust
 from storm_pipeline.cli.downloads import assets_app
 from storm_pipeline.cli.estimate import estimate
 from storm_pipeline.cli.export import export
-from storm_pipeline.cli.guard import INTERRUPTED, Guard
+from storm_pipeline.cli.guard import INTERRUPTED, Guard, end_now
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say, silence_stdout
-from storm_pipeline.cli.refresh import refresh
 from storm_pipeline.cli.runs import runs, show
 from storm_pipeline.cli.serve import mcp, serve
 from storm_pipeline.cli.setup import doctor, init
-from storm_pipeline.cli.signals import end_now
 from storm_pipeline.cli.sources import documents, search_app, sources_app
 from storm_pipeline.cli.write import answer, outline, resume, write
 from storm_pipeline.concurrency import tune_process

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_pipeline.cli.consent import settings_asking, with_chosen_model, with_consent
-from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.guard import Guard, stopping
 from storm_pipeline.cli.options import Debug, OutlineFile, Quiet
 from storm_pipeline.cli.output import EventLines, Shown, say, table_text, tell
-from storm_pipeline.cli.signals import stopping
+from storm_pipeline.errors import StoppedError
 
 if TYPE_CHECKING:
     from storm_pipeline.batch import Batch, BatchReport, BatchSink
@@ -91,14 +91,13 @@ def _run(make: "Callable[..., Batch]", guard: Guard, shown: Shown) -> None:
 
 
 def _print_report(report: "BatchReport", shown: Shown) -> None:
-    from storm_pipeline.errors import StoppedError
-    from storm_pipeline.progress import batch_summary
+    from storm_pipeline.progress.batch_progress import SUMMARY_COLUMNS, summary_of, summary_rows
 
-    table = table_text(batch_summary.COLUMNS, batch_summary.rows_of(report))
+    table = table_text(SUMMARY_COLUMNS, summary_rows(report))
     if not shown.json_events:
         say(f"{table}\n{report.folder / 'batch.json'}")
     if not shown.quiet:
-        summary = batch_summary.of_batch(report)
+        summary = summary_of(report)
         tell(f"{table}\n{summary}" if shown.json_events else summary)
     if report.all_written:
         return

@@ -1,26 +1,28 @@
-"""``storm check``: any article judged against its sources, sentence by sentence."""
+"""``storm check`` and ``storm refresh``: an article judged against its sources, as they were or are now."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from storm_pipeline.cli.consent import settings_asking
+from storm_pipeline.cli.export import article_of
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table, tell
+from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.files import write_atomically
 from storm_pipeline.text.formatting import counted, is_printable, printable
 
 if TYPE_CHECKING:
     from storm_pipeline.check import Checked, CheckedSentence
     from storm_pipeline.check.fixing import Proposal
+    from storm_pipeline.check.refreshing import Refreshed
     from storm_pipeline.judges.base import Judge
     from storm_pipeline.settings import Settings
-    from storm_pipeline.types import Article
 
 _TEXTS = (".md", ".txt", ".wiki")
-FAILED = 3
+_FAILED = 3
 """Exit status if sentences fail; 0: none does, 1: an error, 2: a setting or an option is wrong."""
 
 
@@ -60,8 +62,7 @@ def check(
     sentences fail, for use in scripts.
     """
     with Guard(debug=debug):
-        from storm_pipeline.check import check_article, read_for_check
-        from storm_pipeline.errors import DatasetError
+        from storm_pipeline.check import check_article, read_for_check, report
         from storm_pipeline.judges.opening import open_judge
         from storm_pipeline.pages.reading import kept_pages
 
@@ -71,7 +72,7 @@ def check(
         read = read_for_check(article, pages, None if offline else kept_pages(settings))
         checked = check_article(read.article, judge, read.unread)
         if to is not None:
-            _write(checked, to)
+            _write(to, {"check.json": report.to_json(checked), "check.html": report.to_page(checked)})
         nothing_read = bool(checked.unread) and checked.support is None
         if as_json or not nothing_read:
             _print(checked, as_json=as_json)
@@ -82,7 +83,7 @@ def check(
             if fix:
                 _fix(article, checked, failing, judge, settings, apply=apply)
             tell(f"{len(failing)} of {counted(len(checked.sentences), 'sentence')} fail ({', '.join(statuses)})")
-            raise typer.Exit(FAILED)
+            raise typer.Exit(_FAILED)
 
 
 def _fix(
@@ -96,7 +97,6 @@ def _fix(
 ) -> None:
     """Print the proposed edits as a diff, of the file's text where it is text, else of the article as Markdown."""
     from storm_pipeline.check.fixing import applied, diff
-    from storm_pipeline.errors import SettingsError
 
     is_text = file.suffix in _TEXTS
     if apply and not is_text:
@@ -113,13 +113,6 @@ def _fix(
         tell(f"changed {file}")
 
 
-def edited(checked: "Checked", failing: "Sequence[CheckedSentence]", judge: "Judge", settings: "Settings") -> "Article":
-    """The article with the edits that a model proposes for sentences that fail; all others stay as they are."""
-    from storm_pipeline.check.fixing import with_proposals
-
-    return with_proposals(checked.article, _proposals(checked, failing, judge, settings))
-
-
 def _proposals(
     checked: "Checked", failing: "Sequence[CheckedSentence]", judge: "Judge", settings: "Settings"
 ) -> "tuple[Proposal, ...]":
@@ -133,7 +126,6 @@ def _proposals(
 
 def _statuses(given: str) -> list[str]:
     from storm_pipeline.check.judging import STATUSES
-    from storm_pipeline.errors import SettingsError
 
     names = [name.strip() for name in given.split(",") if name.strip()]
     if unknown := [name for name in names if name not in STATUSES]:
@@ -152,9 +144,65 @@ def _print(checked: "Checked", *, as_json: bool) -> None:
     say(report.summary(checked))
 
 
-def _write(checked: "Checked", folder: Path) -> None:
-    from storm_pipeline.check import report
-
+def _write(folder: Path, texts: Mapping[str, str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in (("check.json", report.to_json(checked)), ("check.html", report.to_page(checked))):
+    for name, text in texts.items():
         write_atomically(folder / name, text)
+
+
+def refresh(
+    ctx: typer.Context,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run, or its article.json.")],
+    *,
+    rewrite: Annotated[
+        bool, typer.Option("--rewrite", help="Ask the model of --lm for sentences that their pages support no more.")
+    ] = False,
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="DIR", help="Write the refreshed article into this folder.")
+    ] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Read the sources of RUN's article again, and print the sentences whose passages changed or vanished.
+
+    With --to, writes the article as JSON, Markdown and a page: those sentences cite what their pages say now, all
+    others stay as they are. Ends with 3 if a sentence has lost its support.
+    """
+    with Guard(debug=debug):
+        from storm_pipeline.check.fixing import with_proposals
+        from storm_pipeline.check.refreshing import refresh as refreshed
+        from storm_pipeline.judges.opening import open_judge
+        from storm_pipeline.pages.reading import kept_pages
+
+        settings = settings_asking(ctx.obj)
+        article = article_of(run)
+        judge = open_judge(settings.judge, settings)
+        found = refreshed(article, judge, kept_pages(settings.model_copy(update={"search_cache": "refresh"})))
+        _print_changes(found)
+        failing = [own for own in found.checked.sentences if own.place in found.failing]
+        result = found.checked.article
+        if rewrite and failing:
+            result = with_proposals(result, _proposals(found.checked, failing, judge, settings))
+        if to is not None:
+            texts = {
+                "article.json": result.to_json(),
+                "article.md": result.to_markdown(),
+                "article.html": result.to_html(),
+            }
+            _write(to, texts)
+            say("\n".join(str(to / name) for name in texts))
+        if failing:
+            raise typer.Exit(_FAILED)
+
+
+def _print_changes(found: "Refreshed") -> None:
+    rows = [
+        (str(own.place + 1), own.kind, "no" if own.place in found.failing else "", own.source, own.text, own.reason)
+        for own in found.changes
+    ]
+    if rows:
+        show_table(("sentence", "passage", "supported", "source", "text", "why"), rows)
+    sentences = len({own.place for own in found.changes})
+    lost = len(found.failing)
+    say(f"{counted(sentences, 'sentence')} with a passage that changed or vanished, {lost} not supported now")
+    if found.uncompared:
+        tell(f"not compared, since the words are a search engine's: {counted(found.uncompared, 'citation')}")

@@ -10,6 +10,7 @@ from storm_pipeline.cli.consent import settings_known
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table
+from storm_pipeline.errors import AssetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +100,6 @@ def verify(names: _Names = None, *, cache: _Cache = None, debug: Tracebacks = Fa
     """Verify the hashes of downloads; without names, of all that are present."""
     with Guard(debug=debug):
         from storm_pipeline import assets
-        from storm_pipeline.errors import AssetError
 
         folder = _settings(cache).cache
         present = [a.name for a in assets.catalogue() if (folder / "models" / a.target).exists()]

@@ -7,6 +7,7 @@ import typer
 
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table
+from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ def export(
 ) -> None:
     """Write the article of RUN as files for other programs, and print their paths; without RUN, list the formats."""
     with Guard(debug=debug):
-        from storm_pipeline.errors import SettingsError
         from storm_pipeline.export.formats import FORMATS, export_format, write
 
         if run is None and to is None:
@@ -66,7 +66,6 @@ def _accepted(
     article: "Article", formats: "list[ArticleFormat]", *, is_asked: bool, is_all: bool
 ) -> "list[ArticleFormat]":
     """The formats to write, after saying which sources Wikipedia does not accept; without wikitext if it is refused."""
-    from storm_pipeline.errors import SettingsError
     from storm_pipeline.sources.for_wikipedia import objections
 
     found = objections(article)
@@ -84,7 +83,6 @@ def _accepted(
 
 def article_of(run: Path) -> "Article":
     """The article of a run's folder, or of its article.json. Raises RunError: there is none that can be read."""
-    from storm_pipeline.errors import RunError
     from storm_pipeline.files import LARGEST, read_bounded, read_plain
     from storm_pipeline.render.json import from_json
 

@@ -1,12 +1,19 @@
-"""Error handling of commands: one line on standard error, and an exit code."""
+"""How commands end: an error is one line on standard error and an exit code; a first interruption stops the work.
+
+The first Ctrl-C, SIGTERM or SIGHUP stops a command gracefully, the second ends it at once.
+"""
 
 import logging
+import os
+import signal
+import sys
 import traceback
 import warnings
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 import typer
 
@@ -17,6 +24,11 @@ from storm_pipeline.run.events import Event, RunStarted, RunStopped
 from storm_pipeline.text.formatting import printable
 
 INTERRUPTED = 130
+_STOPPING = tuple(
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if hasattr(signal, name)  # no SIGHUP on Windows
+)
 
 
 class Guard:
@@ -73,3 +85,47 @@ class Guard:
             case _:
                 remedy = "" if self._debug else "; run again with --debug for the traceback"
                 return 1, f"error: {unforeseen(error)}{remedy}"
+
+
+class Stoppable(Protocol):
+    """Work that can be stopped gracefully."""
+
+    @property
+    def running(self) -> bool: ...  # noqa: D102
+
+    def stop(self) -> None: ...  # noqa: D102
+
+
+@contextmanager
+def stopping(work: Stoppable) -> Iterator[None]:
+    """While the block runs, the first interruption stops ``work`` gracefully, and the second ends the process.
+
+    While ``work`` is not ``running`` (a model is downloaded or loaded), the first one ends the command. A signal that
+    the command was started to ignore, as ``nohup`` does with SIGHUP, stays ignored.
+    """
+    numbers = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+
+    def handle(*_: object) -> None:
+        if not work.running:
+            raise KeyboardInterrupt
+        for signum in numbers:
+            signal.signal(signum, lambda *_: end_now())
+        work.stop()
+        tell("finishing work in flight and saving; interrupt again to end at once")
+
+    previous = {signum: signal.signal(signum, handle) for signum in numbers}
+    try:
+        yield
+    finally:
+        for signum, handler in previous.items():
+            signal.signal(signum, handler)
+
+
+def end_now() -> None:
+    """Exit without waiting for threads, which may wait for a model for minutes."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # closed pipe
+            continue
+    os._exit(INTERRUPTED)

@@ -14,6 +14,7 @@ from storm_pipeline.cli.consent import settings_known
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table
+from storm_pipeline.errors import RunError
 from storm_pipeline.text.formatting import age, amount, clock, counted, dollars, printable
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ def show(
     Read-only; the run may be under way or killed.
     """
     with Guard(debug=debug):
-        from storm_pipeline.errors import RunError
         from storm_pipeline.run.listing import read_timeline, run_entry
 
         entry = run_entry(run)

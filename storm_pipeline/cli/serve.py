@@ -11,6 +11,7 @@ from storm_pipeline.cli.consent import with_chosen_model
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import Debug
 from storm_pipeline.cli.output import tell
+from storm_pipeline.errors import SettingsError
 
 if TYPE_CHECKING:
     from storm_pipeline.server.run_service import RunService
@@ -62,7 +63,6 @@ def serve(
     with Guard(debug=debug):
         from storm_pipeline.configuration.layers import configured
         from storm_pipeline.configuration.variables import variable
-        from storm_pipeline.errors import SettingsError
         from storm_pipeline.server.gate import TOKEN_VARIABLE, checked_token
         from storm_pipeline.server.serving import require_api, serve_api
 

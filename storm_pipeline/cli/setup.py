@@ -11,6 +11,7 @@ from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.configuration.addresses import redacted
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ def init(
     with Guard(debug=debug):
         from storm_pipeline.configuration.place_files import files_of
         from storm_pipeline.configuration.trust import remember
-        from storm_pipeline.errors import SettingsError
         from storm_pipeline.files import cannot_write, write_atomically
 
         if _FILE.exists() and not force:
@@ -113,7 +113,6 @@ def _questions() -> dict[str, tuple[str, str]]:
 
 def _answer(name: str, question: str, proposal: str, *, ask: bool) -> str:
     """The user's answer, asked for until the setting takes it."""
-    from storm_pipeline.errors import SettingsError
     from storm_pipeline.settings import Settings
 
     while ask:
@@ -136,7 +135,6 @@ def _toml(values: dict[str, str]) -> str:
 
 
 def _next_steps(values: dict[str, Any]) -> str:
-    from storm_pipeline.errors import SettingsError
     from storm_pipeline.models.keys import require_model_keys
     from storm_pipeline.search.registry import require_engine_keys
     from storm_pipeline.settings import Settings

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 import typer
 
 from storm_pipeline.cli.consent import settings_asking, with_chosen_model, with_consent
-from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.guard import Guard, stopping
 from storm_pipeline.cli.options import Debug, JsonEvents, OutlineFile, Quiet, Topic
 from storm_pipeline.cli.output import EventLines, Shown, is_interactive, say, tell
-from storm_pipeline.cli.signals import stopping
 from storm_pipeline.errors import DamagedRunError, SettingsError, StormError
 from storm_pipeline.text.formatting import printable
 

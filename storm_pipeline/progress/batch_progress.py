@@ -1,17 +1,17 @@
-"""Progress of a batch on the terminal: a live table of topics, or a line as each topic starts and ends."""
+"""A batch on the terminal: a live table of topics, or a line as each topic starts and ends; and its summary."""
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import get_args
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from storm_pipeline.batch.topic_status import State, TopicStatus
-from storm_pipeline.progress.batch_summary import short_topic, state_counts
+from storm_pipeline.batch.topic_status import BatchReport, State, TopicStatus
 from storm_pipeline.progress.display import TerminalDisplay
 from storm_pipeline.run.events import (
     CallFinished,
@@ -22,8 +22,10 @@ from storm_pipeline.run.events import (
     StageFinished,
     StageStarted,
 )
-from storm_pipeline.text.formatting import clock, counted, dollars, printable
+from storm_pipeline.text.formatting import amount, clock, counted, dollars, printable
 
+SUMMARY_COLUMNS = ("topic", "state", "sections", "words", "references", "calls", "time", "cost", "folder or error")
+_MAX_TOPIC_LENGTH = 40
 _MAX_ROWS = 200
 _COLUMNS = ("topic", "state", "stage", "sections", "calls", "time", "cost", "")
 _STYLES = {"running": "bold", "failed": "bold yellow", "waiting": "dim", "stopped": "yellow"}
@@ -64,7 +66,7 @@ class _RunningTopic:
     def cells(self, now: float) -> tuple[str, ...]:
         sections = f"{self.sections} of {self.of_sections}" if self.of_sections else ""
         took = (str(self.calls), clock(now - self.started), dollars(self.cost))
-        return (short_topic(self.row), "running", ", ".join(self.stages), sections, *took, printable(self.note))
+        return (_short_topic(self.row), "running", ", ".join(self.stages), sections, *took, printable(self.note))
 
 
 class BatchBoard:
@@ -97,7 +99,7 @@ class BatchBoard:
 
     def counts(self) -> str:
         """Number of topics by state."""
-        return state_counts(self._states)
+        return _state_counts(self._states)
 
     def draw(self, height: int) -> RenderableType:
         """At most ``height`` lines: running topics, then the latest that ended, then others; counts below."""
@@ -117,7 +119,7 @@ class BatchBoard:
 
 def _cells(row: TopicStatus) -> tuple[str, ...]:
     took = ("", "", "") if row.state == "waiting" else (str(row.calls), clock(row.seconds), dollars(row.cost))
-    return (short_topic(row), row.state, "", str(row.sections or ""), *took, printable(row.error))
+    return (_short_topic(row), row.state, "", str(row.sections or ""), *took, printable(row.error))
 
 
 class BatchProgress(TerminalDisplay[BatchBoard]):
@@ -168,3 +170,45 @@ class BatchProgress(TerminalDisplay[BatchBoard]):
                 return f"{where} failed ({took}): {printable(row.error)}"
             case _:
                 return f"{where} {row.state} ({took})"
+
+
+def summary_rows(report: BatchReport) -> list[tuple[str, ...]]:
+    """A row per topic, with the cells that :data:`SUMMARY_COLUMNS` names."""
+    return [
+        (
+            _short_topic(row),
+            row.state,
+            *(str(n) if row.state == "written" else "-" for n in (row.sections, row.words, row.references)),
+            str(row.calls),
+            clock(row.seconds),
+            dollars(row.cost),
+            row.folder if row.state == "written" else printable(row.error) or "-",
+        )
+        for row in report.rows
+    ]
+
+
+def summary_of(report: BatchReport) -> str:
+    """Topics by state, and their total usage."""
+    costs = [row.cost for row in report.rows]
+    total = None if any(cost is None for cost in costs) else sum(cost for cost in costs if cost is not None)
+    tokens_in = amount(sum(row.tokens_in for row in report.rows))
+    tokens_out = amount(sum(row.tokens_out for row in report.rows))
+    usage = f"{counted(sum(row.calls for row in report.rows), 'call')}, {tokens_in} tokens in, {tokens_out} out"
+    lines = [_state_counts(Counter(row.state for row in report.rows))]
+    lines.append(f"{usage}, {dollars(total)}, {report.seconds:.0f} s")
+    if report.repeated:
+        lines.append(f"{report.repeated} repeated topics were written once")
+    return "\n".join([str(report.folder), *(f"  {line}" for line in lines)])
+
+
+def _state_counts(states: Mapping[State, int]) -> str:
+    """``5 topics: 3 written, 2 failed``."""
+    counts = ", ".join(f"{states[state]} {state}" for state in get_args(State) if states.get(state))
+    return f"{sum(states.values())} topics: {counts}"
+
+
+def _short_topic(row: TopicStatus) -> str:
+    """The topic, shortened to fit a table."""
+    topic = printable(row.request.topic)
+    return topic if len(topic) <= _MAX_TOPIC_LENGTH else topic[: _MAX_TOPIC_LENGTH - 1] + "…"
