@@ -48,12 +48,8 @@ def settings_known(given: Mapping[str, Any] | None = None) -> "Settings":
 def require_consent(file: Path, tables: Mapping[str, Mapping[str, Any]], *, given: bool) -> None:
     """See that the user consents to what a file that a command names decides beyond :func:`decides_in_a_command`.
 
-    Args:
-        tables: heading → settings under it.
-        given: whether the command itself says so (``--trust``), which is remembered.
-
-    Raises:
-        UntrustedError: without a terminal, or by the user's answer, he does not.
+    ``tables``: heading → settings under it; ``given``: whether the command itself says so (``--trust``), which is
+    remembered. Raises UntrustedError: without a terminal, or by the user's answer, he does not.
     """
     from storm_pipeline.configuration.trust import Claim, decides_in_a_command, decision, remember
 
@@ -83,12 +79,8 @@ def require_consent(file: Path, tables: Mapping[str, Mapping[str, Any]], *, give
 def with_consent(work: Callable[[], T], otherwise: Callable[[], T] | None = None) -> T:
     """The result of ``work``, after asking on the terminal where it needs consent; the answer yes is remembered.
 
-    Args:
-        work: raises UntrustedError where it needs consent.
-        otherwise: done where the user declines.
-
-    Raises:
-        UntrustedError: there is no terminal; or the user declines, and there is nothing else to do.
+    ``otherwise`` is done where the user declines. Raises UntrustedError: there is no terminal; or the user declines,
+    and there is nothing else to do.
     """
     try:
         return work()

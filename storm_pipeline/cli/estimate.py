@@ -92,15 +92,13 @@ def _summary(estimate: "Estimate") -> list[str]:
 
 def _price_line(estimate: "Estimate", name: str, price: "Price | None") -> str:
     roles = dict.fromkeys(row.role for row in estimate.rows if row.model == name)
-    return f"{name} ({', '.join(roles)}): {_price(price)}"
-
-
-def _price(price: "Price | None") -> str:
     if price is None:
-        return "price unknown"
-    if not (price.fresh or price.output):
-        return "free"
-    return f"${price.fresh:g} in, ${price.cached:g} cached, ${price.output:g} out per million tokens"
+        costs = "price unknown"
+    elif not (price.fresh or price.output):
+        costs = "free"
+    else:
+        costs = f"${price.fresh:g} in, ${price.cached:g} cached, ${price.output:g} out per million tokens"
+    return f"{name} ({', '.join(roles)}): {costs}"
 
 
 def _dollars(range_: "Range | None") -> str:

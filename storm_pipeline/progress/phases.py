@@ -63,12 +63,7 @@ def expected_phases(
 ) -> tuple[Phase, ...]:
     """The phases of a run in order, from a simulated usual one; takes a second or two of processor time.
 
-    Args:
-        outline_only: whether the run only makes an outline.
-        outline: file of the user's outline, if any.
-
-    Raises:
-        SettingsError: the outline cannot be used.
+    ``outline``: file of the user's outline, if any. Raises SettingsError: it cannot be used.
     """
     from storm_pipeline.estimate.scenarios import USUAL
     from storm_pipeline.estimate.simulation import simulate
@@ -98,16 +93,8 @@ def expected_phases(
     def phase(stage: str) -> Phase:
         at_once = max(1, min(most.get(stage, 1), settings.calls_in_flight))
         announced = (_HEADED if stage == "sections" and settings.writes_by_sentence else 1) * steps[stage]
-        return Phase(
-            stage,
-            calls[stage],
-            work[stage] / at_once,
-            announced,
-            starts[stage],
-            at_once,
-            local,
-            settings.calls_in_flight > 1,
-        )
+        asks = calls[stage], work[stage] / at_once, announced, starts[stage]
+        return Phase(stage, *asks, at_once, local, beside_others=settings.calls_in_flight > 1)
 
     return tuple(phase(stage) for stage in sorted(calls, key=place_of))
 
@@ -178,7 +165,6 @@ def _is_over(phase: Phase, own: SoFar, so_far: Mapping[str, SoFar]) -> bool:
     if any(place_of(other) > place_of(group[-1]) for other in so_far):
         return True
     first = so_far.get("related topics")
-    begun = (
-        phase.stage in _BESIDE and so_far.get("conversations", SoFar()).calls > 0
-    )  # what is beside them begins with them
+    # what is beside the conversations begins with them
+    begun = phase.stage in _BESIDE and so_far.get("conversations", SoFar()).calls > 0
     return begun and not own.starts and not (phase.stage == "perspectives" and first is not None and first.under_way)

@@ -46,9 +46,8 @@ class ArticleCheck:
 
         ``fetch``: whether cited pages that were not sent are fetched, as pages are in a run; no private address is.
 
-        Raises:
-            SettingsError: the article is too long, or the owner's judge is a language model.
-            DatasetError: the article cannot be read. Others as :func:`storm_pipeline.judges.opening.open_judge`.
+        Raises SettingsError, DatasetError: the article is too long or cannot be read, or the owner's judge is a model.
+        Others as :func:`storm_pipeline.judges.opening.open_judge`.
         """
         if self._settings.judge == "model":
             raise SettingsError("this server's judge is a language model, whose cost its budget does not cover")

@@ -169,11 +169,7 @@ def _view(entry: RunEntry) -> RunView:
 
 
 class EventFile:
-    """New events of a run's ``events.jsonl``, each with the number of its line, from 1.
-
-    Args:
-        after: number of the last line that is already known; 0 for all.
-    """
+    """New events of a run's ``events.jsonl``, each with the number of its line, from 1, of those ``after`` one."""
 
     def __init__(self, folder: Path, after: int = 0) -> None:
         self._path = folder / "events.jsonl"

@@ -31,14 +31,9 @@ class Job:
 
 
 class RunQueue:
-    """Does jobs, each in a thread of its own, so many at once. Thread-safe.
+    """Does jobs, each in a thread of its own, so many at once, while others wait. Thread-safe.
 
-    Args:
-        at_once: maximum number of jobs under way, >= 1.
-        most_waiting: maximum number of jobs that wait, >= 0.
-        budget: what all may spend; None without limit.
-
-    Raises SettingsError: a number is too small.
+    ``budget``: what all may spend; None without limit. Raises SettingsError: ``at_once`` < 1, or ``most_waiting`` < 0.
     """
 
     def __init__(self, at_once: int, most_waiting: int, budget: Budget | None = None) -> None:
@@ -69,10 +64,7 @@ class RunQueue:
                 )
 
     def add(self, job: Job) -> None:
-        """Begin a job, or let it wait; returns once it has begun, if it need not wait.
-
-        Raises Exception: why it could not begin.
-        """
+        """Begin a job, or let it wait; returns once it has begun, if it need not. Raises why it could not begin."""
         with self._lock:
             self._waiting[job.name] = job
             self._begin_next()
@@ -98,10 +90,10 @@ class RunQueue:
     def stop(self, name: str) -> bool:
         """Stop a job that is under way gracefully; False if none of this name is."""
         with self._lock:
-            known = self._under_way.get(name)
-        if known:
-            known[0].halt.set()
-        return known is not None
+            job, _ = self._under_way.get(name, (None, None))
+        if job:
+            job.halt.set()
+        return job is not None
 
     def halt(self, seconds: float = 0.0) -> None:
         """Begin nothing further, and stop what is under way gracefully; streams of events end within these seconds."""

@@ -58,11 +58,7 @@ class RunService(AbstractContextManager["RunService"]):
         budget: US dollars that all runs in the folder may cost together; needs ``max_cost``, which a run reserves.
         open_storm: makes a ``Storm`` from settings; by default the class itself.
 
-    Attributes:
-        redactor: removes secrets from what leaves the server.
-
-    Raises:
-        SettingsError: a number is out of range, or a budget is given without a cap for each run.
+    Raises SettingsError: a number is out of range, or a budget is given without a cap for each run.
     """
 
     def __init__(
