@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.errors import MissingExtraError
@@ -53,15 +53,10 @@ def _loaded(entry: EntryPoint) -> Any:
 def _absent(name: str) -> Any:
     """A command that says which distribution has it, whatever its arguments."""
     package, line = _ABSENT[name]
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    whatever = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 
-    @app.command(
-        name,
-        short_help=line,
-        context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
-    )
     def said() -> None:
         with Guard():
             raise MissingExtraError(f"`storm {name}` needs the package {package}: pip install {package}")
 
-    return typer.main.get_command(app)
+    return TyperCommand(name, callback=said, short_help=line, context_settings=whatever, rich_markup_mode=None)

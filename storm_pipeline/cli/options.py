@@ -5,7 +5,6 @@ pydantic, and ``storm --help`` does not.
 """
 
 import inspect
-from copy import copy
 from functools import cache
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
@@ -70,8 +69,8 @@ class SettingsCommand(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """The command's own parameters and the settings."""
         params: list[Any] = super().get_params(ctx)
-        shown = _options() if ctx.meta.get(_ALL) else _common_options()
-        return [*params, _help_all(), *(option for option in shown if option.name not in self._own)]
+        shown = _options(every=ctx.meta.get(_ALL, False))
+        return [*params, _help_all(len(shown)), *(option for option in shown if option.name not in self._own)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse; an option of earlier versions is refused with its name of now."""
@@ -83,24 +82,17 @@ class SettingsCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Move the settings from the parameters to ``ctx.obj``; those not given are left out."""
+        from storm_pipeline.settings import Settings
+
         ctx.params.pop(_HELP_ALL)
-        values = {option.name: ctx.params.pop(option.name) for option in _options() if option.name not in self._own}
+        values = {name: ctx.params.pop(name) for name in Settings.model_fields if name not in self._own}
         ctx.obj = {name: value for name, value in values.items() if value not in (None, (), [])}
         return super().invoke(ctx)
 
 
 @cache
-def _common_options() -> tuple[Any, ...]:
-    """All options, of which help shows the common ones alone."""
-    options = tuple(copy(option) for option in _options())
-    for option in options:
-        option.hidden = option.name not in _COMMON
-    return options
-
-
-@cache
-def _help_all() -> Any:
-    """The option that shows all options."""
+def _help_all(number: int) -> Any:
+    """The option that shows all options, of which there are so many."""
 
     def show(ctx: typer.Context, wanted: bool) -> None:  # noqa: FBT001 - what Typer passes
         if wanted and not ctx.resilient_parsing:
@@ -108,15 +100,15 @@ def _help_all() -> Any:
             typer.echo(ctx.get_help(), color=ctx.color)
             raise typer.Exit
 
-    text = f"Show the other {len(_options()) - len(_COMMON)} settings too."
+    text = f"Show the other {number - len(_COMMON)} settings too."
     option = typer.Option("--help-all", help=text, is_eager=True, callback=show)
     (made,) = _derived({_HELP_ALL: Annotated[bool, option]}, default=False)
     return made
 
 
 @cache
-def _options() -> tuple[Any, ...]:
-    """An option for each setting, the common ones first."""
+def _options(*, every: bool) -> tuple[Any, ...]:
+    """An option for each setting, the common ones first; help shows ``every`` one, or these alone."""
     from storm_pipeline.settings import Settings, option_name
 
     annotations: dict[str, Any] = {}
@@ -127,7 +119,11 @@ def _options() -> tuple[Any, ...]:
         field, panel = Settings.model_fields[name], "Common settings" if name in _COMMON else panels[name]
         many = get_origin(field.annotation) is tuple
         option = typer.Option(
-            option_name(name), help=_help(field), metavar=_metavar(field.annotation), rich_help_panel=panel
+            option_name(name),
+            help=_help(field),
+            metavar=_metavar(field.annotation),
+            rich_help_panel=panel,
+            hidden=not every and name not in _COMMON,
         )
         annotations[name] = Annotated[list[str] | None if many else str | None, option]
     return _derived(annotations, default=None)

@@ -149,7 +149,7 @@ def _view(entry: RunEntry) -> RunView:
     except RunError:
         recipe = ""
     is_outline = recipe.startswith("outline")
-    usage = entry.usage
+    counts = {name: getattr(entry.usage, name, 0) for name in ("calls", "tokens_in", "tokens_out")}
     return RunView(
         run=entry.folder.name,
         topic=entry.topic,
@@ -160,10 +160,8 @@ def _view(entry: RunEntry) -> RunView:
         position=None,
         created=None if entry.created is None else datetime.fromtimestamp(entry.created, UTC).isoformat(),
         sessions=entry.sessions,
-        calls=usage.calls if usage else 0,
-        tokens_in=usage.tokens_in if usage else 0,
-        tokens_out=usage.tokens_out if usage else 0,
-        cost=usage.cost if usage else None,
+        **counts,
+        cost=entry.usage.cost if entry.usage else None,
         ready=(entry.folder / ("outline.md" if is_outline else "article.json")).is_file(),
     )
 
