@@ -242,7 +242,6 @@ class Batch(AbstractContextManager["Batch"]):
             return False  # reported when the topic is written
 
     def _write(self, row: TopicStatus) -> None:
-        """Write one topic and save its row."""
         start, halt, ledger = time.monotonic(), threading.Event(), Ledger()
         usage: Usage | None = None
         self._halts.add(halt)
@@ -294,7 +293,6 @@ class Batch(AbstractContextManager["Batch"]):
         return article
 
     def _on_event(self, row: TopicStatus, event: Event) -> None:
-        """Handle an event of a topic's run."""
         if isinstance(event, RunStarted):
             self._save(replace(row, folder=Path(event.folder).name))
         if isinstance(event, RunStopped) and not event.kept:

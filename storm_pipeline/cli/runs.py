@@ -104,7 +104,6 @@ def _totals(usage: "Usage") -> dict[str, Any]:
 
 
 def _show(timeline: "Timeline") -> None:
-    """Print the sessions and the totals."""
     for session in timeline.sessions:
         day = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(session.started))
         reason = f": {printable(session.reason)}" if session.reason else ""
@@ -140,7 +139,6 @@ def _usage_cells(usage: "Usage") -> tuple[str, ...]:
 
 
 def _problems_and_notes(session: "Session") -> list[str]:
-    """Problems, then notes, each without duplicates."""
     problems = [f"{p.kind} in {printable(p.stage)}: {printable(p.detail)}" for s in session.stages for p in s.problems]
     notes = [f"note: {printable(note)}" for stage in session.stages for note in stage.notes]
     return [*_deduplicated(problems), *_deduplicated(notes)]

@@ -168,7 +168,7 @@ class _Routes:
             else:
                 yield ServerSentEvent(data=found[1], id=str(found[0]))
         view = await asyncio.to_thread(self._service.view, run)
-        is_left = view.state in ("running", "queued") and self._service.is_closing
+        is_left = view.state in ("running", "queued") and self._service.queue.closed is not None
         state = "interrupted" if is_left else view.state  # what is in flight is not waited for
         yield ServerSentEvent(data={"state": state, "reason": view.reason}, event="end")
 

@@ -77,7 +77,7 @@ class RunService(AbstractContextManager["RunService"]):
         self.redactor = Redactor((remote.owner.out, remote.owner.cache))
         self._storm = storm_pool(open_storm, size=_POOL)
         budgeted = None if budget is None else Budget(remote.owner.out, budget)
-        self._queue = RunQueue(at_once, most_waiting, budgeted)
+        self.queue = RunQueue(at_once, most_waiting, budgeted)
         self._accepting = threading.Lock()
 
     def start(self, order: RunOrder) -> str:
@@ -92,11 +92,11 @@ class RunService(AbstractContextManager["RunService"]):
         storm = self._storm(self.remote.for_new_run(order.settings))
         makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
         with self._accepting:
-            self._queue.require_room()
+            self.queue.require_room()
             name = storm.prepare(order.topic, order.recipe, makes, outline=_outline(order)).name
             job = self._job(name, self.remote.for_resuming(self.folders.settings(name), {}))
         try:
-            self._queue.add(job)
+            self.queue.add(job)
         except Exception as error:  # noqa: BLE001 - it is in the run's record
             logger.warning("%s: could not begin: %s", name, error)
         return name
@@ -113,11 +113,11 @@ class RunService(AbstractContextManager["RunService"]):
         if state == "finished" and not settings:
             return name
         with self._accepting:
-            if state == "running" or self._queue.has(name):
+            if state == "running" or self.queue.has(name):
                 raise UnderWayError("the run is under way or waits for its turn already")
-            self._queue.require_room()
+            self.queue.require_room()
             job = self._job(name, self.remote.for_resuming(self.folders.settings(name), settings or {}))
-        self._queue.add(job)
+        self.queue.add(job)
         return name
 
     def go_on(self) -> tuple[str, ...]:
@@ -135,9 +135,9 @@ class RunService(AbstractContextManager["RunService"]):
 
         Raises UnknownRunError, UnderWayError: there is no such run, or another process runs it.
         """
-        if self._queue.withdraw(name):
+        if self.queue.withdraw(name):
             self.folders.end(name, "stopped", "stopped before its turn came")
-        elif not self._queue.stop(name) and self.folders.state(name) == "running":
+        elif not self.queue.stop(name) and self.folders.state(name) == "running":
             raise UnderWayError("another process runs it: stop it there")
 
     def delete(self, name: str) -> None:
@@ -147,7 +147,7 @@ class RunService(AbstractContextManager["RunService"]):
         """
         self.folders.path(name)
         with self._accepting:
-            self._queue.withdraw(name)
+            self.queue.withdraw(name)
             if self.is_running(name):
                 raise UnderWayError("the run is under way: stop it first")
             self.folders.delete(name)
@@ -167,7 +167,7 @@ class RunService(AbstractContextManager["RunService"]):
     def events(self, name: str, after: int = 0) -> "Iterator[tuple[int, dict[str, Any]] | None]":
         """Events of a run as records, each with its number; None whenever there is nothing new.
 
-        They end with the run, or soon after :meth:`halt`. ``after``: number of the last event that is already known.
+        They end with the run, or soon after the queue is halted. ``after``: number of the last event that is known.
         Raises UnknownRunError: there is no such run.
         """
         file = EventFile(self.folders.path(name), after)
@@ -176,28 +176,19 @@ class RunService(AbstractContextManager["RunService"]):
             for number, record in file.read():
                 shown = {**record, "folder": name} if "folder" in record else record
                 yield number, self.redactor.values(shown)
-            closed = self._queue.closed
+            closed = self.queue.closed
             if is_over or (closed is not None and time.monotonic() > closed):
                 return
             yield None
 
     def is_running(self, name: str) -> bool:
         """Whether a run waits for its turn or is under way, here or in another process."""
-        return self._queue.has(name) or self.folders.state(name) == "running"
-
-    def halt(self, seconds: float = 0.0) -> None:
-        """Start no further run, and stop those under way gracefully; their events end within so many seconds."""
-        self._queue.halt(seconds)
+        return self.queue.has(name) or self.folders.state(name) == "running"
 
     def close(self, seconds: float | None = None) -> bool:
         """Stop all runs gracefully, and wait until they are saved; False if some are not after so many seconds."""
-        self.halt()
-        return self._queue.join(seconds)
-
-    @property
-    def is_closing(self) -> bool:
-        """Whether the server is shutting down."""
-        return self._queue.closed is not None
+        self.queue.halt()
+        return self.queue.join(seconds)
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -225,12 +216,12 @@ class RunService(AbstractContextManager["RunService"]):
             logger.warning("%s: could not begin (%s), which could not be saved: %s", name, error, other)
 
     def _shown(self, view: RunView) -> RunView:
-        position = self._queue.position(view.run)
+        position = self.queue.position(view.run)
         state = view.state
         if position is not None:
             state = "queued"
         elif state == "queued":
-            state = "running" if self._queue.has(view.run) else "interrupted"
+            state = "running" if self.queue.has(view.run) else "interrupted"
         return replace(view, state=state, position=position, reason=self.redactor.text(view.reason))
 
 

@@ -52,7 +52,7 @@ def serve_api(service: "RunService", host: str, port: int, token: str) -> None:
             self.should_exit = True
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            await asyncio.to_thread(service.halt, _STREAM_SECONDS)
+            await asyncio.to_thread(service.queue.halt, _STREAM_SECONDS)
             await super().shutdown(sockets)
 
     config = uvicorn.Config(
