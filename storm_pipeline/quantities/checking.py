@@ -2,18 +2,18 @@
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
-from itertools import chain, product
+from itertools import product
 
 from storm_pipeline.languages import detect
 from storm_pipeline.quantities.literals import plain_digits
 from storm_pipeline.quantities.mentions import mentions
-from storm_pipeline.quantities.months import month_names
+from storm_pipeline.quantities.months import blanked, month_names
 from storm_pipeline.quantities.relative import relative_dates, with_year
-from storm_pipeline.quantities.values import Mention, Quantity, day_of, spelt
+from storm_pipeline.quantities.values import Mention, Quantity, day_of
 
 _LETTER = "[A-Za-zÀ-ÖØ-öø-ɏА-яЁё]"
 _AFTER_A_WORD = re.compile(rf"\d(?<={_LETTER}\d)(?=\d?\s?{_LETTER}|\d{{3}}\b)")
@@ -74,7 +74,8 @@ def quantities(text: str, language: str = "en") -> frozenset[Quantity]:
         text: any text; citation markers such as ``[1]`` are ignored.
         language: ISO 639-1 code, which determines number words and the decimal sign; "" if unknown.
     """
-    return frozenset(chain.from_iterable(spelt(mention, text) for mention in mentions(text, language)))
+    found = mentions(text, language)
+    return frozenset(replace(one, text=text[own.start : own.end]) for own in found for one in own.readings)
 
 
 def missing(
@@ -133,10 +134,7 @@ def full_dates(text: str, language: str = "en") -> tuple[str, ...]:
 
 def without_quantities(text: str, language: str = "en") -> str:
     """A text with its numbers and dates blanked."""
-    kept = text
-    for mention in _read(text, language):
-        kept = kept[: mention.start] + " " * (mention.end - mention.start) + kept[mention.end :]
-    return kept
+    return blanked(text, ((mention.start, mention.end) for mention in _read(text, language)), " ")
 
 
 def differing(one: str, other: str, language: str = "en") -> tuple[str, str] | None:
@@ -172,20 +170,20 @@ def differing_dates(one: str, other: str, language: str = "en") -> tuple[str, st
 
 def _dates(text: str, language: str) -> list[Mention]:
     """Dates, and bare numbers that are years by the word before them."""
-    return [
-        own
-        for own in _read(text, language)
-        if own.readings[0].kind == "date"
-        or (_YEAR.fullmatch(text[own.start : own.end]) and _BEFORE_A_YEAR.search(text[: own.start]))
-    ]
+    return [own for own in _read(text, language) if own.readings[0].kind == "date" or _is_year(text, own)]
+
+
+def _is_year(text: str, mention: Mention) -> bool:
+    """Whether a bare number is a year by the word before it."""
+    digits = text[mention.start : mention.end]
+    return bool(_YEAR.fullmatch(digits) and _BEFORE_A_YEAR.search(text[: mention.start]))
 
 
 def first_year(text: str, language: str = "en") -> int | None:
     """The first year in a text: in a date, after a word such as "in", or of a decade or century; negative for BC."""
     for mention in _read(text, language):
         one = mention.readings[0]
-        bare = one.kind == "number" and _YEAR.fullmatch(text[mention.start : mention.end])
-        if (one.kind == "date" and one.low) or (bare and _BEFORE_A_YEAR.search(text[: mention.start])):
+        if (one.kind == "date" and one.low) or (one.kind == "number" and _is_year(text, mention)):
             return int(one.low)
     return None
 
@@ -227,9 +225,9 @@ def _dates_alone(stated: _Stated) -> _Stated:
     return _Stated(tuple(map(Fraction, years)), (), stated.dates, years, frozenset())
 
 
-def _counts(mention: Mention) -> bool:
+def _counts(mention: Mention, kinds: Container[str] = ("number",)) -> bool:
     """Whether it is a number followed by the noun that it counts."""
-    return mention.readings[0].kind == "number" and len(mention.counted) >= _STEM and mention.counted.isalpha()
+    return mention.readings[0].kind in kinds and len(mention.counted) >= _STEM and mention.counted.isalpha()
 
 
 def _is_checked(mention: Mention, sentence: str, stated: Sequence[_Stated]) -> bool:
@@ -244,7 +242,7 @@ def _is_checked(mention: Mention, sentence: str, stated: Sequence[_Stated]) -> b
 def _supports(source: _Stated, claimed: Quantity) -> bool:
     if claimed.kind != "date":
         values = source.percentages if claimed.kind == "percent" else source.numbers
-        return any(claimed.low - claimed.slack[0] <= value <= claimed.high + claimed.slack[1] for value in values)
+        return any(claimed.least <= value <= claimed.most for value in values)
     if claimed.month:
         return any(_is_same_day(claimed, stated, source.years) for stated in source.dates)
     if claimed.low == claimed.high:
@@ -283,20 +281,14 @@ def _date_of(published: str) -> Quantity | None:
 
 
 def _counts_exactly(mention: Mention) -> bool:
-    counts = mention.readings[0].kind in {"number", "ordinal"} and len(mention.counted) >= _STEM
-    return counts and mention.counted.isalpha() and len(mention.readings) == 1
+    return _counts(mention, ("number", "ordinal")) and len(mention.readings) == 1
 
 
 def _has(mentioned: Sequence[Mention], wanted: Mention) -> bool:
     """Whether a text states a number, rounded or not."""
-    low, high = _bounds(wanted.readings[0])
-    kind = wanted.readings[0].kind
-    numbers = (one for mention in mentioned for one in mention.readings if one.kind == kind)
-    return any(_bounds(one)[0] <= high and low <= _bounds(one)[1] for one in numbers)
-
-
-def _bounds(one: Quantity) -> tuple[Fraction, Fraction]:
-    return one.low - one.slack[0], one.high + one.slack[1]
+    own = wanted.readings[0]
+    numbers = (one for mention in mentioned for one in mention.readings if one.kind == own.kind)
+    return any(one.least <= own.most and own.least <= one.most for one in numbers)
 
 
 def _dates_differ(first: Sequence[Mention], second: Sequence[Mention]) -> bool:

@@ -91,13 +91,9 @@ def _zeroed(found: re.Match[str]) -> str:
 
 def _extract(find: Callable[[str], Iterable[Mention]], plain: str, found: list[Mention]) -> str:
     """Append the mentions to ``found``, and return the text with them blanked."""
-    new, end, spans = sorted(find(plain), key=lambda m: (m.start, -m.end)), 0, []
-    for mention in new:
-        found.append(mention)
-        if mention.end > end:
-            spans.append((max(end, mention.start), mention.end))
-            end = mention.end
-    return blanked(plain, spans)
+    new = sorted(find(plain), key=lambda m: (m.start, -m.end))
+    found += new
+    return blanked(plain, ((mention.start, mention.end) for mention in new))
 
 
 def _cjk_shares(plain: str) -> Iterator[Mention]:

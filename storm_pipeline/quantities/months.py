@@ -3,23 +3,27 @@
 import functools
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from storm_pipeline.quantities.values import Mention, Quantity, day_of
 
-_ISO = re.compile(r"(?<![\d./-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\d]|[-/.]\d)")
-_DAY_FIRST = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?![\d]|[-/.]\d)")
-_CJK = re.compile(r"(?:(?<!\d)(\d{4})\s?[年년]\s?)?(?<!\d)(\d{1,2})\s?[月월](?:\s?(\d{1,2})\s?[日号號일])?")
+_ISO = re.compile(
+    r"(?<![\d./-])(?P<year>\d{4})(?P<sign>[-/.])(?P<month>\d{1,2})(?P=sign)(?P<day>\d{1,2})(?![\d]|[-/.]\d)"
+)
+_DAY_FIRST = re.compile(
+    r"(?<![\d./-])(?P<day>\d{1,2})(?P<sign>[./-])\s?(?P<month>\d{1,2})(?P=sign)\s?(?P<year>\d{4}|\d{2})(?![\d]|[-/.]\d)"
+)
+_CJK = re.compile(
+    r"(?:(?<!\d)(?P<year>\d{4})\s?[年년]\s?)?(?<!\d)(?P<month>\d{1,2})\s?[月월](?:\s?(?P<day>\d{1,2})\s?[日号號일])?"
+)
 _IN_DIGITS = re.compile(r"\d[-/.]\s?\d")  # a part of every date in digits
-_YEAR = r"(\d{4})(?!\d)"
+_YEAR = r"(?P<year>\d{4})(?!\d)"
 _OF = r"(?:(?:of|de|del|do|di|von|des)\s)?"
 _ENDING = r"(?:st|nd|rd|th|er|\.?º|\.)?"
 _ENGLISH = r"(?:st|nd|rd|th)?"
 _TO = r"\s?(?:[-–—]|to|and|bis|und|au|al|et|y|e)\s?"
 _MORE_NAMES = {"en": {"Sept": 9}, "de": {"Jän": 1, "Feber": 2, "Mrz": 3}}  # month names that no locale has
 _MayMatch = Callable[[str], object]  # whether a text may have such dates; much faster than the search for them
-_Read = Callable[[re.Match[str]], list[list[Quantity]]]  # match → its dates, each with its readings
 _LOWER_CASE = frozenset("fr es it pt pl ru uk cs sk nl sv da nb fi ro bg hr sr tr".split())
 
 
@@ -28,11 +32,12 @@ def dates(text: str, language: str) -> Iterator[Mention]:
 
     ``language``: ISO 639-1 code; month names of this language and English are known.
     """
+    names = month_names(language)
     for may_match, patterns in _patterns(language):
-        for pattern, read in patterns if may_match(text) else ():
+        for pattern in patterns if may_match(text) else ():
             taken: list[tuple[int, int]] = []
             for found in pattern.finditer(text):
-                stated = [tuple(filter(_is_possible, readings)) for readings in read(found)]
+                stated = [tuple(filter(_is_possible, own)) for own in _readings(found, names, language)]
                 if not stated or not all(stated):
                     continue
                 for readings in stated:
@@ -42,16 +47,17 @@ def dates(text: str, language: str) -> Iterator[Mention]:
             text = blanked(text, taken)
 
 
-def blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Replace sorted spans by NUL characters, which are not part of any quantity; the length is kept."""
-    if not spans:
-        return text
-    ends = [0, *(end for _, end in spans)]
-    starts = [*(start for start, _ in spans), len(text)]
-    kept = [text[end:start] for end, start in zip(ends, starts, strict=True)]
-    return "".join(chain.from_iterable(zip(kept, [*("\0" * (e - s) for s, e in spans), ""], strict=True)))
+def blanked(text: str, spans: Iterable[tuple[int, int]], blank: str = "\0") -> str:
+    """Replace spans, sorted by their starts, by a character; NUL is part of no quantity. The length is kept."""
+    kept, done = [], 0
+    for start, end in spans:
+        if end > done:
+            kept += [text[done:start], blank * (end - max(start, done))]
+            done = end
+    return "".join([*kept, text[done:]])
 
 
+@functools.cache
 def month_names(language: str) -> dict[str, int]:
     """Full and abbreviated month names (without full stop), in all capitalisations used: name → 1–12.
 
@@ -89,60 +95,44 @@ def _of_regions(language: str) -> dict[str, int]:
 
 
 @functools.cache
-def _patterns(language: str) -> tuple[tuple[_MayMatch, tuple[tuple[re.Pattern[str], _Read], ...]], ...]:
+def _patterns(language: str) -> tuple[tuple[_MayMatch, tuple[re.Pattern[str], ...]], ...]:
+    """What finds dates, in groups by what a text with such dates has."""
     names = month_names(language)
     long = {name.casefold() for code in ("en", language) for name in _of_locale(code, "wide")}
-    month = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    month = rf"(?<![^\W\d_])({month})(?![^\W\d_])\.?"
-
-    whole = "|".join(sorted((re.escape(name) for name in names if name.casefold() in long), key=len, reverse=True))
-
-    def day_month(found: re.Match[str]) -> list[list[Quantity]]:
-        first, last, name, year = found.groups()
-        return [[day_of(int(year or 0), names[name], int(day))] for day in (last, first) if day]
-
-    def month_day(found: re.Match[str]) -> list[list[Quantity]]:
-        name, first, last, year = found.groups()
-        return [[day_of(int(year or 0), names[name], int(day))] for day in (first, last) if day]
-
+    month = rf"(?<![^\W\d_])(?P<month>{_either(names)})(?![^\W\d_])\.?"
+    whole = _either(name for name in names if name.casefold() in long)
     shortest = [name for name in names if not any(other != name and other in name for other in names)]
-    in_digits = (
-        (_ISO, lambda m: [[day_of(int(m[1]), int(m[3]), int(m[4]))]]),
-        (_DAY_FIRST, functools.partial(_in_digits, english=language in {"", "en"})),
-    )
-    cjk = ((_CJK, lambda m: [[day_of(int(m[1] or 0), int(m[2]), int(m[3] or 0))]]),)
     named = (
-        (
-            re.compile(
-                rf"(?<![\d.,])(?:(\d{{1,2}}){_ENDING}{_TO})?(?<!\d)(\d{{1,2}}){_ENDING}\s{{0,2}}{_OF}{month}"
-                rf"(?:,?\s{{1,2}}{_OF}{_YEAR})?"
-            ),
-            day_month,
-        ),
-        (
-            re.compile(
-                rf"{month}\s{{1,2}}(\d{{1,2}}){_ENGLISH}(?!\d)(?:{_TO}(\d{{1,2}}){_ENGLISH}(?!\d))?(?:,?\s{{1,2}}{_YEAR})?"
-            ),
-            month_day,
-        ),
-        (re.compile(rf"{month},?\s{{1,2}}{_OF}{_YEAR}"), lambda m: [[day_of(int(m[2]), names[m[1]])]]),
-        (re.compile(rf"{_YEAR}\s{{1,2}}{month}"), lambda m: [[day_of(int(m[1]), names[m[2]])]]),
-        (re.compile(rf"(?<![^\W\d_])({whole})(?![^\W\d_])"), lambda m: [[day_of(0, names[m[1]])]]),
+        rf"(?<![\d.,])(?:(?P<other>\d{{1,2}}){_ENDING}{_TO})?(?<!\d)(?P<day>\d{{1,2}}){_ENDING}\s{{0,2}}{_OF}{month}"
+        rf"(?:,?\s{{1,2}}{_OF}{_YEAR})?",
+        rf"{month}\s{{1,2}}(?P<day>\d{{1,2}}){_ENGLISH}(?!\d)(?:{_TO}(?P<other>\d{{1,2}}){_ENGLISH}(?!\d))?"
+        rf"(?:,?\s{{1,2}}{_YEAR})?",
+        rf"{month},?\s{{1,2}}{_OF}{_YEAR}",
+        rf"{_YEAR}\s{{1,2}}{month}",
+        rf"(?<![^\W\d_])(?P<month>{whole})(?![^\W\d_])",
     )
     return (
-        (_IN_DIGITS.search, in_digits),
-        (lambda text: "月" in text or "월" in text, cjk),
-        (lambda text: any(name in text for name in shortest), named),
+        (_IN_DIGITS.search, (_ISO, _DAY_FIRST)),
+        (lambda text: "月" in text or "월" in text, (_CJK,)),
+        (lambda text: any(name in text for name in shortest), tuple(map(re.compile, named))),
     )
 
 
-def _in_digits(found: re.Match[str], *, english: bool) -> list[list[Quantity]]:
-    """3.8.2022 is in August; in English, 3/8/2022 may also be in March."""
-    first, sign, second, year = int(found[1]), found[2], int(found[3]), int(found[4])
-    if len(found[4]) == 2:
+def _either(names: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+
+
+def _readings(found: re.Match[str], names: Mapping[str, int], language: str) -> list[list[Quantity]]:
+    """The dates of a match, each in its readings: two in English for 3/8/2022, which may be in March or in August."""
+    part = found.groupdict()
+    year, month = int(part.get("year") or 0), names.get(part["month"]) or int(part["month"])
+    days = [int(day) for day in (part.get("day"), part.get("other")) if day]
+    if found.re is not _DAY_FIRST:
+        return [[day_of(year, month, day)] for day in days or [0]]
+    if len(found["year"]) == 2:
         return []
-    read = [day_of(year, second, first)]
-    return [[*read, day_of(year, first, second)] if english and sign != "." else read]
+    either = language in {"", "en"} and found["sign"] != "."
+    return [[day_of(year, month, days[0]), *([day_of(year, days[0], month)] if either else [])]]
 
 
 def _is_possible(quantity: Quantity) -> bool:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from storm_pipeline.files import table_beside
 from storm_pipeline.quantities.number_words import vocabulary
-from storm_pipeline.quantities.values import Mention, Quantity, day_of, on
+from storm_pipeline.quantities.values import Mention, Quantity, day_of
 
 _WORDS = table_beside(__file__)
 _UNIT = {word: unit for unit, words in _WORDS["units"].items() for word in words.split()}
@@ -79,6 +79,7 @@ def _days(published: Quantity, step: int) -> list[Quantity]:
     if not published.day:
         return [published]
     try:
-        return [on(date(int(published.low), published.month, published.day) + timedelta(step))]
+        day = date(int(published.low), published.month, published.day) + timedelta(step)
     except (OverflowError, ValueError):
         return []
+    return [day_of(day.year, day.month, day.day)]

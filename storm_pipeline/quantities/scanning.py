@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Literal
 
 from storm_pipeline.quantities import literals
 from storm_pipeline.quantities.number_words import TABLES, NumberWordParser, ParsedNumber, Token, may_begin, vocabulary
-from storm_pipeline.quantities.values import Mention, fraction_readings, number, rounded, years
+from storm_pipeline.quantities.values import ONE, Mention, Quantity, Written, fraction_readings, number, rounded, years
 
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[^\W\d_{_HAN}]+|{literals.NUMBER}|[{_HAN}]")
@@ -52,7 +51,7 @@ class Scanner:
             yield replace(mention, readings=rounded(mention, self._plain, self._before(i)), counted=counted)
 
     def _word(self, i: int) -> str:
-        """The word at an index, if adjacent to the token before; else ""."""
+        """The word at an index, if only a space or hyphen separates it from the token before; else ""."""
         return self._tokens[i].text if self._reader.linked(i) and not self._tokens[i].is_number else ""
 
     def _before(self, i: int) -> tuple[str, ...]:
@@ -78,26 +77,23 @@ class Scanner:
             share, parts = fraction_readings(read[0] / int(over[1])), (number(read[0]), number(int(over[1])))
             is_share = read[0] < int(over[1]) <= _MAX_DENOMINATOR
             return Mention(token.start, over.end(), share if is_share else (*parts, *share)), 2
-        if self._glued(i + 1, end):
+        if i + 1 < len(self._tokens) and self._tokens[i + 1].start == end:
             ending = self._tokens[i + 1].text
             if ending in _ENDINGS:
-                return Mention(token.start, self._tokens[i + 1].end, (number(read[0], "ordinal"),)), 2
+                return self._span(i, 2, (number(read[0], "ordinal"),), "digits")
             if ending in _SUFFIX_SCALES:
                 scale, taken, end = Fraction(_SUFFIX_SCALES[ending]), 2, self._tokens[i + 1].end
                 read = [read[0] * scale, read[0]]
         if taken == 1 and end - token.end <= 1 and (parsed := self._scaled(i + 1, read[0])):
             scale, taken, end = parsed.scale, 1 + parsed.taken, self._tokens[i + parsed.taken].end
             read = [value * scale for value in read]
-        return self._with_percent(Mention(token.start, end, tuple(map(number, read)), scale=scale), i, taken)
-
-    def _glued(self, i: int, end: int) -> bool:
-        return i < len(self._tokens) and self._tokens[i].start == end
+        return self._with_percent(Mention(token.start, end, tuple(map(number, read)), scale=scale), taken, i)
 
     def _scaled(self, i: int, value: Fraction) -> ParsedNumber | None:
-        """Parse the magnitude word after a number in digits ("Mio.")."""
+        """The magnitude word at an index ("Mio."), behind a number."""
         return self._reader.read(i, value or Fraction(1)) if self._reader.linked(i) else None
 
-    def _with_percent(self, mention: Mention, i: int, taken: int) -> tuple[Mention, int]:
+    def _with_percent(self, mention: Mention, taken: int, i: int) -> tuple[Mention, int]:
         sign = _PERCENT.match(self._plain, mention.end)
         word = self._word(i + taken)
         if sign or word in self._words.percent:
@@ -119,85 +115,74 @@ class Scanner:
         if finished := self._fraction(i, parsed) or self._ordinal(i, parsed):
             return finished
         parsed = self._and_a_half(i, parsed)
-        small = article and parsed.taken == 1
-        mention = self._mention(i, parsed, "small" if small else _size(parsed.value))
-        return self._with_percent(mention, i, parsed.taken)
+        written = "small" if article and parsed.taken == 1 else _size(parsed.value)
+        return self._with_percent(*self._span(i, parsed.taken, (number(parsed.value),), written, parsed.scale), i)
 
     def _named(self, i: int) -> tuple[Mention, int] | None:
         """Parse a single word: an ordinal, a decade or a fraction."""
-        token, words = self._tokens[i], self._words
-        if value := words.ordinals.get(token.text):
-            return Mention(token.start, token.end, (number(value, "ordinal"),), _size(value)), 1
-        if first := words.decades.get(token.text):
-            return Mention(token.start, token.end, (years(first, first + 9),), "small"), 1
-        return self._bare_fraction(i) if token.text in words.fractions else None
+        word, words = self._tokens[i].text, self._words
+        if value := words.ordinals.get(word):
+            return self._span(i, 1, (number(value, "ordinal"),), _size(value))
+        if first := words.decades.get(word):
+            return self._span(i, 1, (years(first, first + 9),), "small")
+        return self._bare_fraction(i) if word in words.fractions else None
 
-    def _mention(self, i: int, parsed: ParsedNumber, written: Literal["words", "small"] = "words") -> Mention:
-        end = self._tokens[i + parsed.taken - 1].end
-        return Mention(self._tokens[i].start, end, (number(parsed.value),), written, parsed.scale)
-
-    def _text(self, i: int) -> str:
-        """The token at an index, if only a space or hyphen separates it from the one before; else ""."""
-        return self._tokens[i].text if self._reader.linked(i) else ""
+    def _span(
+        self, i: int, taken: int, readings: tuple[Quantity, ...], written: Written = "words", scale: Fraction = ONE
+    ) -> tuple[Mention, int]:
+        """The mention that so many tokens state, and their number."""
+        return Mention(self._tokens[i].start, self._tokens[i + taken - 1].end, readings, written, scale), taken
 
     def _after_article(self, i: int) -> tuple[Mention, int] | None:
         """A number or fraction that starts with an article: "a million", "a quarter of", "one third of"."""
-        following = self._text(i + 1)
-        if following in self._words.fractions and self._text(i + 2) in _OF:
-            return self._fraction_mention(i, 2, Fraction(self._words.fractions[following]), "words")
+        following = self._word(i + 1)
+        if following in self._words.fractions and self._word(i + 2) in _OF:
+            return self._span(i, 2, fraction_readings(self._words.fractions[following]))
         if span := self._words.spans.get(following):
-            return Mention(self._tokens[i].start, self._tokens[i + 1].end, (number(span),), "small", Fraction(span)), 2
+            return self._span(i, 2, (number(span),), "small", Fraction(span))
         if following in self._words.hundred or following in self._words.magnitudes:
             parsed = self._reader.read(i + 1, Fraction(1), in_digits=False)
             if parsed and following in self._words.needs_count:
-                return self._mention(i, replace(parsed, taken=parsed.taken + 1)), parsed.taken + 1
+                return self._span(i, parsed.taken + 1, (number(parsed.value),), "words", parsed.scale)
         return None
 
     def _bare_fraction(self, i: int) -> tuple[Mention, int]:
         """A bare fraction, which is often not a figure ("half"), or one of a magnitude ("half a million")."""
         share = self._words.fractions[self._tokens[i].text]
-        if self._text(i + 1) in self._words.articles and self._text(i + 2) in self._words.percent:
-            end = self._tokens[i + 2].end
-            return Mention(self._tokens[i].start, end, (number(share, "percent"),), "words"), 3
-        opened = self._after_article(i + 1) if self._text(i + 1) in self._words.articles else self._after_article(i)
+        if self._word(i + 1) in self._words.articles and self._word(i + 2) in self._words.percent:
+            return self._span(i, 3, (number(share, "percent"),))
+        opened = self._after_article(i + 1) if self._word(i + 1) in self._words.articles else self._after_article(i)
         if opened:
             mention, taken = opened
             if mention.scale > 1:
                 halved = number(mention.readings[0].low * share)
-                end = i + taken if self._text(i + 1) in self._words.articles else i + taken - 1
+                end = i + taken if self._word(i + 1) in self._words.articles else i + taken - 1
                 return replace(mention, start=self._tokens[i].start, readings=(halved,)), end - i + 1
-        return self._fraction_mention(i, 1, share, "small")
+        return self._span(i, 1, fraction_readings(share), "small")
 
     def _fraction(self, i: int, parsed: ParsedNumber) -> tuple[Mention, int] | None:
         """A small number followed by the plural of a fraction: "two thirds"."""
-        name = self._text(i + parsed.taken)
+        name = self._word(i + parsed.taken)
         if name not in self._words.fractions or name in self._words.ordinals or not 0 < parsed.value < _SCORED:
             return None
         if parsed.value > 1 and "half" in self._words.fractions and not name.endswith("s"):
             return None
-        return self._fraction_mention(i, parsed.taken + 1, parsed.value * self._words.fractions[name], "words")
-
-    def _fraction_mention(
-        self, i: int, taken: int, share: Fraction, written: Literal["words", "small"]
-    ) -> tuple[Mention, int]:
-        end = self._tokens[i + taken - 1].end
-        return Mention(self._tokens[i].start, end, fraction_readings(share), written), taken
+        return self._span(i, parsed.taken + 1, fraction_readings(parsed.value * self._words.fractions[name]))
 
     def _ordinal(self, i: int, parsed: ParsedNumber) -> tuple[Mention, int] | None:
         """A compound ordinal after tens or hundreds: "twenty-first"."""
-        value = self._words.ordinals.get(self._text(i + parsed.taken), _SCORED)
+        value = self._words.ordinals.get(self._word(i + parsed.taken), _SCORED)
         if value >= 10 or parsed.value < _SCORED or parsed.value % 10:
             return None
-        end, taken = self._tokens[i + parsed.taken].end, parsed.taken + 1
-        return Mention(self._tokens[i].start, end, (number(parsed.value + value, "ordinal"),), "words"), taken
+        return self._span(i, parsed.taken + 1, (number(parsed.value + value, "ordinal"),))
 
     def _and_a_half(self, i: int, parsed: ParsedNumber) -> ParsedNumber:
         """Extend a number by "and a half" and a magnitude after it."""
         j = i + parsed.taken
-        if [self._text(j), self._text(j + 1), self._text(j + 2)] != ["and", "a", "half"]:
+        if [self._word(j), self._word(j + 1), self._word(j + 2)] != ["and", "a", "half"]:
             return parsed
         value, taken = parsed.value + Fraction(1, 2), parsed.taken + 3
-        more = self._reader.read(i + taken, value) if self._reader.linked(i + taken) else None
+        more = self._scaled(i + taken, value)
         return ParsedNumber(more.value, taken + more.taken, more.scale) if more else ParsedNumber(value, taken)
 
 
@@ -209,5 +194,5 @@ def _in_years(mention: Mention, span: int) -> Mention:
     return replace(mention, readings=(*mention.readings, number(first.low * span)))
 
 
-def _size(value: Fraction | int) -> Literal["words", "small"]:
+def _size(value: Fraction | int) -> Written:
     return "small" if value <= _SMALL else "words"

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from fractions import Fraction
 from typing import Literal
 
@@ -11,7 +10,8 @@ from storm_pipeline.quantities.literals import unit_of
 from storm_pipeline.quantities.number_words import TABLES
 
 Kind = Literal["number", "ordinal", "percent", "date"]
-ZERO = Fraction(0)
+Written = Literal["digits", "words", "small"]
+ZERO, ONE = Fraction(0), Fraction(1)
 _SIDES = {word.rstrip("~+"): word[len(word.rstrip("~+")) :] for word in TABLES["approximate"].split()}
 _SIGN = re.compile(r"[~≈]\s?[$€£¥]?$")
 
@@ -39,6 +39,16 @@ class Quantity:
         """Whether the quantity has no tolerance."""
         return not any(self.slack)
 
+    @property
+    def least(self) -> Fraction:
+        """The least value that matches it."""
+        return self.low - self.slack[0]
+
+    @property
+    def most(self) -> Fraction:
+        """The greatest value that matches it."""
+        return self.high + self.slack[1]
+
 
 @dataclass(frozen=True)
 class Mention:
@@ -55,8 +65,8 @@ class Mention:
     start: int
     end: int
     readings: tuple[Quantity, ...]
-    written: Literal["digits", "words", "small"] = "digits"
-    scale: Fraction = Fraction(1)
+    written: Written = "digits"
+    scale: Fraction = ONE
     counted: str = ""
 
 
@@ -80,16 +90,6 @@ def day_of(year: int, month: int = 0, day: int = 0) -> Quantity:
 def years(first: int, last: int) -> Quantity:
     """A decade or a century."""
     return Quantity("date", Fraction(first), Fraction(last))
-
-
-def on(day: date) -> Quantity:
-    """The date of a day."""
-    return day_of(day.year, day.month, day.day)
-
-
-def spelt(mention: Mention, text: str) -> tuple[Quantity, ...]:
-    """The readings of a mention, with its spelling as ``text``."""
-    return tuple(replace(reading, text=text[mention.start : mention.end]) for reading in mention.readings)
 
 
 def rounded(mention: Mention, plain: str, before: Sequence[str]) -> tuple[Quantity, ...]:
