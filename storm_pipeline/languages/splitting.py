@@ -14,7 +14,7 @@ from storm_pipeline.files import table_beside
 from storm_pipeline.text import sentences
 from storm_pipeline.text.words import MARKER, has_word
 
-_ABBREVIATIONS = table_beside(__file__)
+_TABLE = table_beside(__file__)
 _ORDINALS = frozenset({"de", "pl", "da", "no", "fi", "cs", "sk", "hu", "hr", "sr", "sl", "et", "lv", "is", "tr"})
 _MARK = "\ue000"  # placeholder for a character of a citation marker
 _FULL_WIDTH = "。！？｡"
@@ -44,22 +44,15 @@ _STOPPED = re.compile(rf"[{_SPACED}{_FULL_WIDTH}][{_CLOSING}“«‹{_MARK}]*$")
 _CONTINUES_AFTER_QUOTE = re.compile("って|と")
 
 
-def is_abbreviation(token: str, language: str) -> bool:
-    """Whether a full stop after a token ends an abbreviation, not a sentence.
-
-    ``token``: the text between white space and the full stop, in lower case.
-    """
-    return token in _known(language)
-
-
 def ordinals_have_stops(language: str) -> bool:
     """Whether the language writes ordinals as "3."."""
     return language in _ORDINALS
 
 
 @functools.cache
-def _known(language: str) -> frozenset[str]:
-    return frozenset(f"{_ABBREVIATIONS['everywhere']} {_ABBREVIATIONS.get(language, '')}".split())
+def _abbreviations(language: str) -> frozenset[str]:
+    """What stands between white space and the full stop of an abbreviation, in lower case."""
+    return frozenset(f"{_TABLE['everywhere']} {_TABLE.get(language, '')}".split())
 
 
 def split_sentences(text: str, language: str, names: Iterable[str] = ()) -> list[str]:
@@ -157,4 +150,4 @@ def _is_abbreviated(before: str, language: str) -> bool:
         return False
     token = _TOKEN.search(tail)[0].casefold()  # type: ignore[index]
     ordinal = ordinals_have_stops(language) and _ORDINAL.fullmatch(token)
-    return bool(ordinal or _LETTERS.fullmatch(token)) or is_abbreviation(token, language)
+    return bool(ordinal or _LETTERS.fullmatch(token)) or token in _abbreviations(language)

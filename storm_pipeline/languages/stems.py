@@ -12,7 +12,7 @@ from functools import lru_cache
 from storm_pipeline.languages.function_words import stop_words
 from storm_pipeline.languages.pieces import KANA
 from storm_pipeline.languages.tables import language_name
-from storm_pipeline.text.index_terms import STOP_WORDS, stem
+from storm_pipeline.text.index_terms import stem
 from storm_pipeline.text.words import HAN_KANA, words
 
 _RUN = re.compile(f"[{HAN_KANA}]+")
@@ -29,14 +29,13 @@ def stem_set(text: str, language: str = "en") -> frozenset[str]:
 
     ``language``: ISO 639-1 code, which selects function words and endings.
     """
-    characters = frozenset(_characters(text)) if _is_unspaced(text) else frozenset[str]()
-    if language == "en":
-        content = (word for word in words(text.casefold()) if word not in STOP_WORDS)
-        return characters | frozenset(stem(word) for word in content if len(word) > 1 or word.isdigit())
-    stem_of = _stemmer(language)
-    stop = stop_words(language)
-    parts = (part for word in words(text.casefold()) for part in _ELISION.split(word) if part not in stop)
-    return characters | frozenset(stem_of(part) for part in parts if len(part) > 1 or part.isdigit())
+    characters = _characters(text) if _is_unspaced(text) else ()
+    stop, stem_of = stop_words(language), _stemmer(language)
+    parts = words(text.casefold())
+    if language != "en":
+        parts = [part for word in parts for part in _ELISION.split(word)]
+    content = (part for part in parts if part not in stop and (len(part) > 1 or part.isdigit()))
+    return frozenset(characters).union(map(stem_of, content))
 
 
 def _is_unspaced(text: str) -> bool:
@@ -59,9 +58,11 @@ def _characters(text: str) -> Iterator[str]:
 
 def _stemmer(language: str) -> Callable[[str], str]:
     """A new stemmer, for one thread; it leaves words as they are where a language has none."""
+    if language == "en":
+        return stem
     if language not in _STEMMED:
         return str
     import snowballstemmer
 
-    stem: Callable[[str], str] = snowballstemmer.stemmer(language_name(language).lower()).stemWord
-    return stem
+    stem_word: Callable[[str], str] = snowballstemmer.stemmer(language_name(language).lower()).stemWord
+    return stem_word

@@ -1,18 +1,17 @@
 """Words to watch: what praises, comments, hides who says so, speaks to the reader, or tells a time that passes.
 
-The lists are data (``words_to_watch.toml``), for English, German, French and Spanish; they name their source.
+The lists are data (``tone.toml``), for English, German, French and Spanish; they name their source.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.text.words import has_word
 
-_LISTS = Path(__file__).with_name("words_to_watch.toml")
+_LISTS = table_beside(__file__)
 _QUOTED = re.compile(r"“[^”“]{0,600}”|„[^“”„]{0,600}[“”]|«[^«»]{0,600}»|(?<!\w)\"[^\"]{0,600}\"(?!\w)")
 _DATED = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 """A year: the sentence says itself which time it means."""
@@ -49,13 +48,8 @@ def words_to_watch(sentence: str, language: str = "en", own: Iterable[str] = ())
 
 @cache
 def _kinds(language: str, own: tuple[str, ...]) -> dict[str, re.Pattern[str]]:
-    lists = _lists().get(language, {})
-    return {kind: _pattern(words) for kind, words in {**lists, **({_OWN: list(own)} if own else {})}.items()}
-
-
-@cache
-def _lists() -> dict[str, dict[str, list[str]]]:
-    return tomllib.loads(_LISTS.read_text(encoding="utf-8"))
+    lists = {**_LISTS.get(language, {}), **({_OWN: own} if own else {})}
+    return {kind: _pattern(words) for kind, words in lists.items()}
 
 
 def _pattern(words: Iterable[str]) -> re.Pattern[str]:

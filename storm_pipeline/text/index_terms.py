@@ -5,10 +5,10 @@ import unicodedata
 from functools import lru_cache
 
 from storm_pipeline.files import table_beside
+from storm_pipeline.text.words import HAN_KANA
 
-_HAN_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_WORD = re.compile(rf"[{_HAN_KANA}]+|[^\W_{_HAN_KANA}]+")
-_IS_HAN_KANA = re.compile(rf"[{_HAN_KANA}]")
+_WORD = re.compile(rf"[{HAN_KANA}]+|[^\W_{HAN_KANA}]+")
+_IS_HAN_KANA = re.compile(rf"[{HAN_KANA}]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _MAX_WORD_CHARS = 64
 

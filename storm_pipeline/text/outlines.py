@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from storm_pipeline.text.back_matter import is_back_matter, is_lead
+from storm_pipeline.files import table_beside
 from storm_pipeline.text.words import MARKER, tidy, word_count
 from storm_pipeline.types import Heading, Outline
 
@@ -16,19 +16,17 @@ MAX_TITLE = 120
 """Maximum length of a title in characters; longer lines are prose."""
 _LONGEST_LINE = 10 * MAX_TITLE  # characters of a line that may hold a title, with its marks and links
 
-_BACK_MATTER = re.compile(
-    r"""(?:references?|see\ also|external\ (?:links?|resources)|further\ (?:reading|resources|information)|
-    (?:end|foot)?\s?notes?|bibliograph(?:y|ies)|(?:works\ cited|literature\ cited)|citations?|sources?|
-    (?:selected|annotated|general)\ (?:bibliography|references)|reference\ list|list\ of\ references|
-    (?:sources|notes|citations|references|bibliography)\ (?:and|&)\ (?:sources|notes|citations|references|
-    further\ reading|external\ links|bibliography)|footnotes|appendi(?:x|ces)|table\ of\ contents|
-    conclusions?|concluding\ (?:remarks|thoughts)|gallery|navigation)""",
-    re.X | re.I,
-)
+
+def _headings(kind: str, *but: str) -> re.Pattern[str]:
+    """What matches headings that are no sections, in all languages of the table but some."""
+    names = " ".join(line for language, line in _TABLE[kind].items() if language not in but).split()
+    return re.compile("|".join(name.replace("_", r"\s") for name in names), re.I)
+
+
+_TABLE = table_beside(__file__)
+_BACK_MATTER, _FOREIGN_BACK_MATTER = _headings("back_matter"), _headings("back_matter", "en")
+_LEAD = _headings("lead")
 _CONTENTS = "contents"  # back matter as a section; below one, what a book or a collection has in it
-_LEAD = re.compile(
-    r"(?:lead(?:\s(?:section|paragraph))?|abstract|summary|introduction|intro|overview|outline|title)", re.I
-)
 _ARTICLE_TITLE = re.compile(
     r"^(?:(?:an?\s|the\s)?(?:(?:article|wikipedia|encyclopedia|page)\s)*(?:outline|article|title|topic)\s*(?:of|for|on|:|–|-)\s*)"
     r"|\s*(?:[:–-]\s*|\s|\()(?:an?\s|the\s)?(?:article\s|wikipedia\s)?outline\)?$",
@@ -124,6 +122,11 @@ def outline_to_markdown(outline: Outline) -> str:
     return "\n".join(lines(outline.sections, 1))
 
 
+def is_foreign_back_matter(title: str) -> bool:
+    """Whether a heading in another language than English is that of references, notes, links or a conclusion."""
+    return bool(_FOREIGN_BACK_MATTER.fullmatch(title))
+
+
 def _hashed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Headings marked with ``#``."""
     for line in lines:
@@ -201,7 +204,7 @@ def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
     kept: list[_Node] = []
     for node in nodes:
         bare = {pattern.sub("", node.title).casefold() for pattern in (_ARTICLE_TITLE, _OVERVIEW)}
-        if _LEAD.fullmatch(node.title) or is_lead(node.title) or tidy(topic).casefold() in bare:
+        if _LEAD.fullmatch(node.title) or tidy(topic).casefold() in bare:
             kept.extend(_top(node.children, topic))
         elif node.key != _CONTENTS:
             kept.append(node)
@@ -217,7 +220,7 @@ def _merged(nodes: Iterable[_Node]) -> list[_Node]:
     """Siblings without back matter, those of the same name merged, recursively."""
     first: dict[str, _Node] = {}
     for node in nodes:
-        if _BACK_MATTER.fullmatch(node.title) or is_back_matter(node.title):
+        if _BACK_MATTER.fullmatch(node.title):
             continue
         if node.key in first:
             first[node.key].children.extend(node.children)

@@ -8,7 +8,7 @@ from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextB
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference, with_citations
 from storm_pipeline.documents.articles.reference_list import is_back_matter
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.text.back_matter import is_back_matter as is_foreign_back_matter
+from storm_pipeline.text.outlines import is_foreign_back_matter
 from storm_pipeline.text.words import MARKER, tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Report, Snippet
 

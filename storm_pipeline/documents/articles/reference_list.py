@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from storm_pipeline.documents.articles.markdown_blocks import markdown_block, plain_markdown
 from storm_pipeline.documents.articles.pages import Reference
 from storm_pipeline.files import table_beside
-from storm_pipeline.text.back_matter import is_back_matter as is_foreign_back_matter
+from storm_pipeline.text.outlines import is_foreign_back_matter
 from storm_pipeline.text.words import tidy
 
 LARGEST_NUMBER = 9999
