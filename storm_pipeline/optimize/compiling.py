@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
@@ -32,7 +32,7 @@ from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.optimize.metrics.base import Metric, mean_with_interval
 from storm_pipeline.optimize.optimizers import Plan, have_replies, most_calls, optimized, require_optimizer
-from storm_pipeline.optimize.tasks import TASKS, Task, examples_of
+from storm_pipeline.optimize.tasks import TASKS, Task, Topics, examples_of
 from storm_pipeline.references.similarity import Embed
 from storm_pipeline.run.events import CallbackSink, CallFinished, Events
 from storm_pipeline.run.integrity import recorded_calls
@@ -53,13 +53,12 @@ _COPY = 0.3
 """Share of an article's sentences in an earlier one from which it is a copy: it would be on both sides of the split."""
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(NamedTuple):
     """Examples by topic: no topic is in two parts."""
 
-    train: tuple[tuple[str, tuple[dspy.Example, ...]], ...]
-    validation: tuple[tuple[str, tuple[dspy.Example, ...]], ...]
-    held_back: tuple[tuple[str, tuple[dspy.Example, ...]], ...]
+    train: Topics
+    validation: Topics
+    held_back: Topics
 
 
 @dataclass(frozen=True)
@@ -78,19 +77,13 @@ class Job:
     @property
     def sizes(self) -> str:
         """How many topics and examples each part of the split has."""
-        parts = (
-            (self.split.train, "to train on"),
-            (self.split.validation, "to choose by"),
-            (self.split.held_back, "held back"),
-        )
-        return ", ".join(f"{len(part)} topics ({len(_flat(part))} examples) {what}" for part, what in parts)
+        parts = zip(self.split, ("to train on", "to choose by", "held back"), strict=True)
+        return ", ".join(f"{len(part)} topics ({len(flat(part))} examples) {what}" for part, what in parts)
 
     @property
     def most_calls(self) -> int:
         """Calls that it makes at most, the measurement before and after included."""
-        train, validation, held_back = map(
-            len, map(_flat, (self.split.train, self.split.validation, self.split.held_back))
-        )
+        train, validation, held_back = (len(flat(part)) for part in self.split)
         return most_calls(self.optimizer, train, validation, self.candidates) + 2 * held_back
 
 
@@ -184,13 +177,13 @@ def compile_program(
     except OSError as error:
         raise ProgramError(cannot_write(folder, error)) from error
     calls: list[CallFinished] = []
-    split = job.split
-    metric = job.task.metric(embed, _flat((*split.train, *split.validation, *split.held_back)))
+    metric = job.task.metric(embed, flat(*job.split))
     with ExitStack() as opened:
         opened.callback(locked(folder, _LOCK).release)
         journal = opened.enter_context(Journal(folder / JOURNAL))
         earlier = tuple(recorded_calls(journal))
-        control = RunControl(job.settings, _spent(earlier), threading.Event())
+        tokens = sum(call.tokens_in + call.tokens_out for call in earlier)
+        control = RunControl(job.settings, Spent(sum(call.cost or 0.0 for call in earlier), tokens), threading.Event())
         events = Events(control, CallbackSink(lambda one: calls.append(one) if isinstance(one, CallFinished) else None))
 
         def asking(lm: str | None) -> Asking:
@@ -208,8 +201,8 @@ def compile_program(
         tell(f"{job.task.program}: {_mean(before):.3f} before, on {len(before)} topics held back")
         plan = Plan(
             metric,
-            _flat(job.split.train),
-            _flat(job.split.validation),
+            flat(job.split.train),
+            flat(job.split.validation),
             job.candidates,
             job.seed,
             job.settings.calls_in_flight,
@@ -257,12 +250,12 @@ def compile_program(
 
 
 class Asking:
-    """Whose model is asked; shared by all copies of a program."""
+    """Whose model is asked; shared by all copies of a program. ``ends``: errors that end the work."""
 
     def __init__(self, models: LanguageModels, role: Role) -> None:
         self.models = models
         self.role: Role = role
-        self._ends: list[StormError] = []
+        self.ends: list[StormError] = []
 
     def __deepcopy__(self, _: dict[int, Any]) -> "Asking":
         return self
@@ -273,20 +266,13 @@ class Asking:
         try:
             return self.models.ask(self.role, program, **inputs)
         except (ModelAuthError, BudgetSpentError) as error:
-            self.ended_by(error)
+            self.ends.append(error)
             raise
 
-    def ended_by(self, error: StormError) -> None:
-        """Remember what :meth:`require_no_end` raises."""
-        self._ends.append(error)
-
     def require_no_end(self) -> None:
-        """Raise the error that ended the work, which an optimiser counts as a failed example and goes on.
-
-        Raises ModelAuthError, BudgetSpentError: a call raised it.
-        """
-        if self._ends:
-            raise self._ends[0]
+        """Raise the error that ended the work, which an optimiser counts as a failed example and goes on."""
+        if self.ends:
+            raise self.ends[0]
 
 
 class ReflectionLM(dspy.BaseLM):
@@ -309,7 +295,7 @@ class ReflectionLM(dspy.BaseLM):
         try:
             return self._lm(prompt, messages=messages, **kwargs)
         except ModelError as error:
-            self._asking.ended_by(error)
+            self._asking.ends.append(error)
             raise
 
 
@@ -347,11 +333,6 @@ def _with_model(settings: Settings, lm: str) -> Settings:
     return Settings.build({**kept, "lm": lm})
 
 
-def _spent(calls: Sequence[CallFinished]) -> Spent:
-    """What earlier sessions used."""
-    return Spent(sum(call.cost or 0.0 for call in calls), sum(call.tokens_in + call.tokens_out for call in calls))
-
-
 def _scores(module: dspy.Module, job: Job, metric: Metric) -> list[float]:
     """The mean of the metric for each topic held back; an example that the model fails on has 0."""
 
@@ -370,8 +351,9 @@ def _scores(module: dspy.Module, job: Job, metric: Metric) -> list[float]:
     return list(parallel_map(of_topic, topics, workers=job.settings.calls_in_flight))
 
 
-def _flat(part: Sequence[tuple[str, tuple[dspy.Example, ...]]]) -> list[dspy.Example]:
-    return [example for _, examples in part for example in examples]
+def flat(*parts: Topics) -> list[dspy.Example]:
+    """All examples of parts of a split."""
+    return [example for part in parts for _, examples in part for example in examples]
 
 
 def _mean(values: Sequence[float]) -> float:

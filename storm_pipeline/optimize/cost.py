@@ -8,7 +8,7 @@ from storm_pipeline.estimate.tokens import LIKELY, count_tokens
 from storm_pipeline.models.prices import cost, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.optimize.compiling import REFLECTION, Job
+from storm_pipeline.optimize.compiling import REFLECTION, Job, flat
 from storm_pipeline.optimize.optimizers import MOST_SHOWN
 
 _READ = 3  # examples with feedback that a model sees when it writes new instructions, at least
@@ -26,8 +26,7 @@ def most_dollars(job: Job, models: Iterable[str | None] = ()) -> float | None:
         models: those that make examples or write instructions, beside the job's own; None is the job's own.
     """
     settings, program = job.settings, Programs().named()[job.task.program]
-    parts = (job.split.train, job.split.validation, job.split.held_back)
-    examples = [example for part in parts for _, own in part for example in own]
+    examples = flat(*job.split)
     prompt = sum(_tokens(program, one) for one in examples) / len(examples)
     example = sum(count_tokens([str(dict(one.inputs()))]) for one in examples) / len(examples) + program.token_limit
     writing = (job.candidates + 1) * (job.optimizer in _WRITING)

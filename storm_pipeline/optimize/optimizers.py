@@ -30,19 +30,20 @@ class Plan:
 
 
 def optimized(name: str, student: dspy.Module, plan: Plan) -> dspy.Module:
-    """The student, as the optimiser improves it; what the optimiser prints is not shown.
+    """The student, as the optimiser improves it; what the optimiser prints is not shown."""
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()), dspy.context(lm=plan.task):
+        return _OPTIMIZERS[name](student, plan)
+
+
+def require_optimizer(name: str) -> None:
+    """Check that an optimiser can be used, before anything is asked.
 
     Raises:
         SettingsError: there is no such optimiser.
         MissingExtraError: what it needs is not installed.
     """
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()), dspy.context(lm=plan.task):
-        return _named(name)(student, plan)
-
-
-def require_optimizer(name: str) -> None:
-    """Check that an optimiser can be used, before anything is asked; errors as :func:`optimized`."""
-    _named(name)
+    if name not in OPTIMIZERS:
+        raise SettingsError(f"there is no optimiser {name!r}: choose one of {', '.join(OPTIMIZERS)}")
     if name == "miprov2":
         try:
             import optuna  # noqa: F401
@@ -61,7 +62,6 @@ def most_calls(name: str, train: int, validation: int, candidates: int) -> int:
         "gepa": (candidates + 2) * (validation + 7),
         "simba": (candidates + 2) * (2 * train + 24),
     }
-    _named(name)
     return each[name]
 
 
@@ -143,9 +143,3 @@ _OPTIMIZERS: dict[str, Callable[[dspy.Module, Plan], dspy.Module]] = {
 }
 OPTIMIZERS = tuple(_OPTIMIZERS)
 """Names of the optimisers."""
-
-
-def _named(name: str) -> Callable[[dspy.Module, Plan], dspy.Module]:
-    if name not in _OPTIMIZERS:
-        raise SettingsError(f"there is no optimiser {name!r}: choose one of {', '.join(OPTIMIZERS)}")
-    return _OPTIMIZERS[name]

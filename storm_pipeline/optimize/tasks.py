@@ -13,17 +13,16 @@ from storm_pipeline.errors import DatasetError
 from storm_pipeline.files import is_plain
 from storm_pipeline.optimize import examples as made
 from storm_pipeline.optimize.metrics.base import MakeMetric
-from storm_pipeline.optimize.metrics.cited import cited_metric
-from storm_pipeline.optimize.metrics.outline import heading_metric, outline_metric
-from storm_pipeline.optimize.metrics.perspectives import perspectives_metric
+from storm_pipeline.optimize.metrics.cited import cited_metric, verdicts_metric
+from storm_pipeline.optimize.metrics.outline import heading_metric, outline_metric, perspectives_metric
 from storm_pipeline.optimize.metrics.question import queries_metric, question_metric
-from storm_pipeline.optimize.metrics.verdicts import verdicts_metric
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Article
 
 ENTRY_POINTS = "storm_pipeline.training"
 """Group of entry points: installed packages name what reads a data set's folder as articles there."""
-ReadArticles = Callable[[Path], Sequence[Article]]
+Topics = tuple[tuple[str, tuple[dspy.Example, ...]], ...]
+"""Title of a topic, and its examples."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def read_training(place: str) -> tuple[Article, ...]:
     if name not in readers:
         known = ", ".join(sorted(readers)) or "none is installed (storm-bench has some)"
         raise DatasetError(f"nothing reads the data set {name!r}: choose among {known}, or name a folder of articles")
-    read: ReadArticles = readers[name].load()
+    read: Callable[[Path], Sequence[Article]] = readers[name].load()
     return tuple(read(Path(folder)))
 
 
@@ -87,9 +86,7 @@ def read_articles(folder: Path) -> tuple[Article, ...]:
     return tuple(read_article(path, title_of(path), AvailablePages()) for path in files)
 
 
-def examples_of(
-    task: Task, articles: Sequence[Article], settings: Settings
-) -> tuple[tuple[str, tuple[dspy.Example, ...]], ...]:
+def examples_of(task: Task, articles: Sequence[Article], settings: Settings) -> Topics:
     """The examples by topic, in the order of the articles; articles of one title are one topic."""
     by_topic: dict[str, list[dspy.Example]] = {}
     for article in articles:

@@ -1,1 +1,1 @@
-"""Metrics for optimisers, one a file: a score in [0, 1], and what to do better, in words."""
+"""Metrics for optimisers, a score in [0, 1], and what to do better, in words."""

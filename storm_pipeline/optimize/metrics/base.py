@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 import dspy
 import numpy as np
@@ -16,23 +17,12 @@ Examples = Sequence[dspy.Example]
 _WORD = re.compile(r"[^\W\d_][\w'’-]+")
 
 
-class Metric(Protocol):
-    """A metric as DSPy's optimisers call it."""
-
-    def __call__(
-        self,
-        gold: dspy.Example,
-        pred: dspy.Prediction,
-        trace: Any = None,
-        pred_name: Any = None,
-        pred_trace: Any = None,
-    ) -> dspy.Prediction:
-        """A prediction with ``score`` in [0, 1] and ``feedback``."""
-        ...
-
-
+Metric = Callable[..., dspy.Prediction]
+"""A metric as DSPy's optimisers call it: example and prediction → ``score`` in [0, 1] and ``feedback``."""
 MakeMetric = Callable[[Embed, Examples], Metric]
 """An encoder (texts to unit vectors) and all examples of a job → the metric."""
+Score = Callable[[Embed, dspy.Example, dspy.Prediction], tuple[float, str]]
+"""An encoder, an example and a prediction → score and feedback."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +37,11 @@ class Gold:
     text: str = field(default="", repr=False)
     passages: tuple[Passage, ...] = field(default=(), repr=False)
     left: tuple[str, ...] = field(default=(), repr=False)
+
+
+def by_itself(score: Score) -> Callable[..., Metric]:
+    """What makes a metric of a function that needs no other examples than the one that it is given."""
+    return lambda embed, _=(): as_metric(partial(score, embed))
 
 
 def as_metric(score: Callable[[dspy.Example, dspy.Prediction], tuple[float, str]]) -> Metric:

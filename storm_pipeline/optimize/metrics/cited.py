@@ -1,4 +1,4 @@
-"""Texts written from numbered passages (answers, sections, leads): support, entities, length, form."""
+"""Texts written from numbered passages (support, entities, length, form), and verdicts on their sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from functools import partial
 
 import dspy
 
-from storm_pipeline.optimize.metrics.base import Examples, MakeMetric, Metric, as_metric, names_in, share_of
+from storm_pipeline.judges.language_model import read_verdicts
+from storm_pipeline.optimize.metrics.base import MakeMetric, by_itself, names_in, share_of
 from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.similarity import Embed
@@ -23,7 +24,7 @@ def cited_metric(field: str) -> MakeMetric:
     The shares: sentences that cite what supports them, by the check that runs use; citations that stand; and names and
     numbers of the human text that the passages have too. A length from half to twice the human text's costs nothing.
     """
-    return partial(_metric, field)
+    return by_itself(partial(_score, field))
 
 
 @dataclass(frozen=True)
@@ -55,23 +56,35 @@ def checked(text: str, shown: Sequence[Passage], topic: str, embed: Embed) -> Ch
     return Checked(draft, problems, sum(cited) / len(cited), sum(stands) / max(1, len(stands)))
 
 
-def _metric(field: str, embed: Embed, _: Examples = ()) -> Metric:
-    def score(gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
-        text, shown = str(pred[field]), gold.gold.passages
-        found = checked(text, shown, str(gold.get("topic") or gold.get("article")), embed)
-        if not found.draft.claims():
-            return 0.0, "There is no whole sentence."
-        wanted = names_in(gold.gold.text) & names_in(" ".join(one.text for one in shown))
-        missed = sorted(wanted - names_in(text))
-        words, target = word_count(text), max(1, word_count(gold.gold.text))
-        length = min(1.0, 2 * words / target, 2 * target / max(1, words))
-        value = (found.recall + found.precision + share_of(wanted, names_in(text))) / 3
-        said = [f"“{sentence[:90]}”: {problem}." for sentence, problem in found.problems[:_NAMED]]
-        said += [f"Editors also tell of {', '.join(missed[: 2 * _NAMED])}."] * bool(missed)
-        said += [f"It has {words} words, the editors' text {target}."] * (length < 1)
-        said += ["It cites passages that do not exist."] * bool(found.draft.invented)
-        said += ["It breaks off."] * bool(found.draft.broken_off)
-        form = _OUT_OF_FORM if found.draft.invented or found.draft.broken_off else 1.0
-        return value * length * form, " ".join(said) or "Every sentence is supported, and nothing is missing."
+def _score(field: str, embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
+    text, shown = str(pred[field]), gold.gold.passages
+    found = checked(text, shown, str(gold.get("topic") or gold.get("article")), embed)
+    if not found.draft.claims():
+        return 0.0, "There is no whole sentence."
+    wanted = names_in(gold.gold.text) & names_in(" ".join(one.text for one in shown))
+    missed = sorted(wanted - names_in(text))
+    words, target = word_count(text), max(1, word_count(gold.gold.text))
+    length = min(1.0, 2 * words / target, 2 * target / max(1, words))
+    value = (found.recall + found.precision + share_of(wanted, names_in(text))) / 3
+    said = [f"“{sentence[:90]}”: {problem}." for sentence, problem in found.problems[:_NAMED]]
+    said += [f"Editors also tell of {', '.join(missed[: 2 * _NAMED])}."] * bool(missed)
+    said += [f"It has {words} words, the editors' text {target}."] * (length < 1)
+    said += ["It cites passages that do not exist."] * bool(found.draft.invented)
+    said += ["It breaks off."] * bool(found.draft.broken_off)
+    form = _OUT_OF_FORM if found.draft.invented or found.draft.broken_off else 1.0
+    return value * length * form, " ".join(said) or "Every sentence is supported, and nothing is missing."
 
-    return as_metric(score)
+
+@by_itself
+def verdicts_metric(_embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
+    """The mean of the shares of supported and of other sentences that are told to be such."""
+    wanted, told = (
+        {number: label == "supported" for number, (label, _) in read_verdicts(str(one.verdicts))}
+        for one in (gold, pred)
+    )
+    shares = []
+    for kind in set(wanted.values()):
+        own = [number for number, supported in wanted.items() if supported == kind]
+        shares.append(sum(told.get(number) == kind for number in own) / len(own))
+    wrong = [f"{n} is {'supported' if wanted[n] else 'not supported'}" for n in wanted if told.get(n) != wanted[n]]
+    return sum(shares) / max(1, len(shares)), f"Sentence {'; '.join(wrong)}." if wrong else "All are told right."
