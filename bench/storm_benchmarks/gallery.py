@@ -17,7 +17,7 @@ from storm_pipeline.api import fetch
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reading import read_article
 from storm_pipeline.identity import page_address
-from storm_pipeline.judges.carried import with_spans
+from storm_pipeline.judges.spans import with_spans
 
 CORPUS = "wikipedia-vital-article-leads-en"
 ARTICLES = {"renaissance-capable.md": "Renaissance"}

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from storm_pipeline.text.words import has_word
+
 Label = Literal["supported", "partly", "not", "contradicted"]
 """What passages say of a claim: all of it, some of it, nothing of it, or something that cannot be true with it."""
 Parameters = Mapping[str, str | int | float]
@@ -18,6 +20,11 @@ class Question:
 
     claim: str
     passages: tuple[str, ...]
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the claim and a passage have words, without which there is nothing to judge."""
+        return has_word(self.claim) and any(map(has_word, self.passages))
 
 
 @dataclass(frozen=True)

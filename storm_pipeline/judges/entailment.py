@@ -7,7 +7,6 @@ from pathlib import Path
 from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
 from storm_pipeline.judges.entailment_models import EntailmentModel, Premise, load_entailment_model
 from storm_pipeline.judges.pretrained import model_name
-from storm_pipeline.text.words import has_word
 
 
 class EntailmentJudge:
@@ -47,24 +46,14 @@ class EntailmentJudge:
         Raises:
             SettingsError: the model cannot be loaded, has no trained head, or its labels do not name entailment.
         """
-        return [Verdict(label_of(score, self.threshold), score) for score in self._scores(questions)]
-
-    def _scores(self, questions: Sequence[Question]) -> list[float]:
-        found = [0.0] * len(questions)
+        scores = [0.0] * len(questions)
         pairs = [Premise("\n".join(one.passages), one.claim) for one in questions]
-        asked = [i for i, pair in enumerate(pairs) if has_word(pair.passage) and has_word(pair.claim)]
-        if not asked:
-            return found
-        with self._lock:
-            self._model = self._model or load_entailment_model(self._source, cache=self._cache)
-            return self._judged(self._model, pairs, asked, found)
-
-    def _judged(
-        self, model: EntailmentModel, pairs: Sequence[Premise], asked: list[int], found: list[float]
-    ) -> list[float]:
+        asked = [i for i, one in enumerate(questions) if one.has_words]
         asked.sort(key=lambda i: -len(pairs[i].passage))  # passages of similar length share a batch
-        for start in range(0, len(asked), self._batch_size):
-            batch = asked[start : start + self._batch_size]
-            for i, score in model.windows([pairs[j] for j in batch], self._batch_size):
-                found[batch[i]] = max(found[batch[i]], score)
-        return found
+        with self._lock:
+            for start in range(0, len(asked), self._batch_size):
+                batch = asked[start : start + self._batch_size]
+                self._model = self._model or load_entailment_model(self._source, cache=self._cache)
+                for i, score in self._model.windows([pairs[j] for j in batch], self._batch_size):
+                    scores[batch[i]] = max(scores[batch[i]], score)
+        return [Verdict(label_of(score, self.threshold), score) for score in scores]

@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from itertools import count
 
 from storm_pipeline.judges.base import Question
 from storm_pipeline.languages import count_words, detect, split_sentences, stem_set
@@ -30,9 +29,7 @@ def excerpt(question: Question, words: int) -> str:
         if length <= words:
             chosen.append(i)
             words -= length
-    return " ".join(sentences[i] for i in sorted(chosen)) or _cut(sentences, scores, words)
-
-
-def _cut(sentences: list[str], scores: list[float], words: int) -> str:
-    best = max(zip(scores, count(), sentences, strict=False), default=(0.0, 0, ""))[-1]
-    return " ".join(best.split()[:words])
+    if chosen or not sentences:
+        return " ".join(sentences[i] for i in sorted(chosen))
+    best = max(range(len(sentences)), key=lambda i: (scores[i], i))
+    return " ".join(sentences[best].split()[:words])

@@ -9,7 +9,7 @@ from storm_pipeline.judges.base import Label, Parameters, Question, Verdict
 from storm_pipeline.judges.spans import quoted
 from storm_pipeline.languages import count_words
 from storm_pipeline.models.programs import Program
-from storm_pipeline.text.words import has_word, tidy
+from storm_pipeline.text.words import tidy
 
 Tell = Callable[[str], str]
 """Puts a task with numbered sentences to a model that sees the passages; returns its reply, or raises ModelError."""
@@ -97,7 +97,7 @@ class PromptJudge:
         cited = {text for one in questions for text in one.passages}
         if 2 * sum(map(count_words, cited)) < sum(map(count_words, self._number)):
             return self._judge.judge(questions)
-        found = {i: Verdict("not", 0.0) for i, one in enumerate(questions) if not _can_be_asked(one)}
+        found = {i: Verdict("not", 0.0) for i, one in enumerate(questions) if not one.has_words}
         for _ in range(_ATTEMPTS):
             waiting = [i for i in range(len(questions)) if i not in found]
             if not waiting:
@@ -124,10 +124,6 @@ def _with_check(program: Program) -> Program:
     new.worked = [demo.copy(check="") for demo in new.worked]
     new.name = f"{program.name} (check)"
     return new
-
-
-def _can_be_asked(question: Question) -> bool:
-    return has_word(question.claim) and any(map(has_word, question.passages))
 
 
 def read_verdicts(text: str) -> Iterator[tuple[int, tuple[Label, str]]]:

@@ -7,6 +7,7 @@ sentences that share most with it: these say nearly the same then, but not that.
 import re
 from dataclasses import dataclass
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.judges.base import Question
 from storm_pipeline.judges.excerpts import excerpt
 from storm_pipeline.languages import denials, detect, split_sentences, stem_set
@@ -15,17 +16,7 @@ from storm_pipeline.text.words import folded_words
 
 _WORDS = 120  # of the passages that are looked at: the sentences that share most with the claim
 _NAME = re.compile(r"(?<=[\w,;:'\"“(] )[\"“(]?([A-Z][\w’'-]+)")
-_LINKING = (
-    "because therefore thus hence consequently despite although result why turn meant cause caused causes led due"
-)
-_ORDERING = (
-    "before after until since earlier later previously subsequently followed preceded following prior first last"
-)
-_STRESSING = (
-    "all every any always only exactly certainly entirely undoubtedly prove proves proved most never none no best key "
-    "largest must completely"
-)
-_LINKS, _ORDER, _STRESS = (frozenset(listed.split()) for listed in (_LINKING, _ORDERING, _STRESSING))
+_LINKS, _ORDER, _STRESS = (frozenset(words.split()) for words in table_beside(__file__).values())
 _MOST_LOST, _LONGEST = 8, 60  # words from which on a number counts as 1
 
 

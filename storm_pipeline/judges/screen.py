@@ -15,7 +15,7 @@ from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
 from storm_pipeline.retrieval.embedder import Embedder
 from storm_pipeline.text.index_terms import terms
-from storm_pipeline.text.words import numbers, words
+from storm_pipeline.text.words import numbers
 
 Features = npt.NDArray[np.float64]
 """Shape (questions, 3), each in [-1, 1], in the order of :data:`FEATURES`."""
@@ -75,7 +75,7 @@ class ScreenJudge:
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """As :class:`~storm_pipeline.judges.base.Judge`, without spans and reasons."""
         found = [0.0] * len(questions)
-        asked = [i for i, one in enumerate(questions) if words(one.claim) and any(map(words, one.passages))]
+        asked = [i for i, one in enumerate(questions) if one.has_words]
         bias, *weights = astuple(self._weights)
         odds = features([questions[i] for i in asked], self._embedder) @ np.array(weights) + bias
         for i, probability in zip(asked, (1 / (1 + np.exp(-odds))).tolist(), strict=True):

@@ -6,7 +6,6 @@ from dataclasses import astuple, dataclass, fields
 
 from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
 from storm_pipeline.judges.mismatches import Mismatches, mismatches
-from storm_pipeline.text.words import has_word
 
 FEATURES = tuple(field.name for field in fields(Mismatches))
 """Names of the features, in their order."""
@@ -49,13 +48,9 @@ class SmallJudge:
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """As :class:`~storm_pipeline.judges.base.Judge`, without spans and reasons."""
-        found = (self._probability(one) if _is_asked(one) else 0.0 for one in questions)
+        found = (self._probability(one) if one.has_words else 0.0 for one in questions)
         return [Verdict(label_of(probability, self.threshold), probability) for probability in found]
 
     def _probability(self, question: Question) -> float:
         terms = zip(self._regression.weights, astuple(mismatches(question)), strict=True)
         return 1 / (1 + math.exp(-self._regression.bias - sum(weight * value for weight, value in terms)))
-
-
-def _is_asked(question: Question) -> bool:
-    return has_word(question.claim) and any(map(has_word, question.passages))

@@ -1,4 +1,4 @@
-"""The words of passages that decide a claim, found by the words that they share with it, and what none of them says."""
+"""The words of passages that decide a claim, found by those that they share with it, and what no passage says."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from storm_pipeline.judges.base import JudgeOfAnother, Question, Span, Verdict
 from storm_pipeline.languages import detect, split_sentences, stem_set
 from storm_pipeline.quantities import missing
+from storm_pipeline.references.changing import with_sentences
 from storm_pipeline.references.facts import covering
+from storm_pipeline.types import Article, Citation, Sentence
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,26 @@ def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
     words = quotation.split()
     spans = (_exact(i, text, words) for i, text in enumerate(question.passages)) if words else ()
     return tuple(span for span in spans if span is not None)
+
+
+def with_spans(article: Article) -> Article:
+    """The article whose citations say where in their passages the words stand that they rest on.
+
+    Spans that are there already stay: a judge that read the passage knows better. Where passage and sentence share no
+    word, as between languages, a citation keeps none.
+    """
+    texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
+
+    def located(claim: str, citation: Citation) -> Citation:
+        if citation.spans or citation.snippet_id not in texts:
+            return citation
+        found = deciding(Question(claim, (texts[citation.snippet_id],)))
+        return replace(citation, spans=tuple(sorted((one.start, one.end) for one in found)))
+
+    def sentence(own: Sentence) -> Sentence:
+        return replace(own, citations=tuple(located(own.text, citation) for citation in own.citations))
+
+    return with_sentences(article, sentence)
 
 
 def _exact(passage: int, text: str, words: Sequence[str]) -> Span | None:

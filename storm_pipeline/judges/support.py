@@ -1,6 +1,5 @@
 """How well the sources of an article support it, by a run's judge."""
 
-import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -20,12 +19,10 @@ class Verdicts:
 
     def __init__(self) -> None:
         self._known: dict[str, Verdict] = {}
-        self._lock = threading.Lock()
 
     def note(self, text: str, verdict: Verdict) -> None:
         """Keep a verdict, in place of an earlier one on the same text."""
-        with self._lock:
-            self._known[text] = verdict
+        self._known[text] = verdict
 
     def of(self, text: str) -> Verdict | None:
         """The verdict on a text, if there is one."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.identity import is_wikipedia
-from storm_pipeline.judges.carried import with_spans
+from storm_pipeline.judges.spans import with_spans
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import Evidence
 from storm_pipeline.run.context import RunContext

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from year_judge import YearJudge
 
 from storm_pipeline.cli import app
-from storm_pipeline.judges.carried import with_spans
+from storm_pipeline.judges.spans import with_spans
 from storm_pipeline.render.json import from_json
 from storm_pipeline.types import Sentence, Snippet, Source
 

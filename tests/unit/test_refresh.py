@@ -12,7 +12,7 @@ from storm_pipeline.check.fixing import Proposal, with_proposals
 from storm_pipeline.check.refreshing import Refreshed, refresh
 from storm_pipeline.documents.plain import web_address
 from storm_pipeline.errors import PageError
-from storm_pipeline.judges.carried import with_spans
+from storm_pipeline.judges.spans import with_spans
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.types import Article, Snippet, Source
 

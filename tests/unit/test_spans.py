@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from lxml import html as lxml_html
 from strategies import articles
 
-from storm_pipeline.judges.carried import with_spans
+from storm_pipeline.judges.spans import with_spans
 from storm_pipeline.render.json import from_json
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Sentence
