@@ -47,7 +47,8 @@ def pip_download(wheel: Wheel, parts: Path, report: Callable[[int], None]) -> No
             while pip.poll() is None:
                 done = min(max(done, _size(temporary)), wheel.bytes)
                 report(done)
-                _wait(pip)
+                with suppress(subprocess.TimeoutExpired):
+                    pip.wait(_POLL_SECONDS)
         finally:
             pip.kill()
     if pip.returncode:
@@ -79,13 +80,6 @@ def _has_pip() -> bool:
     check = [sys.executable, "-P", "-c", "import importlib.util as u; raise SystemExit(u.find_spec('pip') is None)"]
     done = subprocess.run(check, check=False, stdin=subprocess.DEVNULL, env=child_environment())  # noqa: S603 - fixed
     return done.returncode == 0
-
-
-def _wait(process: subprocess.Popen[bytes]) -> None:
-    try:
-        process.wait(_POLL_SECONDS)
-    except subprocess.TimeoutExpired:
-        return
 
 
 def _size(folder: Path) -> int:

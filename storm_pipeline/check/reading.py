@@ -18,7 +18,8 @@ from storm_pipeline.types import Article, Snippet
 PASSAGES = 3
 """Passages of a page, at most, that a sentence is judged by."""
 OFFLINE = "it is not in the folder, and nothing was fetched"
-_WORKERS = 8
+WORKERS = 8
+"""Pages that are read at a time."""
 _RUN = "article.json"
 
 
@@ -90,9 +91,22 @@ def _references(place: Path, article: Path) -> Iterable[Reference]:
     """The documents of a folder but the article, by their addresses: of the file, and of the page that it states."""
     for own in read_documents(place):
         if isinstance(own, Document) and own.url != article.resolve().as_uri():
-            text = "\n\n".join(text for _, text in own.pages)
             for url in dict.fromkeys(filter(None, (own.url, own.record.url))):
-                yield Reference(url, own.title, text)
+                yield Reference(url, own.title, joined_text(own.pages))
+
+
+def read_page(reference: Reference, fetch: Callable[[str], Page]) -> Reference | str:
+    """A page of the web with its text; why it could not be read where it could not."""
+    try:
+        page = fetch(reference.url)
+    except PageError as error:
+        return str(error)
+    return Reference(reference.url, page.title or reference.title, joined_text(page.pages))
+
+
+def joined_text(pages: Iterable[tuple[object, str]]) -> str:
+    """The text of numbered pages as one."""
+    return "\n\n".join(text for _, text in pages)
 
 
 def _fetched(
@@ -103,14 +117,8 @@ def _fetched(
     def fetched(reference: Reference) -> Reference | str:
         if not web_address(reference.url):
             return "the article gives no address of it" if not reference.url else "it is no page of the web"
-        if fetch is None:
-            return OFFLINE
-        try:
-            page = fetch(reference.url)
-        except PageError as error:
-            return str(error)
-        return Reference(reference.url, page.title or reference.title, "\n\n".join(text for _, text in page.pages))
+        return OFFLINE if fetch is None else read_page(reference, fetch)
 
-    found = dict(zip(missing, parallel_map(fetched, missing.values(), workers=_WORKERS), strict=True))
+    found = dict(zip(missing, parallel_map(fetched, missing.values(), workers=WORKERS), strict=True))
     pages = [own for own in found.values() if isinstance(own, Reference)]
     return pages, {name: own for name, own in found.items() if isinstance(own, str)}

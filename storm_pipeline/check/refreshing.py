@@ -2,25 +2,25 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from storm_pipeline.check.judging import Checked, check_article
-from storm_pipeline.check.reading import PASSAGES
+from storm_pipeline.check.reading import PASSAGES, WORKERS, joined_text, read_page
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.plain import web_address
 from storm_pipeline.documents.reader import read_documents
-from storm_pipeline.errors import PageError
 from storm_pipeline.judges.base import Judge
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.references.changing import with_sentences
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source
 
-_WORKERS = 8
 _FILE = "file:"
 
 
@@ -71,7 +71,13 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page]) -> Ref
     """
     cited = {own.source_id for sentence in article.sentences() for own in sentence.citations}
     sources = [own for own in article.sources if own.id in cited]
-    now = dict(zip((own.id for own in sources), parallel_map(_reader(fetch), sources, workers=_WORKERS), strict=True))
+    now = dict(
+        zip(
+            (own.id for own in sources),
+            parallel_map(partial(_read_again, fetch), sources, workers=WORKERS),
+            strict=True,
+        )
+    )
     snippets = {own.id: own for source in article.sources for own in source.snippets}
     pages = AvailablePages((own for own in now.values() if isinstance(own, Reference)), PASSAGES)
     folded = {name: _folded(own.text) for name, own in now.items() if isinstance(own, Reference)}
@@ -97,7 +103,7 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page]) -> Ref
                     fresh[passage.id] = replace(snippet, text=passage.text, page=None, page_label=None)
                     yield Citation(own.source_id, fresh[passage.id].id)
 
-    places = iter(range(sum(1 for _ in article.sentences())))
+    places = count()
 
     def sentence(own: Sentence) -> Sentence:
         found = tuple(dict.fromkeys(citations(next(places), own)))
@@ -108,25 +114,15 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page]) -> Ref
     return Refreshed(tuple(changes), check_article(updated, judge, only=changed), uncompared)
 
 
-def _reader(fetch: Callable[[str], Page]) -> Callable[[Source], Reference | str]:
-    """Reads a source as it is now; says why where it cannot."""
-
-    def read(source: Source) -> Reference | str:
-        if source.url.startswith(_FILE):
-            found = read_documents(Path(unquote(urlsplit(source.url).path)))
-            texts = [text for own in found if isinstance(own, Document) for _, text in own.pages]
-            return (
-                Reference(source.url, source.title, "\n\n".join(texts)) if texts else "the file is gone or unreadable"
-            )
-        if not web_address(source.url):
-            return "it is neither a page of the web nor a file"
-        try:
-            page = fetch(source.url)
-        except PageError as error:
-            return str(error)
-        return Reference(source.url, source.title, "\n\n".join(text for _, text in page.pages))
-
-    return read
+def _read_again(fetch: Callable[[str], Page], source: Source) -> Reference | str:
+    """A source as it is now; says why where it cannot be read."""
+    if source.url.startswith(_FILE):
+        found = read_documents(Path(unquote(urlsplit(source.url).path)))
+        pages = [page for own in found if isinstance(own, Document) for page in own.pages]
+        return Reference(source.url, source.title, joined_text(pages)) if pages else "the file is gone or unreadable"
+    if not web_address(source.url):
+        return "it is neither a page of the web nor a file"
+    return read_page(Reference(source.url, source.title), fetch)
 
 
 def _folded(text: str) -> str:

@@ -47,7 +47,10 @@ class LexicalIndex:
         self._size = len(tokens)
         self._floor = floor
         self._base = base
-        self._bm25 = _build(tokens) if any(tokens) else None
+        self._bm25: Any = None
+        if any(tokens):
+            self._bm25 = load_bm25().BM25(method="lucene", k1=_K1, b=_B, backend="numpy")
+            self._bm25.index(tokens, create_empty_token=False, show_progress=False)
 
     def __len__(self) -> int:
         return self._size
@@ -84,10 +87,3 @@ def load_bm25() -> Any:
     # The library sets its logger to DEBUG on import, which would flood the user's log.
     logging.getLogger("bm25s").setLevel(logging.WARNING)
     return bm25s
-
-
-def _build(tokens: list[list[str]]) -> Any:
-    bm25s = load_bm25()
-    index = bm25s.BM25(method="lucene", k1=_K1, b=_B, backend="numpy")
-    index.index(tokens, create_empty_token=False, show_progress=False)
-    return index
