@@ -25,7 +25,6 @@ def open_judge(
     *,
     threshold: float | None = None,
     embedder: Embedder | None = None,
-    models: LanguageModels | None = None,
 ) -> CachingJudge:
     """Open a judge by name, whose verdicts have the deciding words, and which judges nothing twice.
 
@@ -36,15 +35,16 @@ def open_judge(
         settings: encoder, cache, and how to call language models.
         threshold: minimum probability of a supported claim, in [0, 1]; None: the judge's own. Not of ``model``.
         embedder: one that is open already; by default that of the settings.
-        models: language models that are open already, such as a run's; by default those of the settings.
 
     Raises:
         SettingsError: a language model cannot be opened.
         AssetError, MissingExtraError, ModelError: likewise.
     """
     if name == "model":
-        asked = _language_model(settings, models or _opened(settings), programs_of(settings.compiled_set))
-        return CachingJudge(ExplainingJudge(asked))
+        from storm_pipeline.models.open_models import open_models
+
+        models = LanguageModels.outside_a_run(open_models(settings), settings)
+        return CachingJudge(ExplainingJudge(_language_model(settings, models, programs_of(settings.compiled_set))))
     open_: Callable[..., Judge]
     if name == "screen":
         encoder = embedder or CachingEmbedder(shared_embedder(settings.embedder, settings.cache))
@@ -73,9 +73,3 @@ def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs)
 
 def _language_model(settings: Settings, models: LanguageModels, programs: Programs) -> LanguageModelJudge:
     return LanguageModelJudge(partial(models.ask, ROLE), settings.lm_of(ROLE), programs.check)
-
-
-def _opened(settings: Settings) -> LanguageModels:
-    from storm_pipeline.models.open_models import open_models
-
-    return LanguageModels.outside_a_run(open_models(settings), settings)
