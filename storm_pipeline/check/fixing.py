@@ -14,7 +14,7 @@ from storm_pipeline.references.changing import with_sentences
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Sentence, Snippet
+from storm_pipeline.types import Article, Sentence
 from storm_pipeline.writers.claims import read_replies
 
 _AT_ONCE = 12  # sentences in one prompt, with their passages
@@ -53,7 +53,8 @@ def _answered(
 ) -> Iterator[tuple[Proposal, tuple[str, ...]]]:
     """The model's answers that change something, each with the passages that it was judged by."""
     cited = {one.snippet_id for own in batch for one in own.sentence.citations}
-    shown = passages(_snippets(checked, cited))
+    readable = (source for source in checked.article.sources if source.id not in checked.unread)
+    shown = passages(one for source in readable for one in source.snippets if one.id in cited)
     remarks = "\n".join(f"{n}. {_marked(own, shown)} — {own.reason or own.status}." for n, own in enumerate(batch, 1))
     reply = models.ask(
         "writer",
@@ -74,11 +75,6 @@ def _answered(
         if before != after:
             texts = [shown[position].text for position in (answer.claim.cited if answer.claim else ())]
             yield Proposal(own.place, before, after), tuple(texts or [one.text for one in shown])
-
-
-def _snippets(checked: Checked, wanted: set[str]) -> list[Snippet]:
-    readable = (source for source in checked.article.sources if source.id not in checked.unread)
-    return [own for source in readable for own in source.snippets if own.id in wanted]
 
 
 def _marked(own: CheckedSentence, shown: Sequence[Passage]) -> str:

@@ -41,8 +41,6 @@ def _verdict(judge: Judge, sentence: Question) -> AlceVerdict:
     cited = len(sentence.passages)
     if not cited or not _supported(judge, sentence):
         return AlceVerdict(supported=False, cited=cited, precise=0)
-    if cited == 1:
-        return AlceVerdict(supported=True, cited=1, precise=1)
     precise = sum(_supported(judge, alone) or not _supported(judge, rest) for alone, rest in _left_out(sentence))
     return AlceVerdict(supported=True, cited=cited, precise=precise)
 

@@ -94,17 +94,13 @@ def features(questions: Sequence[Question], embedder: Embedder) -> Features:
         own = vectors[[index[part] for text in question.passages for part in parts[text]]]
         return float((own @ vectors[index[question.claim]]).max())
 
-    rows = [(meaning(one), *_lexical("\n".join(one.passages), one.claim)) for one in questions]
+    rows = []
+    for one in questions:
+        passage, figures = "\n".join(one.passages), numbers(one.claim)
+        shared_words = _share(set(terms(one.claim)), set(terms(passage)), empty=0.0)
+        rows.append((meaning(one), shared_words, _share(figures, numbers(passage), empty=1.0)))
     return np.array(rows, dtype=np.float64).reshape(len(questions), len(FEATURES))
 
 
-def _lexical(passage: str, claim: str) -> tuple[float, float]:
-    figures = frozenset(numbers(claim))
-    return (
-        _share(frozenset(terms(claim)), frozenset(terms(passage)), empty=0.0),
-        _share(figures, frozenset(numbers(passage)), empty=1.0),
-    )
-
-
-def _share(wanted: frozenset[str], present: frozenset[str], *, empty: float) -> float:
+def _share(wanted: set[str], present: set[str], *, empty: float) -> float:
     return len(wanted & present) / len(wanted) if wanted else empty

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from storm_pipeline.files import table_beside
 from storm_pipeline.languages.function_words import LATIN, stop_words
-from storm_pipeline.text.words import words
+from storm_pipeline.text.words import script_of, words
 
 _SAMPLE = 4000  # maximum characters examined
 _MIN_LETTERS = 2  # minimum letters of a script that identifies a language
@@ -37,7 +37,7 @@ def _detected(text: str) -> str:
     sample = unicodedata.normalize("NFC", text)
     scripts: Counter[str] = Counter()
     for char, times in Counter(sample).items():
-        if char.isalpha() and (script := _script(char)):
+        if char.isalpha() and (script := script_of(char)):
             scripts[script] += times
     for script in ("CJK", "HIRAGANA", "KATAKANA"):
         scripts[script] *= _HAN_WEIGHT
@@ -88,8 +88,3 @@ def _weights() -> dict[str, tuple[str, ...]]:
     known = {language: stop_words(language) for language in LATIN}
     every = frozenset().union(*known.values())
     return {word: tuple(language for language in LATIN if word in known[language]) for word in every}
-
-
-@functools.lru_cache(maxsize=4096)
-def _script(char: str) -> str:
-    return unicodedata.name(char, "").partition(" ")[0].partition("-")[0]

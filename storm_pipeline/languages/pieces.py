@@ -57,11 +57,6 @@ def length_in_words(text: str) -> int:
     return len(text.split()) if text.isascii() else math.ceil(sum(map(_weight, _TOKEN.findall(text))))
 
 
-def _first_words(text: str, words: int) -> str:
-    """The first so many words of a text, on one line."""
-    return windows(text, words, words)[0] if words > 0 else ""
-
-
 def opening_of(text: str, words: int, language: str = "en") -> str:
     """The first sentences of a text within a budget of words; its first words where the first sentence is longer."""
     kept: list[str] = []
@@ -70,7 +65,7 @@ def opening_of(text: str, words: int, language: str = "en") -> str:
         if count_words(sentence) > words_left:
             break
         kept.append(sentence)
-    return joined(kept, language) or _first_words(text, words)
+    return joined(kept, language) or (windows(text, words, words)[0] if words > 0 else "")
 
 
 def joined(sentences: Sequence[str], language: str) -> str:

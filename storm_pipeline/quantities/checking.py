@@ -104,7 +104,7 @@ def missing(
     if not claimed:
         return ()
     texts = list(sources)
-    published = [*(_iso(day) for day in dates), *[""] * len(texts)]
+    published = [*map(str, dates), *[""] * len(texts)]
     languages = [*source_languages, *[language] * len(texts)]
     stated = [_stated(*source) for source in zip(texts, languages, published, strict=False)]
     checked = [m for m in claimed if _is_checked(m, sentence, stated)]
@@ -261,10 +261,6 @@ def _is_same_day(claimed: Quantity, stated: Quantity, years: frozenset[int]) -> 
     if stated.month != claimed.month or (claimed.day and stated.day != claimed.day):
         return False
     return not claimed.low or stated.low == claimed.low or (not stated.low and int(claimed.low) in years)
-
-
-def _iso(day: date | str) -> str:
-    return day if isinstance(day, str) else day.isoformat()[:10]
 
 
 def _date_of(published: str) -> Quantity | None:

@@ -9,7 +9,6 @@ import json
 import platform
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +76,9 @@ class Int8BertEmbedder:
         ids = [encoding.ids for encoding in self._tokenizer.encode_batch([encodable(text) for text in texts])]
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
 
-        def fill(batch: _Batch) -> None:
-            vectors[batch.indices] = encoder.embed([ids[i] for i in batch.indices], batch.length)
+        def fill(batch: tuple[list[int], int]) -> None:
+            indices, length = batch
+            vectors[indices] = encoder.embed([ids[i] for i in indices], length)
 
         batches = _batches([len(row) for row in ids], self._batch_tokens)
         if len(batches) == 1:
@@ -139,21 +139,13 @@ def _json(path: Path) -> Any:
     return json.loads(path.read_text("utf-8"))
 
 
-@dataclass(frozen=True)
-class _Batch:
-    """Indices of texts that are padded to the same length."""
-
-    indices: list[int]
-    length: int
-
-
-def _batches(lengths: Sequence[int], budget: int) -> list[_Batch]:
-    """Batches of texts of equal padded length, at most ``budget`` tokens each; longest first."""
+def _batches(lengths: Sequence[int], budget: int) -> list[tuple[list[int], int]]:
+    """Indices of texts of equal padded length, and that length, at most ``budget`` tokens each; longest first."""
     buckets: dict[int, list[int]] = {}
     for i, length in enumerate(lengths):
         buckets.setdefault(-(-length // _BUCKET) * _BUCKET, []).append(i)
     batches = []
     for padded, indices in sorted(buckets.items(), reverse=True):
         size = max(1, budget // padded)
-        batches += [_Batch(indices[i : i + size], padded) for i in range(0, len(indices), size)]
+        batches += [(indices[i : i + size], padded) for i in range(0, len(indices), size)]
     return batches

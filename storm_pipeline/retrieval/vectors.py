@@ -4,7 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from weakref import WeakValueDictionary
 
@@ -27,25 +27,6 @@ class Point:
 
     id: str
     payload: Mapping[str, Any]
-
-
-class VectorCollection(Protocol):
-    """A collection for nearest-neighbour search. Called from several threads at once."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """Dimension by vector name; the name is empty if there is only one unnamed vector."""
-        ...
-
-    def nearest(self, vector: Sequence[float], count: int, using: str) -> list[Point]:
-        """Up to ``count`` points, nearest first, by the named vector ``using``.
-
-        Raises SearchError: the collection could not be searched.
-        """
-        ...
 
 
 class ServerCollection:
@@ -76,7 +57,10 @@ class ServerCollection:
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """See the protocol; queries the server. Raises SearchError: the request failed."""
+        """Dimension by vector name; the name is empty if there is only one unnamed vector.
+
+        Raises SearchError: the request failed.
+        """
         try:
             vectors = self._client.get_json({}, self._path)["result"]["config"]["params"]["vectors"]
             return _sizes(vectors)
@@ -84,7 +68,10 @@ class ServerCollection:
             raise _unknown_format() from error
 
     def nearest(self, vector: Sequence[float], count: int, using: str) -> list[Point]:
-        """See the protocol."""
+        """Up to ``count`` points, nearest first, by the named vector ``using``.
+
+        Raises SearchError: the collection could not be searched.
+        """
         body = {"query": list(vector), "limit": count, "with_payload": True} | ({"using": using} if using else {})
         answer = self._client.post_json(body, f"{self._path}/points/query")
         try:
@@ -114,11 +101,11 @@ class FolderCollection:
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """See the protocol."""
+        """As that of :class:`ServerCollection`."""
         return _sizes(self._client.get_collection(self.name).model_dump()["config"]["params"]["vectors"])
 
     def nearest(self, vector: Sequence[float], count: int, using: str) -> list[Point]:
-        """See the protocol."""
+        """As that of :class:`ServerCollection`."""
         with self._searching:
             try:
                 found = self._client.query_points(
@@ -127,6 +114,10 @@ class FolderCollection:
             except (ValueError, RuntimeError, OSError) as error:
                 raise SearchError(f"the collection {self.name!r} in {self._folder} failed: {error}") from error
         return [Point(str(point.id), point.payload or {}) for point in found.points]
+
+
+VectorCollection = ServerCollection | FolderCollection
+"""A collection for nearest-neighbour search. Called from several threads at once."""
 
 
 def _opened(folder: Path) -> "QdrantClient":

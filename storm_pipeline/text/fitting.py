@@ -5,19 +5,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from storm_pipeline.files import table_beside
+
 _AN_INPUT = 12  # tokens per input for its label and the chat template
 _NEWEST_LAST = frozenset({"conversation"})  # inputs that are cut at the beginning rather than at the end
-ANGLED = (
-    *("s", "unk", "pad", "mask", "bos", "eos", "sep", "cls", "eot", "eod", "start_of_turn", "end_of_turn"),
-    *("think", "thinking", "reasoning", "tool_call", "tool_calls", "tool_response", "tools", "function_calls"),
-    *("start_of_image", "end_of_image", "image_soft_token", "endoftext", "end_of_text", "begin_of_text"),
-)
-"""Names in ``<name>`` and ``</name>``, in any case. ``<s>`` is also how HTML strikes text out."""
-BRACKETED = (
-    *("INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT", "IMG", "gMASK"),
-    *("PREFIX", "MIDDLE", "SUFFIX", "MODEL_SETTINGS", "THINK"),
-)
-"""Names in ``[NAME]`` and ``[/NAME]``, in this case only."""
+ANGLED, BRACKETED = (names.split() for names in table_beside(__file__).values())
+"""Names of control tokens: ``<name>``, in any case, and ``[NAME]``, in this case only."""
 LEFT, RIGHT, BARS = "<＜﹤‹〈⟨", ">＞﹥›〉⟩", "|｜∣❘￨│ǀ"
 """Brackets and bars, those included that look like them or that a tokenizer may normalise to them."""
 _TOKEN = re.compile(

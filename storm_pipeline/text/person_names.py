@@ -3,13 +3,9 @@
 import re
 from dataclasses import dataclass
 
-INSTITUTIONAL = frozenset(
-    """
-    agency and association board bureau center centre commission committee company contributors council department
-    editorial editors foundation group inc institute journal limited ltd magazine ministry museum network news office of
-    organisation organization press project radio reporter reporters society staff team the times university wikipedia
-    """.split()
-)
+from storm_pipeline.files import table_beside
+
+INSTITUTIONAL = frozenset(table_beside(__file__)["institutional"].split())
 """Words of institutions' names, in lower case."""
 _MOST_WORDS = 4
 _BY = re.compile(r"^by(?: |$)", re.I)

@@ -88,6 +88,13 @@ def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()
     return sum(n for script, n in found.items() if script not in used) / sum(found.values())
 
 
+@functools.lru_cache(maxsize=4096)
+def script_of(char: str) -> str:
+    """The first word of a letter's Unicode name, its script; empty for letters common to all scripts."""
+    name = unicodedata.name(char, "").partition(" ")[0].partition("-")[0]
+    return "" if name in {"MODIFIER", "MICRO", "FEMININE", "MASCULINE"} else name
+
+
 def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
     """The longest run of consecutive words that both texts share, ignoring case and punctuation, as spelt in ``a``.
 
@@ -224,13 +231,6 @@ def _scripts(text: str) -> dict[str, int]:
         return {"LATIN": letters} if letters else {}
     counts: dict[str, int] = {}
     for char, times in Counter(unicodedata.normalize("NFKC", text)).items():
-        if char.isalpha() and (script := _script(char)):
+        if char.isalpha() and (script := script_of(char)):
             counts[script] = counts.get(script, 0) + times
     return counts
-
-
-@functools.lru_cache(maxsize=4096)
-def _script(char: str) -> str:
-    """The first word of a letter's Unicode name, its script; empty for letters common to all scripts."""
-    name = unicodedata.name(char, "").partition(" ")[0].partition("-")[0]
-    return "" if name in {"MODIFIER", "MICRO", "FEMININE", "MASCULINE"} else name
