@@ -4,18 +4,12 @@ import functools
 import re
 from collections.abc import Iterator, Mapping
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.quantities.number_words import vocabulary
 from storm_pipeline.quantities.values import Mention, Quantity, day_of, years
 from storm_pipeline.text.words import caseless
 
-_BEFORE = (
-    r"BCE|BC|B\.\s?C\.(?:\s?E\.)?|v\.\s?(?:Chr|u\.\s?Z)\.|av(?:ant|\.)\s(?:J\.|Jésus)[-\s]?(?:C\.|Christ)|a\.\s?[Cc]\.|"
-    r"до\sн\.\s?э\.|p\.\s?n\.\s?e\.|ق\.?\s?م"
-)
-_AFTER = (
-    r"CE|AD|A\.\s?D\.|C\.\s?E\.|n\.\s?(?:Chr|u\.\s?Z)\.|ap(?:rès|\.)\s(?:J\.|Jésus)[-\s]?(?:C\.|Christ)|d\.\s?C\.|"
-    r"н\.\s?э\.|n\.\s?e\."
-)
+_BEFORE, _AFTER = ("|".join(marks) for marks in table_beside(__file__).values())
 _DIGITS = r"\d{1,2}[.,]\d{3}|\d{1,4}"
 _ERA = rf"(?:\s?(?:(?P<before>{_BEFORE})|(?:{_AFTER}))(?![^\W\d_]))"
 _YEAR_OF_ERA = re.compile(
@@ -40,12 +34,14 @@ def periods(text: str, language: str) -> Iterator[Mention]:
 
     ``language``: ISO 639-1 code, for "nineteenth" and the like.
     """
-    ordinals = vocabulary(language).ordinals
-    for found in _centuries(language).finditer(text) if _may_have_century(text, language) else ():
+    ordinals, plain = vocabulary(language).ordinals, caseless(text)
+    has_century = any(name in plain for name in (*vocabulary(language).centuries, *_CJK_CENTURY))
+    for found in _centuries(language).finditer(text) if has_century else ():
         for name in ("first", "number", "behind", "cjk"):
             if found[name] and 0 < (n := _ordinal(found[name], ordinals)) <= 30:
                 yield Mention(*found.span(), _century(n, before=bool(found["before"] or found["era"])))
-    for found in _YEAR_OF_ERA.finditer(text) if _may_have_era(text) else ():
+    has_era = _DIGITS_AND_ERA.search(text) or _ERA_AND_DIGITS.search(text) or "前" in text
+    for found in _YEAR_OF_ERA.finditer(text) if has_era else ():
         year = _year(found["year"] or found["after"] or found["cjk"])
         before = bool(found["before"] or found["cjk"])
         if year:
@@ -60,15 +56,6 @@ def periods(text: str, language: str) -> Iterator[Mention]:
         century, position = first // 100 * 100, found.end()
         whole = (years(first, first + 99),) if first % 100 == 0 else ()
         yield Mention(*found.span(), (years(first, first + 9), *whole))
-
-
-def _may_have_century(text: str, language: str) -> bool:
-    plain = caseless(text)
-    return any(name in plain for name in (*vocabulary(language).centuries, *_CJK_CENTURY))
-
-
-def _may_have_era(text: str) -> bool:
-    return bool(_DIGITS_AND_ERA.search(text) or _ERA_AND_DIGITS.search(text)) or "前" in text
 
 
 @functools.cache

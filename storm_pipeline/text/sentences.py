@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate, chain, islice
 from typing import Any
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.text.words import MARKER, has_word, word_count
 
 _CLOSERS = "\"'”’»›)]}」』】》〉）］"
@@ -20,6 +21,7 @@ _CJK_END = "。！？｡"
 _SENTENCE_END = re.compile(rf"[.!?…．{_CJK_END}][{re.escape(_CLOSERS)}*_]*$")
 _COMPLETE = re.compile(rf"[.!?…．؟۔।॥։።{_CJK_END}](?:[{re.escape(_CLOSERS)}“«‹*_]|[ \u00a0\u202f][»›])*$")
 """How sentences of any language end; German closes quotations with what opens them elsewhere."""
+_SHORT = {name: "|".join(forms.split()) for name, forms in table_beside(__file__).items()}
 _SOLID = re.compile(r"\S+")
 _STOP = re.compile(r"[.!?…](?!\w)")
 _SINGLE_QUOTE = re.compile(r"(?<!\w)['‘’‛‚](?!\s)")
@@ -30,29 +32,17 @@ _PLAIN_WORD = re.compile(r"(?:[^\W\d_]+-)*[^\W\d_]{2,}")
 _YEAR_OR_CLOSER = re.compile(r"(?:(?:[a-z]|\d,)\s\d{4}s?|(?:[a-z]|[A-Z]\w|\d{4})[)\"”])$")
 _CJK_BOUNDARY = re.compile(rf"[{_CJK_END}]+[{re.escape(_CLOSERS)}]*")
 _PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)(?<![.!?…])[.!?…]++[{re.escape(_CLOSERS)}]*+(?=\s+[^\sa-z])")
-# After these a full stop does not end the sentence if a number, a lower-case letter or a bracket follows.
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(\[“\"])(?:[Nn]os?|[Vv]ols?|pp?|[Ff]igs?|[Ee]qs?|ch|sec|al|approx|c|ca|cf|vs|v|e\.g|i\.e|viz|eds|"
-    r"est|b|d|fl)\.$"
-)
+_ABBREVIATION = re.compile(rf"(?:^|[\s(\[“\"])(?:{_SHORT['abbreviations']})\.$")
+_DANGLING = re.compile(rf"(?:\s(?:{_SHORT['dangling_nouns']})|(?:^|\s)[(“\"]?(?:{_SHORT['dangling']}))\.$")
 _ERA = re.compile(r"AD [0-9]")  # born c. AD 675
 _INITIALS = re.compile(r"(?:^|\s)[A-Z]\.(?:[\s-][A-Z]\.)*-[A-Z]\.$")  # G.-F. Rouelle
-# These never end a sentence: a text that ends in one was cut off.
-_DANGLING = re.compile(
-    r"(?:\s(?:No|Fig|Vol)|(?:^|\s)[(“\"]?(?:e\.g|i\.e|Drs?|Mr|Mrs|Ms|Messrs|Profs?|Capt|Col|Gen|"
-    r"Gov|Lt|Rep|Rev|Sen|vs|cf|approx))\.$"
-)
 # A line break after the month separates it from the day.
 _DAY_MISSING = re.compile(r"\b(?:as of|on|until)\s(?:Jan|Feb|Aug|Sept?|Oct|Nov|Dec)\.$")
 # Parts of names, which go on in capitals: a sentence ends there only where a word follows that begins one.
 _UNCERTAIN = re.compile(r"\bBros\.$")
-# "Walsh Construction Co. II LLC"
-_COMPANY = re.compile(r"\b(?:Co|Corp|Inc|Ltd|Bros)\.$")
-_COMPANY_GOES_ON = re.compile(r"(?:[IVX]+|LLC|LLP|LP|Inc|Ltd|PLC|plc|AG|KG|SA)\b")
-_BEGINS_SENTENCE = re.compile(
-    r"(?:The|Its?|In|On|At|He|She|They|This|These|That|An?|And|But|As|By|For|From|After|Before|When|While|Both|Their|His|"
-    r"Her|There|Since|Until|Some|All|Most|Many)\b"
-)
+_COMPANY = re.compile(rf"\b(?:{_SHORT['company']})\.$")
+_COMPANY_GOES_ON = re.compile(rf"(?:{_SHORT['company_goes_on']})\b")
+_BEGINS_SENTENCE = re.compile(rf"(?:{_SHORT['begins']})\b")
 # Titles end so: "Jeopardy! (the game)".
 _EXCLAIMED = re.compile(r"[!?]$")
 _LIST_NUMBER = re.compile(r"\(?\w{1,3}[.)]$")
