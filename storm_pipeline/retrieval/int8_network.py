@@ -4,7 +4,7 @@ Weights are quantised per output row on loading, activations per token at run ti
 stay in float32.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.concurrency import torch_threads
@@ -13,38 +13,30 @@ from storm_pipeline.retrieval.embedder import Vectors
 if TYPE_CHECKING:
     import torch
 
-    _Dense = type["_Int8Linear"] | type["_FloatLinear"]
+    _Layered = Callable[[torch.Tensor], torch.Tensor]
+    _Dense = Callable[[torch.Tensor, torch.Tensor], _Layered]
 
 
-class _Int8Linear:
+def _int8_dense(weight: "torch.Tensor", bias: "torch.Tensor") -> "_Layered":
     """A dense layer in int8: one scale per output row of the weights, one per row of the input."""
+    import torch
 
-    def __init__(self, weight: "torch.Tensor", bias: "torch.Tensor") -> None:
-        values, scales = _quantised(weight)
-        self._weight = values.t().contiguous()
-        self._scales = scales.squeeze(1)
-        self._bias = bias
+    weights, per_row = _quantised(weight)
+    transposed, weight_scales = weights.t().contiguous(), per_row.squeeze(1)
 
-    def __call__(self, x: "torch.Tensor") -> "torch.Tensor":
-        import torch
-
+    def dense(x: "torch.Tensor") -> "torch.Tensor":
         values, scales = _quantised(x)
-        product = torch._int_mm(values, self._weight)
-        scaled = product.to(torch.float32).mul_(scales)
-        return torch.addcmul(self._bias, scaled, self._scales, out=scaled)
+        scaled = torch._int_mm(values, transposed).to(torch.float32).mul_(scales)
+        return torch.addcmul(bias, scaled, weight_scales, out=scaled)
+
+    return dense
 
 
-class _FloatLinear:
+def _float_dense(weight: "torch.Tensor", bias: "torch.Tensor") -> "_Layered":
     """The same layer in float32, for CPUs without exact int8 multiplication."""
+    from torch.nn.functional import linear
 
-    def __init__(self, weight: "torch.Tensor", bias: "torch.Tensor") -> None:
-        self._weight = weight
-        self._bias = bias
-
-    def __call__(self, x: "torch.Tensor") -> "torch.Tensor":
-        from torch.nn.functional import linear
-
-        return linear(x, self._weight, self._bias)
+    return lambda x: linear(x, weight, bias)
 
 
 def _quantised(x: "torch.Tensor") -> "tuple[torch.Tensor, torch.Tensor]":
@@ -56,17 +48,11 @@ def _quantised(x: "torch.Tensor") -> "tuple[torch.Tensor, torch.Tensor]":
     return torch.mul(x, scales.reciprocal()).round_().to(torch.int8), scales
 
 
-class _Norm:
-    """Layer normalisation."""
+def _norm(weights: "dict[str, torch.Tensor]", prefix: str, epsilon: float) -> "_Layered":
+    from torch.nn.functional import layer_norm
 
-    def __init__(self, weights: "dict[str, torch.Tensor]", prefix: str, epsilon: float) -> None:
-        self._weight, self._bias = weights[f"{prefix}.weight"], weights[f"{prefix}.bias"]
-        self._epsilon = epsilon
-
-    def __call__(self, x: "torch.Tensor") -> "torch.Tensor":
-        from torch.nn.functional import layer_norm
-
-        return layer_norm(x, self._weight.shape, self._weight, self._bias, self._epsilon)
+    weight, bias = weights[f"{prefix}.weight"], weights[f"{prefix}.bias"]
+    return lambda x: layer_norm(x, weight.shape, weight, bias, epsilon)
 
 
 class _Layer:
@@ -84,10 +70,10 @@ class _Layer:
         self._heads = heads
         self._qkv = dense(torch.cat([weight for weight, _ in qkv]), torch.cat([bias for _, bias in qkv]))
         self._attention_output = dense(*parameters("attention.output.dense"))
-        self._attention_norm = _Norm(weights, f"{prefix}.attention.output.LayerNorm", epsilon)
+        self._attention_norm = _norm(weights, f"{prefix}.attention.output.LayerNorm", epsilon)
         self._up = dense(*parameters("intermediate.dense"))
         self._down = dense(*parameters("output.dense"))
-        self._output_norm = _Norm(weights, f"{prefix}.output.LayerNorm", epsilon)
+        self._output_norm = _norm(weights, f"{prefix}.output.LayerNorm", epsilon)
 
     def __call__(self, x: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
         from torch.nn.functional import gelu, scaled_dot_product_attention
@@ -112,8 +98,8 @@ class Int8Bert:
         self._word_embeddings = weights["embeddings.word_embeddings.weight"]
         token_type = weights["embeddings.token_type_embeddings.weight"][0]
         self._position_embeddings = weights["embeddings.position_embeddings.weight"] + token_type
-        self._norm = _Norm(weights, "embeddings.LayerNorm", epsilon)
-        dense = _Int8Linear if int8 else _FloatLinear
+        self._norm = _norm(weights, "embeddings.LayerNorm", epsilon)
+        dense = _int8_dense if int8 else _float_dense
         count = int(config["num_hidden_layers"])
         self._layers = [_Layer(weights, f"encoder.layer.{i}", heads, epsilon, dense) for i in range(count)]
 

@@ -1,20 +1,35 @@
 """Hybrid search over snippets: dense and lexical rankings, fused."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 
 from storm_pipeline.retrieval.embedder import Vector, Vectors
-from storm_pipeline.retrieval.fusion import rank_scores
 from storm_pipeline.retrieval.lexical import LexicalIndex, load_bm25
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
 
+T = TypeVar("T", bound=Hashable)
 Ranking = list[int]
 """Indices of snippets, best first."""
+_RANK_CONSTANT = 60
+
+
+def rank_scores(rankings: Iterable[Iterable[T]]) -> dict[T, float]:
+    """Reciprocal rank fusion (Cormack et al. 2009): the sum of 1 / (60 + rank) over the rankings, ranks from 1.
+
+    Returns:
+        Entry → score, higher is better, in order of first occurrence.
+    """
+    scores: dict[T, float] = {}
+    for ranking in rankings:
+        for rank, entry in enumerate(ranking, start=1):
+            scores[entry] = scores.get(entry, 0.0) + 1 / (_RANK_CONSTANT + rank)
+    return scores
 
 
 def fused(rankings: Iterable[Sequence[int]]) -> Ranking:

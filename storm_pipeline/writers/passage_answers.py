@@ -9,8 +9,8 @@ from storm_pipeline.references.grounding import Claim, Grounding
 from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours
 from storm_pipeline.references.relevance import Floor
-from storm_pipeline.retrieval.fusion import rank_scores
 from storm_pipeline.retrieval.lexical import LexicalIndex
+from storm_pipeline.retrieval.ranking import rank_scores
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.types import Answer, Sentence, Snippet

@@ -11,8 +11,8 @@ from storm_pipeline.languages import split_sentences
 from storm_pipeline.optimize.metrics.base import Examples, Metric, as_metric, by_itself, names_in, with_title
 from storm_pipeline.references.facts import names_topic
 from storm_pipeline.references.similarity import Embed
-from storm_pipeline.retrieval.fusion import rank_scores
 from storm_pipeline.retrieval.lexical import LexicalIndex
+from storm_pipeline.retrieval.ranking import rank_scores
 
 _NEAREST = 5  # sentences of the article that a question is taken to yield
 _NAMES = 6  # new names and numbers in them that are enough

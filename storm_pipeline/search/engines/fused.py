@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.retrieval.fusion import rank_scores
+from storm_pipeline.retrieval.ranking import rank_scores
 from storm_pipeline.search.base import Search, SearchEngine
 from storm_pipeline.search.combined import attempt, checked_engines, composite_name, merged_result, open_composite
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
