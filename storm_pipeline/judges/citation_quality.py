@@ -46,7 +46,6 @@ def _verdict(judge: Judge, sentence: Question) -> AlceVerdict:
 
 
 def _left_out(sentence: Question) -> Iterator[tuple[Question, Question]]:
-    """Each citation alone, and all without it."""
     for i, alone in enumerate(each_alone(sentence)):
         yield alone, Question(sentence.claim, (*sentence.passages[:i], *sentence.passages[i + 1 :]))
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.judges.base import Label, Parameters, Question, Verdict
@@ -13,9 +12,7 @@ from storm_pipeline.text.words import tidy
 
 Tell = Callable[[str], str]
 """Puts a task with numbered sentences to a model that sees the passages; returns its reply, or raises ModelError."""
-_PROBABILITY: Mapping[Label, float] = MappingProxyType(
-    {"supported": 1.0, "partly": 0.5, "not": 0.1, "contradicted": 0.0}
-)
+_PROBABILITY: Mapping[Label, float] = {"supported": 1.0, "partly": 0.5, "not": 0.1, "contradicted": 0.0}
 _THRESHOLD = 0.75
 _LINE = re.compile(
     r"\W*(?:sentence\s+)?(\d{1,3})\W{1,6}(supported|partly|not|contradicted)\b(?:\s+supported)?(.*)", re.I

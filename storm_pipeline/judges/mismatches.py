@@ -63,7 +63,7 @@ def mismatches(question: Question) -> Mismatches:
     figures = float(bool(missing(claim, [shown], language=language)))
     wanted = stem_set(claim, language)
     near, two = _nearest(shown, wanted, language)
-    has_near, has_two = (1 - _share(wanted - stem_set(text, language), wanted) for text in (near, two))
+    has_near, has_two = (1 - len(wanted - stem_set(text, language)) / max(1, len(wanted)) for text in (near, two))
     own, there = frozenset(folded_words(claim)), frozenset(folded_words(two))
     more, more_near = (denials(claim, language) > denials(text, language) for text in (two, near))
     return Mismatches(
@@ -90,10 +90,6 @@ def _nearest(shown: str, wanted: frozenset[str], language: str) -> tuple[str, st
 
     near = best(wanted)
     return near, f"{near} {best(wanted - stem_set(near, language))}"
-
-
-def _share(part: frozenset[str], whole: frozenset[str]) -> float:
-    return len(part) / max(1, len(whole))
 
 
 def _names(claim: str, whole: str) -> float:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from storm_pipeline.judges.base import JudgeOfAnother, Question, Span, Verdict
 from storm_pipeline.languages import detect, split_sentences, stem_set
@@ -10,14 +10,6 @@ from storm_pipeline.quantities import missing
 from storm_pipeline.references.changing import with_sentences
 from storm_pipeline.references.facts import covering
 from storm_pipeline.types import Article, Citation, Sentence
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """A sentence of a passage, and the claim's stems that it has."""
-
-    span: Span
-    shared: frozenset[str]
 
 
 class ExplainingJudge(JudgeOfAnother):
@@ -50,14 +42,16 @@ def deciding(question: Question) -> tuple[Span, ...]:
     language = detect(question.claim)
     wanted = stem_set(question.claim, language)
     pieces = [piece for i, text in enumerate(question.passages) for piece in _pieces(i, text, wanted)]
-    return tuple(pieces[i].span for i in covering(wanted, [piece.shared for piece in pieces]))
+    return tuple(pieces[i][0] for i in covering(wanted, [shared for _, shared in pieces]))
 
 
 def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
     """Where the passages have a quotation word for word, but for white space and case; empty where none has it."""
-    words = quotation.split()
-    spans = (_exact(i, text, words) for i, text in enumerate(question.passages)) if words else ()
-    return tuple(span for span in spans if span is not None)
+    if not quotation.strip():
+        return ()
+    pattern = r"\s+".join(map(re.escape, quotation.split()))
+    found = ((i, re.search(pattern, text, re.I)) for i, text in enumerate(question.passages))
+    return tuple(Span(i, own.start(), own.end()) for i, own in found if own)
 
 
 def with_spans(article: Article) -> Article:
@@ -80,18 +74,12 @@ def with_spans(article: Article) -> Article:
     return with_sentences(article, sentence)
 
 
-def _exact(passage: int, text: str, words: Sequence[str]) -> Span | None:
-    pattern = r"\s+".join(map(re.escape, words))
-    found = re.search(pattern, text, re.I)
-    return Span(passage, found.start(), found.end()) if found else None
-
-
-def _pieces(passage: int, text: str, wanted: frozenset[str]) -> Iterator[_Piece]:
-    """The sentences of a passage that have a word of the claim."""
+def _pieces(passage: int, text: str, wanted: frozenset[str]) -> Iterator[tuple[Span, frozenset[str]]]:
+    """The sentences of a passage that have a word of the claim, each with the claim's stems that it has."""
     language, end = detect(text), 0
     for sentence in split_sentences(text, language):
         start = text.index(sentence, end)
         end = start + len(sentence)
         shared = stem_set(sentence, language) & wanted
         if shared:
-            yield _Piece(Span(passage, start, end), shared)
+            yield Span(passage, start, end), shared

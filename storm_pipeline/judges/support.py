@@ -1,7 +1,7 @@
 """How well the sources of an article support it, by a run's judge."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from storm_pipeline.judges.base import CachingJudge, Judge, Question, Verdict
 from storm_pipeline.judges.citation_quality import each_alone, judge_alce
@@ -77,12 +77,9 @@ def _asked(article: Article) -> tuple[list[Sentence], list[Question]]:
     """The sentences that have words, and each with the texts that it cites."""
     texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
     sentences = [one for one in article.sentences() if has_word(one.text)]
-    return sentences, [Question(one.text, _texts(one, texts)) for one in sentences]
-
-
-def _texts(sentence: Sentence, texts: Mapping[str, str]) -> tuple[str, ...]:
-    ids = dict.fromkeys(citation.snippet_id for citation in sentence.citations)
-    return tuple(texts[one] for one in ids if one in texts)
+    cited = (dict.fromkeys(citation.snippet_id for citation in one.citations) for one in sentences)
+    shown = (tuple(texts[name] for name in names if name in texts) for names in cited)
+    return sentences, [Question(one.text, own) for one, own in zip(sentences, shown, strict=True)]
 
 
 def _errors(
