@@ -7,15 +7,13 @@ a name inside an archive.
 """
 
 from storm_pipeline.assets.fetching import Progress, fetch, path_of, verify
-from storm_pipeline.assets.pins import EMBEDDED_MODELS, EMBEDDER, LEADS, Asset, Wheel, catalogue
+from storm_pipeline.assets.pins import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogue
 
 __all__ = [
     "EMBEDDED_MODELS",
     "EMBEDDER",
     "LEADS",
-    "Asset",
     "Progress",
-    "Wheel",
     "catalogue",
     "fetch",
     "path_of",

@@ -66,7 +66,9 @@ def with_uv_indexes(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _pip() -> list[str]:
     """Python's arguments that run pip. Raises AssetError: there is none."""
-    if _has_pip():
+    check = [sys.executable, "-P", "-c", "import importlib.util as u; raise SystemExit(u.find_spec('pip') is None)"]
+    done = subprocess.run(check, check=False, stdin=subprocess.DEVNULL, env=child_environment())  # noqa: S603 - fixed
+    if done.returncode == 0:
         return ["-m", "pip"]
     own = find_spec("ensurepip")
     folders = own.submodule_search_locations if own and own.submodule_search_locations else []
@@ -74,12 +76,6 @@ def _pip() -> list[str]:
     if not wheels:
         raise AssetError("this Python has no pip, and downloads need it: run `uv pip install pip`, then try again")
     return [f"{wheels[-1]}/pip"]
-
-
-def _has_pip() -> bool:
-    check = [sys.executable, "-P", "-c", "import importlib.util as u; raise SystemExit(u.find_spec('pip') is None)"]
-    done = subprocess.run(check, check=False, stdin=subprocess.DEVNULL, env=child_environment())  # noqa: S603 - fixed
-    return done.returncode == 0
 
 
 def _size(folder: Path) -> int:

@@ -128,7 +128,6 @@ def _located(sentence: Sentence, cited: Sequence[Citation], spans: Sequence[Span
 
 
 def _with_headings(article: Article) -> Iterator[tuple[str, Sentence]]:
-    """All sentences in reading order, each with the heading above it."""
 
     def of(section: Section) -> Iterator[tuple[str, Sentence]]:
         yield from ((section.heading, own) for paragraph in section.paragraphs for own in paragraph.sentences)

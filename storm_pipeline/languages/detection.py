@@ -84,7 +84,6 @@ def _by_words(found: Sequence[str]) -> str:
 
 @functools.cache
 def _weights() -> dict[str, tuple[str, ...]]:
-    """Function word → the languages that have it."""
     known = {language: stop_words(language) for language in LATIN}
     every = frozenset().union(*known.values())
     return {word: tuple(language for language in LATIN if word in known[language]) for word in every}

@@ -116,7 +116,6 @@ def _lines(masked: str) -> Iterator[tuple[int, int]]:
 
 
 def _sentences_in(masked: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
-    """Spans of the sentences of a line."""
     checked, has_words = start, False
     for found in _BOUNDARY.finditer(masked, start, end):
         has_words = has_words or has_word(masked[checked : found.start()])

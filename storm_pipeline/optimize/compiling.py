@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -260,15 +260,6 @@ class Asking:
     def __deepcopy__(self, _: dict[int, Any]) -> "Asking":
         return self
 
-    def ask(self, program: Program, inputs: Mapping[str, Any]) -> dspy.Prediction:
-        """The program's prediction; errors as :meth:`storm_pipeline.models.asking.LanguageModels.ask`."""
-        self.require_no_end()
-        try:
-            return self.models.ask(self.role, program, **inputs)
-        except (ModelAuthError, BudgetSpentError) as error:
-            self.ends.append(error)
-            raise
-
     def require_no_end(self) -> None:
         """Raise the error that ended the work, which an optimiser counts as a failed example and goes on."""
         if self.ends:
@@ -312,8 +303,14 @@ class Asked(dspy.Module):
         self._asking = asking
 
     def forward(self, **inputs: Any) -> dspy.Prediction:
-        """The program's prediction; errors as :meth:`Asking.ask`."""
-        return self._asking.ask(self.program, inputs)
+        """The program's prediction; errors as :meth:`storm_pipeline.models.asking.LanguageModels.ask`."""
+        asking = self._asking
+        asking.require_no_end()
+        try:
+            return asking.models.ask(asking.role, self.program, **inputs)
+        except (ModelAuthError, BudgetSpentError) as error:
+            asking.ends.append(error)
+            raise
 
 
 def _without_gold(program: Program) -> Program:

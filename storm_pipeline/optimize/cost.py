@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable
 
-import dspy
-
 from storm_pipeline.estimate.tokens import LIKELY, count_tokens
 from storm_pipeline.models.prices import cost, full_name, parse_prices, price_of, reasons_by_default
-from storm_pipeline.models.programs import Program, Programs
+from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.optimize.compiling import REFLECTION, Job, flat
 from storm_pipeline.optimize.optimizers import MOST_SHOWN
@@ -26,9 +24,10 @@ def most_dollars(job: Job, models: Iterable[str | None] = ()) -> float | None:
         models: those that make examples or write instructions, beside the job's own; None is the job's own.
     """
     settings, program = job.settings, Programs().named()[job.task.program]
-    examples = flat(*job.split)
-    prompt = sum(_tokens(program, one) for one in examples) / len(examples)
-    example = sum(count_tokens([str(dict(one.inputs()))]) for one in examples) / len(examples) + program.token_limit
+    inputs = [dict(example.inputs()) for example in flat(*job.split)]
+    prompts = [PromptAdapter().format(program.predict.signature, program.shown, own) for own in inputs]
+    prompt = sum(count_tokens([str(message["content"]) for message in own]) for own in prompts) / len(inputs)
+    example = sum(count_tokens([str(own)]) for own in inputs) / len(inputs) + program.token_limit
     writing = (job.candidates + 1) * (job.optimizer in _WRITING)
     sent = job.most_calls * (prompt + MOST_SHOWN * example) + writing * (prompt + _READ * 2 * example)
     known = parse_prices(settings.prices)
@@ -41,8 +40,3 @@ def most_dollars(job: Job, models: Iterable[str | None] = ()) -> float | None:
         replied = job.most_calls * (program.token_limit + thought) + writing * (REFLECTION + thought)
         totals.append(cost(price, sent, 0, replied))
     return max(totals)
-
-
-def _tokens(program: Program, example: dspy.Example) -> float:
-    messages = PromptAdapter().format(program.predict.signature, program.shown, dict(example.inputs()))
-    return count_tokens([str(message["content"]) for message in messages])

@@ -90,7 +90,8 @@ def answer_examples(article: Article, settings: Settings) -> Iterator[dspy.Examp
         shown = tuple(sorted((*own, *others), key=lambda one: one.snippets[0].id))  # in no telling order
         inputs = {"topic": article.title, "language": settings.language_name}
         inputs |= {"question": _asked(article, section), "passages": numbered_passages(shown)}
-        human = "\n".join(one.text for one in own) if _is_its_own_source(article) else " ".join(_texts(section))
+        has_sources = any(source.snippets for source in article.sources)
+        human = " ".join(_texts(section)) if has_sources else "\n".join(one.text for one in own)
         answer = with_markers(section, shown) if _cites(section, shown) else ""
         yield dspy.Example(**inputs, answer=answer, gold=Gold(human, shown)).with_inputs(*inputs)
 
@@ -168,10 +169,6 @@ def _cites(section: Section, shown: Sequence[Passage]) -> bool:
     ids = {snippet.id for passage in shown for snippet in passage.snippets}
     cited = [{citation.snippet_id for citation in sentence.citations} for sentence in section.sentences()]
     return all(own and own <= ids for own in cited)
-
-
-def _is_its_own_source(article: Article) -> bool:
-    return not any(source.snippets for source in article.sources)
 
 
 def _passage(topic: str, place: str, text: str) -> Passage:

@@ -9,10 +9,9 @@ from storm_pipeline.quantities.checking import (
     quantities,
     without_quantities,
 )
-from storm_pipeline.quantities.values import Kind, Quantity
+from storm_pipeline.quantities.values import Quantity
 
 __all__ = [
-    "Kind",
     "Quantity",
     "differing",
     "differing_dates",

@@ -87,7 +87,6 @@ def _of_locale(language: str, *widths: str) -> dict[str, int]:
 
 @functools.cache
 def _of_regions(language: str) -> dict[str, int]:
-    """Full names in the regions of a language."""
     from babel.localedata import locale_identifiers
 
     codes = (code for code in locale_identifiers() if code.startswith(f"{language}_") and code.count("_") == 1)

@@ -55,7 +55,6 @@ class Scanner:
         return self._tokens[i].text if self._reader.linked(i) and not self._tokens[i].is_number else ""
 
     def _before(self, i: int) -> tuple[str, ...]:
-        """The one or two words right before a token."""
         near: list[str] = []
         while i > 0 and len(near) < 2 and self._tokens[i].start - self._tokens[i - 1].end <= _MAX_GAP:
             i -= 1

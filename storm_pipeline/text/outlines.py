@@ -81,7 +81,8 @@ def parse_outline(text: str, topic: str, *, max_sections: int = 20, max_depth: i
         max_depth: maximum depth, 1 for sections only, at most 6; deeper headings are dropped.
     """
     lines = [line.expandtabs(4).rstrip() for line in text.splitlines() if not _FENCE.match(line)]
-    hashed, listed = list(_hashed(lines)), list(_listed(lines))
+    hashed = [(len(found[1]), found[2]) for found in map(_HASH.match, lines) if found]
+    listed = list(_listed(lines))
     pairs = hashed if len(hashed) > 1 or not listed else listed
     return outline_from_headings(pairs, topic, max_sections=max_sections, max_depth=max_depth)
 
@@ -125,13 +126,6 @@ def outline_to_markdown(outline: Outline) -> str:
 def is_foreign_back_matter(title: str) -> bool:
     """Whether a heading in another language than English is that of references, notes, links or a conclusion."""
     return bool(_FOREIGN_BACK_MATTER.fullmatch(title))
-
-
-def _hashed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Headings marked with ``#``."""
-    for line in lines:
-        if found := _HASH.match(line):
-            yield len(found[1]), found[2]
 
 
 def _listed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:

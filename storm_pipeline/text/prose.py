@@ -64,12 +64,10 @@ def is_question(sentence: str) -> bool:
 
 
 def _unmarked(sentence: str) -> str:
-    """Without list numbers, bullets and note marks."""
     return _NOTE.sub("", _BULLET.sub("", sentence)).strip()
 
 
 def _is_notice(sentence: str) -> bool:
-    """Whether a sentence is a site notice about cookies, accounts, errors and the like."""
     to_visitor = _ADDRESSES_READER.search(sentence) and _ABOUT_THE_SITE.search(sentence)
     return bool(_ERROR_NOTICE.search(sentence) or _CALL_TO_ACTION.search(sentence) or to_visitor)
 

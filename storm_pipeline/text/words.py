@@ -225,7 +225,6 @@ def _ngrams(items: list[str], n: int) -> set[tuple[str, ...]]:
 
 
 def _scripts(text: str) -> dict[str, int]:
-    """Letters of a text by script."""
     if text.isascii():
         letters = sum(map(str.isalpha, text))
         return {"LATIN": letters} if letters else {}

@@ -46,7 +46,6 @@ def _plain(values: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def _unmatched(headings: Sequence[str], others: Sequence[str], embed: Embed) -> list[str]:
-    """Those of the headings that none of the others is like."""
     if not headings or not others:
         return list(headings)
     vectors = embed([*headings, *others])
