@@ -11,6 +11,7 @@ from storm_pipeline.quantities.number_words import TABLES
 
 Kind = Literal["number", "ordinal", "percent", "date"]
 Written = Literal["digits", "words", "small"]
+"""How a quantity is spelt; ``small``: in words that are often not figures (up to twelve or twelfth, a month alone)."""
 ZERO, ONE = Fraction(0), Fraction(1)
 _SIDES = {word.rstrip("~+"): word[len(word.rstrip("~+")) :] for word in TABLES["approximate"].split()}
 _SIGN = re.compile(r"[~≈]\s?[$€£¥]?$")
@@ -52,22 +53,14 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Mention:
-    """A span of text that states a quantity, with its possible readings.
-
-    Args:
-        readings: the alternatives, most likely first; at least one.
-        written: "digits", "words" for number words, or "small" for words that are often not figures (one to twelve,
-            first to twelfth, a month alone).
-        scale: the factor of a magnitude word ("million").
-        counted: the word after it in lower case, or "".
-    """
+    """A span of text that states a quantity, with its possible readings."""
 
     start: int
     end: int
-    readings: tuple[Quantity, ...]
+    readings: tuple[Quantity, ...]  # the alternatives, most likely first; at least one
     written: Written = "digits"
-    scale: Fraction = ONE
-    counted: str = ""
+    scale: Fraction = ONE  # the factor of a magnitude word ("million")
+    counted: str = ""  # the word after it in lower case, if there is one
 
 
 def number(value: Fraction | int, kind: Kind = "number") -> Quantity:

@@ -27,15 +27,12 @@ Score = Callable[[Embed, dspy.Example, dspy.Prediction], tuple[float, str]]
 
 @dataclass(frozen=True)
 class Gold:
-    """What a metric compares a reply with; prompts, sets and optimisers' summaries of examples do not show it.
-
-    Attributes:
-        passages: what that rests on, in the order in which a prompt numbers them.
-        left: what else the article has: sentences that a conversation has not come to, or other sections' passages.
-    """
+    """What a metric compares a reply with; prompts, sets and optimisers' summaries of examples do not show it."""
 
     text: str = field(default="", repr=False)
+    # what that rests on, in the order in which a prompt numbers them
     passages: tuple[Passage, ...] = field(default=(), repr=False)
+    # what else the article has: sentences that a conversation has not come to, or other sections' passages
     left: tuple[str, ...] = field(default=(), repr=False)
 
 
