@@ -301,6 +301,18 @@ def test_of_what_only_names_one_more_of_its_kind_a_few_are_told() -> None:
     assert [one.is_instance for one in best_statements(found, 50)] == [False] * 2 + [True] * 2
 
 
+def test_what_the_lead_has_told_is_not_told_again() -> None:
+    first = "The Orrin Dam formed a lake of four square miles when men of the north closed the river in 1936."
+    own = Snippet("https://example.org/dam", "Orrin Dam", f"The Orrin Dam is a dam. {first} It is made of stone.")
+    again = "The forming of the lake behind the Orrin Dam began when men of the north closed the river in 1936."
+    more = "The lake behind the Orrin Dam took shape in 1940 when men of the north filled it by a canal of stone."
+    pages = [Snippet(f"https://example.org/{n}", f"Lake {n}", text) for n, text in enumerate((again, more))]
+    found = told([own, *pages])
+    assert first in found
+    assert again not in found
+    assert more in found
+
+
 def test_of_many_statements_those_that_name_the_subject_late_are_left_out() -> None:
     late = "Engineers of the old capital, who had come by the river, planned and built the Orrin Dam."
     pages = [Snippet("https://example.org/late", "Engineers", late)]

@@ -4,6 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from storm_pipeline.languages import stem_set
+from storm_pipeline.references.facts import recall
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.words import word_count, words
 from storm_pipeline.writers.small.kinds import KINDS, kind_word
@@ -20,6 +22,9 @@ _PER_FORM, _SAME_FORM = 3, 0.7
 _PER_SOURCE, _PER_OTHER = 3, 2
 """Maximum statements from one page about the subject or a part of it, and from any other, where there are many pages:
 an article should not be another page's text."""
+_TOLD, _TOLD_WITH_NUMBERS, _LONG = 0.6, 0.5, 9
+"""Share of a statement's words in a sentence of the lead with which that has told it, less if it has numbers and the
+lead has the same, and words from which it may."""
 _INSTANCES = 2
 """Maximum statements that only name one more of what a common noun means: gold is a chemical element."""
 _PLENTY, _REMOTE = 300, 0.08
@@ -43,6 +48,18 @@ def for_lead(subject: Subject, statements: Sequence[Statement]) -> tuple[Stateme
         length += word_count(opening[number].fact.text)
         number += 1
     return tuple(opening if len(opening) - number < FEWEST else opening[:number])
+
+
+def untold(statements: Sequence[Statement], lead: Sequence[Statement]) -> list[Statement]:
+    """Those that say more than a sentence of the lead does."""
+    told = [(stem_set(one.fact.text), set(re.findall(r"\d[\d.,]*", one.fact.text))) for one in lead]
+
+    def is_new(one: Statement) -> bool:
+        stems, numbers = stem_set(one.fact.text), set(re.findall(r"\d[\d.,]*", one.fact.text))
+        least = _TOLD_WITH_NUMBERS if numbers else _TOLD
+        return len(stems) < _LONG or not any(recall(stems, own) >= least and numbers <= had for own, had in told)
+
+    return [one for one in statements if is_new(one)]
 
 
 def best_statements(statements: Sequence[Statement], most: int) -> list[Statement]:

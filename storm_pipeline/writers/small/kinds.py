@@ -6,6 +6,7 @@ KINDS = ("Places", "People", "Works")
 """In the order of their sections."""
 _SUBJECT = 300  # characters of a page in which its verb is looked for
 _IS = re.compile(r"\b(?:is|are|was|were) (?:an?|the|one of the)\b")
+_ARE = re.compile(r"[A-Z][\w’'-]*(?: [\w’'-]+){0,3} are(?= [a-z])")  # larks are passerine birds
 _END = re.compile(
     r"[,;:]| (?:that|which|who|whose|where|in|of|by|from|for|with|on|at|to|between|"
     r"(?:compris|consist|border|spann|ly)ing|(?!landlocked|populated)\w+ed) "
@@ -47,7 +48,7 @@ _KINDS = {
 
 def said_to_be(text: str) -> str:
     """What a page's opening says its subject is: landlocked country; empty if it says nothing of it."""
-    verb = _IS.search(text[:_SUBJECT])
+    verb = _IS.search(text[:_SUBJECT]) or _ARE.match(text)
     return _what(text[verb.end() :].strip()) if verb else ""
 
 

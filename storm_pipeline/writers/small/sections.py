@@ -32,7 +32,7 @@ _BY_TITLE, _UNDATED = 0.3, 0.15
 """What an aspect's name in its title adds to a page's nearness to it; what a page without a year lacks as history."""
 _MIXED = "Related subjects"
 """Heading of statements from several pages that no aspect and no model names."""
-_KINDS, _FEW_KINDS, _MOST_OF_THEM = "Types", 3, 0.65
+_TYPES, _FEW_TYPES, _MOST_OF_THEM = "Types", 3, 0.65
 """Heading of a section on kinds of what a common noun means; fewest pages on kinds, and least share of statements."""
 _ENOUGH = 200
 """Words of all sections from which statements that fit none are left out, unless of a page about the subject."""
@@ -79,15 +79,16 @@ def sections_of(
         matters = (
             _by_aspect(subject, aspects, others, store, land=land, fewest=fewest, are_all=are_all) if others else []
         )
-        matters = _with_kinds(subject, matters)
+        matters = [replace(own, statements=_best(own.statements, most, words)) for own in matters]
+        if _LAND in aspects:  # not under headings of the user's own
+            matters = [_of_its_kind(own, kinds) for own in _with_types(subject, matters)]
         matters.sort(key=lambda own: (own.heading.title != _FIRST, -_relevance(own.statements, fewest)))
         named = (
-            Planned(Heading(kind), tuple(own), is_named=True, is_by_time=kind != KINDS[0])
+            Planned(Heading(kind), _best(own, most, words), is_named=True, is_by_time=kind != KINDS[0])
             for kind, own in kinds.items()
         )
-        matters = [_of_its_kind(own, kinds) for own in matters]
         made = (
-            replace(own, statements=flowing(_best(own.statements, most, words), store, by_time=own.is_by_time))
+            replace(own, statements=flowing(own.statements, store, by_time=own.is_by_time))
             for own in (*matters, *named)
         )
         return tuple(own for own in made if len(own.statements) >= fewest)
@@ -157,27 +158,27 @@ def _of_group(subject: Subject, group: Group, statements: tuple[Statement, ...])
     return Planned(Heading(title), statements, is_named, is_named and is_by_time(group.heading))
 
 
-def _with_kinds(subject: Subject, sections: Sequence[Planned]) -> list[Planned]:
+def _with_types(subject: Subject, sections: Sequence[Planned]) -> list[Planned]:
     """The sections, the only one that tells of kinds of what a common noun means under a heading that says so."""
-    kinds = [own for own in sections if subject.names[0][:1].islower() and not own.is_by_time and _is_of_kinds(own)]
-    if len(kinds) != 1:
+    types = [own for own in sections if subject.names[0][:1].islower() and not own.is_by_time and _is_of_types(own)]
+    if len(types) != 1:
         return list(sections)
-    return [replace(own, heading=Heading(_KINDS), is_named=True) if own in kinds else own for own in sections]
+    return [replace(own, heading=Heading(_TYPES), is_named=True) if own in types else own for own in sections]
 
 
 def _of_its_kind(section: Planned, taken: Collection[str]) -> Planned:
-    """The section under the heading of the kind that most of its pages are of, unless another section has it."""
+    """The section's statements of the kind that most of them are of, under its heading, unless another has that."""
     for kind in KINDS:
-        own = sum(one.kind == kind for one in section.statements)
-        if kind not in taken and own >= _MOST_OF_THEM * len(section.statements):
-            return replace(section, heading=Heading(kind), is_named=True)
+        own = tuple(one for one in section.statements if one.kind == kind)
+        if kind not in taken and len(own) >= _MOST_OF_THEM * len(section.statements):
+            return replace(section, heading=Heading(kind), statements=own, is_named=True)
     return section
 
 
-def _is_of_kinds(section: Planned) -> bool:
+def _is_of_types(section: Planned) -> bool:
     parts = [one for one in section.statements if one.of_a_part]
     pages = {one.fact.citation.source_id for one in parts}
-    return len(pages) >= _FEW_KINDS and len(parts) >= _MOST_OF_THEM * len(section.statements)
+    return len(pages) >= _FEW_TYPES and len(parts) >= _MOST_OF_THEM * len(section.statements)
 
 
 def _whole_of(

@@ -13,6 +13,7 @@ _CONNECTIVE = re.compile(
     r"For instance|On the other hand|Conversely|Accordingly), (?P<first>\w)"
 )
 _INNER = re.compile(r",? \b(?:thus|therefore|moreover|furthermore)\b,?(?= )")
+_ALSO = re.compile(r"\b(is|are|was|were|has|have|had|can|may) also\b")
 _CONVERSION = re.compile(
     r" \((?:about |approximately |roughly |c\. )?[\d.,–-]+(?:[  ][\d.,–-]+)* ?(?:[a-zµ°²³/⁻¹ .]{1,16}|°[CF]|[A-Z]{1,3})"
     r"(?:; [^()]*)?\)"
@@ -45,9 +46,9 @@ def shortened(text: str, following: str = "") -> str:
     return text
 
 
-def without_short_forms(text: str) -> str:
-    """The sentence without abbreviations in brackets: only other sentences use them."""
-    return _SHORT_FORM.sub("", text)
+def taken_out(text: str) -> str:
+    """The sentence without what only its neighbours explain or use: "also", and abbreviations in brackets."""
+    return _ALSO.sub(r"\1", _SHORT_FORM.sub("", text))
 
 
 def _shortest_clause(text: str) -> re.Match[str] | None:

@@ -27,6 +27,7 @@ _DEFINITE = re.compile(
     r"The (?:[a-z][a-z-]+ )??(?P<noun>[a-z][a-z-]+)(?= (?:is|was|has|had|can|may|[a-z]+(?:s|ed))\b|, |['’]s )"
 )
 """A thing that an earlier sentence named: The film examines …"""
+_OPENING_CLAUSE = re.compile(r"[A-Z][^,]{2,90}, the (?=[a-z])")
 _BARE = re.compile(
     r"(?:Fossils|Specimens|Members|Adults|Males|Females|Individuals|Followers|Critics|Estimates|"
     r"(?:Most|Many|Some|Several|All|Few|Other) [a-z]+)\b(?! of)"
@@ -155,7 +156,8 @@ def names_a_thing_before(text: str, title: str, is_subject: Callable[[str], bool
         return True
     if after := _AFTER_CLAUSE.match(text):
         return not _has_whole(title, after["clause"])
-    opens = _DEFINITE.match(text) or _BARE.match(text)
+    clause = _OPENING_CLAUSE.match(text)
+    opens = _DEFINITE.match(f"The {text[clause.end() :]}" if clause else text) or _BARE.match(text)
     return opens is not None and not _has_whole(title, text) and not is_subject(opens[0])
 
 

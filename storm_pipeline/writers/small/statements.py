@@ -16,7 +16,7 @@ from storm_pipeline.writers.small.abbreviations import explained_in, written_out
 from storm_pipeline.writers.small.kinds import KINDS, kind_of, only_defines, said_to_be, tells
 from storm_pipeline.writers.small.mentions import opens_about, opens_with, remoteness, tells_of
 from storm_pipeline.writers.small.self_contained import stands_alone
-from storm_pipeline.writers.small.shortening import shortened, without_short_forms
+from storm_pipeline.writers.small.shortening import shortened, taken_out
 from storm_pipeline.writers.small.standing import is_of_nobody, lacks_subject, leans, names_a_thing_before, with_subject
 from storm_pipeline.writers.small.subject import Subject
 
@@ -175,7 +175,7 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
         following = facts[number + 1].text if own and number + 1 < len(facts) else ""
         text = fact.text if own else with_subject(fact.text, fact.title, before, facts[0].text)
         text = shortened(written_out(text, abbreviations), following)
-        text = text if own else without_short_forms(text)
+        text = text if own else taken_out(text)
         before = fact.text
         speaks = whole or tells_of(subject, fact.title, text) or (named and subject.surname_in(text))
         lacks = lacks_subject(text, fact.title) or (
