@@ -7,12 +7,12 @@ from typing import Any
 from storm_pipeline.documents.bibliography_formats import csl_record
 from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.kept import KeptDocuments
-from storm_pipeline.documents.markup import fragment_text
 from storm_pipeline.documents.record import UNKNOWN, Record
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
+from storm_pipeline.search.papers import first_text
 
 CROSSREF = "https://api.crossref.org/works"
 _PATIENCE = Patience(connect=3, read=8, total=10, attempts=1)
@@ -76,18 +76,13 @@ def _asked(doi: str, client: ApiClient) -> Record:
 
 def _as_csl(message: Mapping[str, Any]) -> dict[str, Any]:
     """Crossref's form of an item as CSL-JSON: titles are lists of marked-up texts there, and types have other names."""
-
-    def first(name: str) -> str:
-        value = message.get(name)
-        return fragment_text(value[0]) if isinstance(value, list) and value else ""
-
     kinds = {"journal-article": "article-journal", "book-chapter": "chapter", "proceedings-article": "paper-conference"}
     kinds |= {"monograph": "book", "edited-book": "book", "dissertation": "thesis", "posted-content": "manuscript"}
     kind = str(message.get("type") or "")
     isbn = message.get("ISBN")
     return dict(message) | {
         "type": kinds.get(kind, kind),
-        "title": first("title"),
-        "container-title": first("container-title"),
+        "title": first_text(message.get("title")),
+        "container-title": first_text(message.get("container-title")),
         "ISBN": isbn[0] if isinstance(isbn, list) and isbn else "",
     }

@@ -27,6 +27,14 @@ def paged(
     return tuple(snippet for snippets in list(found.values())[:k] for snippet in snippets)
 
 
+def one_per_page(found: Iterable[Snippet], k: int) -> tuple[Snippet, ...]:
+    """The first snippet of each of up to ``k`` web pages, in order."""
+    pages: dict[str, Snippet] = {}
+    for snippet in found:
+        pages.setdefault(canonical_url(snippet.url), snippet)
+    return tuple(pages.values())[:k]
+
+
 def best_passages(ranked: Iterable[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
     """The first passages of the first documents, in rank order.
 

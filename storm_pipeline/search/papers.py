@@ -5,6 +5,7 @@ from datetime import date
 from itertools import takewhile
 from urllib.parse import quote
 
+from storm_pipeline.documents.markup import fragment_text
 from storm_pipeline.documents.plain import plain_text
 
 _MAX_AUTHORS = 30
@@ -23,6 +24,16 @@ def joined_names(names: Iterable[object]) -> str | None:
     """
     plain = (plain_text(name).replace(";", ",") for name in names)
     return "; ".join(list(filter(None, plain))[:_MAX_AUTHORS]) or None
+
+
+def full_name(family: str, given: str, whole: str) -> str:
+    """An author's ``Family, Given`` as far as known, else the name of a group."""
+    return f"{family}, {given}" if family and given else family or whole
+
+
+def first_text(value: object) -> str:
+    """The plain text of the first of several JATS or HTML fragments, as Crossref has titles; empty if there is none."""
+    return fragment_text(value[0]) if isinstance(value, list) and value else ""
 
 
 def doi_address(doi: object) -> str:

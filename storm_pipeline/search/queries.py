@@ -1,12 +1,14 @@
 """Queries in the form that an engine takes: plain words without operators, or with operators for domains."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from storm_pipeline.documents.plain import one_line, plain_text
 from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.text.index_terms import STOP_WORDS
 
+T = TypeVar("T")
 _INSIDE_WORDS = "'."
 _OPERATORS = frozenset({"AND", "OR", "NOT", "ANDNOT", "TO", "NEAR", "ADJ"})
 
@@ -46,6 +48,19 @@ def joined(words: Sequence[str], separator: str, limit: int) -> str:
             break
         line = longer
     return line
+
+
+def with_all_or_any(
+    words: Sequence[str], limit: int, find: Callable[[str], Sequence[T]], *, every: str = " "
+) -> Sequence[T]:
+    """What is found with all words, or if that is nothing, with any; nothing without words.
+
+    Args:
+        limit: as for :func:`joined`.
+        every: what joins words that must all match.
+    """
+    found = find(joined(words, every, limit)) if words else ()
+    return found if found or len(words) < 2 else find(joined(words, " OR ", limit))
 
 
 def _is_word_char(char: str) -> bool:

@@ -1,7 +1,7 @@
 """arXiv: abstracts of preprints in physics, mathematics, computer science and beyond. No key."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -9,11 +9,10 @@ from storm_pipeline.documents.markup import element_text
 from storm_pipeline.documents.plain import iso_date, plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
-from storm_pipeline.net.http import ApiClient
-from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
+from storm_pipeline.search.engine_info import EngineInfo
 from storm_pipeline.search.papers import arxiv_address, doi_name, joined_names
-from storm_pipeline.search.queries import joined, topic_words
+from storm_pipeline.search.queries import topic_words, with_all_or_any
+from storm_pipeline.search.service import ServiceSearch
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
@@ -26,7 +25,6 @@ INFO = EngineInfo(
 )
 _MAX_RESULTS = 100
 _MAX_QUERY_CHARS = 600
-_PER_SECOND = 1 / 3
 _FIRST_DAY, _LAST_DAY = date(1986, 1, 1), date(2099, 12, 31)
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV = "{http://arxiv.org/schemas/atom}"
@@ -34,56 +32,27 @@ _TOTAL = "{http://a9.com/-/spec/opensearch/1.1/}totalResults"
 _ABSTRACT_PAGE = re.compile(r"https?://(?:export\.)?arxiv\.org/abs/(\S+?)(?:v[0-9]+)?")
 
 
-def open_engine(argument: str, config: EngineConfig) -> "ArxivSearch":
-    """The engine of the specification ``arxiv``."""
-    reject_argument("arxiv", argument)
-    return ArxivSearch(rate=config.rate or _PER_SECOND, options=config.options)
+class ArxivSearch(ServiceSearch):
+    """Searches all fields of arXiv papers; one abstract per paper. Dates are those of the first submission."""
 
+    info = INFO
+    name = INFO.name
+    address = "https://export.arxiv.org/api/query"
+    rate = Rate(1 / 3, concurrent=1)
 
-class ArxivSearch:
-    """Searches all fields of arXiv papers; one abstract per paper.
+    def remedies(self) -> Mapping[int, str]:  # noqa: D102
+        return {403: "it has blocked this IP address for too many requests; wait some hours"}
 
-    Args:
-        options: only ``since`` and ``until`` are used (dates of the first submission).
-        rate: requests a second (the service asks for one in three seconds).
-    """
-
-    name = "arxiv"
-
-    def __init__(
-        self,
-        *,
-        base_url: str = "https://export.arxiv.org/api/query",
-        options: SearchOptions | None = None,
-        patience: Patience | None = None,
-        rate: float = _PER_SECOND,
-    ) -> None:
-        self._date_clause = _date_clause(options or SearchOptions())
-        self._client = ApiClient(
-            "arxiv",
-            base_url,
-            rate=Rate(rate, concurrent=1),
-            remedies={403: "it has blocked this IP address for too many requests; wait some hours"},
-            patience=patience,
-        )
-
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` papers, best first: those with all words of the query, or if there are none, with any.
-
-        Raises SearchError: the request to arXiv failed, or its response has an unknown format.
-        """
+    def find(self, query: str, k: int) -> Sequence[Snippet]:
+        """Papers with all words of the query, or if there are none, with any."""
         terms = [f"all:{word}" for word in topic_words(query)]
-        if not terms or k < 1:
-            return ()
-        found = self._request(joined(terms, " AND ", _MAX_QUERY_CHARS), k)
-        if not found and len(terms) > 1:
-            found = self._request(joined(terms, " OR ", _MAX_QUERY_CHARS), k)
-        return tuple(found[:k])
+        return with_all_or_any(terms, _MAX_QUERY_CHARS, lambda asked: self._papers(asked, k), every=" AND ")
 
-    def _request(self, terms: str, k: int) -> list[Snippet]:
+    def _papers(self, terms: str, k: int) -> list[Snippet]:
+        dates = self._date_clause()
         feed = self._client.get_xml(
             {
-                "search_query": f"({terms}) AND {self._date_clause}" if self._date_clause else terms,
+                "search_query": f"({terms}) AND {dates}" if dates else terms,
                 "start": 0,
                 "max_results": min(k, _MAX_RESULTS),
                 "sortBy": "relevance",
@@ -99,7 +68,17 @@ class ArxivSearch:
         total = feed.findtext(_TOTAL, "0").strip()
         if not entries and total.strip("0"):
             raise SearchError(f"arxiv reported {plain_text(total[:9])} papers but returned none; search again")
-        return list(dict.fromkeys(_snippets(entries)))
+        return list(_snippets(entries))
+
+    def _date_clause(self) -> str:
+        """The query clause for the submission date; empty if unrestricted."""
+        if not (self._options.since or self._options.until):
+            return ""
+        since, until = self._options.since or _FIRST_DAY, self._options.until or _LAST_DAY
+        return f"submittedDate:[{since:%Y%m%d}0000 TO {until:%Y%m%d}2359]"
+
+
+open_engine = ArxivSearch.open_engine
 
 
 def _snippets(entries: list[Any]) -> Iterator[Snippet]:
@@ -110,23 +89,13 @@ def _snippets(entries: list[Any]) -> Iterator[Snippet]:
             raise SearchError(f"arxiv did not understand the query: {text[:200]}")
         page = _ABSTRACT_PAGE.fullmatch(paper_url)
         if page and text:
-            published = iso_date(entry.findtext(f"{_ATOM}published", "").strip())
-            title = element_text(entry.find(f"{_ATOM}title"))
             yield Snippet(
                 arxiv_address(page[1]),
-                title,
+                element_text(entry.find(f"{_ATOM}title")),
                 text,
-                published=published,
-                engine=ArxivSearch.name,
+                published=iso_date(entry.findtext(f"{_ATOM}published", "").strip()),
+                engine=INFO.name,
                 author=joined_names(map(element_text, entry.iterfind(f"{_ATOM}author/{_ATOM}name"))),
                 publisher="arXiv",
                 doi=doi_name(element_text(entry.find(f"{_ARXIV}doi"))),
             )
-
-
-def _date_clause(options: SearchOptions) -> str:
-    """The query clause for the submission date; empty if unrestricted."""
-    if not (options.since or options.until):
-        return ""
-    since, until = options.since or _FIRST_DAY, options.until or _LAST_DAY
-    return f"submittedDate:[{since:%Y%m%d}0000 TO {until:%Y%m%d}2359]"

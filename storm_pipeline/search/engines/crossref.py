@@ -1,17 +1,15 @@
 """Crossref: publishers' metadata of papers and books, with abstracts. No key; a contact e-mail address is polite."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from storm_pipeline.configuration.variables import variable
 from storm_pipeline.documents.markup import fragment_text
 from storm_pipeline.documents.plain import objects, one_line, plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
-from storm_pipeline.net.http import ApiClient
-from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
-from storm_pipeline.search.papers import doi_address, doi_name, joined_names, partial_date
+from storm_pipeline.search.engine_info import EngineInfo
+from storm_pipeline.search.papers import doi_address, doi_name, first_text, full_name, joined_names, partial_date
+from storm_pipeline.search.service import ServiceSearch
 from storm_pipeline.types import Snippet
 
 MAIL_VARIABLE = "CROSSREF_MAILTO"
@@ -26,109 +24,70 @@ INFO = EngineInfo(
 )
 _MAX_RESULTS = 100
 _FIELDS = "DOI,title,abstract,issued,author,container-title,publisher"
-_PUBLIC, _POLITE = Rate(1.0, concurrent=1), Rate(3.0, concurrent=3)
 
 
-def open_engine(argument: str, config: EngineConfig) -> "CrossrefSearch":
-    """The engine of the specification ``crossref``."""
-    reject_argument("crossref", argument)
-    return CrossrefSearch(rate=config.rate, options=config.options)
-
-
-class CrossrefSearch:
+class CrossrefSearch(ServiceSearch):
     """Searches Crossref for works with a deposited abstract; one abstract per work, its DOI as URL.
 
-    Args:
-        mailto: contact e-mail address; by default the environment variable ``CROSSREF_MAILTO``, if set.
-        options: only ``since`` and ``until`` are used.
-        rate: requests a second; None for what the service allows (3 with an e-mail address, 1 without).
+    ``key``: a contact e-mail address.
     """
 
-    name = "crossref"
+    info = INFO
+    name = INFO.name
+    address = "https://api.crossref.org/works"
+    rate = Rate(1.0, concurrent=1)
+    rate_with_key = Rate(3.0, concurrent=3)
 
-    def __init__(
-        self,
-        mailto: str | None = None,
-        *,
-        base_url: str = "https://api.crossref.org/works",
-        options: SearchOptions | None = None,
-        patience: Patience | None = None,
-        rate: float | None = None,
-    ) -> None:
-        mailto = (mailto or variable(MAIL_VARIABLE)).strip()
-        self._fixed = {"filter": _filter(options or SearchOptions()), "select": _FIELDS}
-        if mailto:
-            self._fixed["mailto"] = mailto
-        allowed = _POLITE if mailto else _PUBLIC
-        self._client = ApiClient(
-            "crossref",
-            base_url,
-            rate=Rate(rate or allowed.per_second, concurrent=allowed.concurrent),
-            remedies={
-                403: "it has blocked this IP address; wait some hours and lower the request rate",
-                429: "too many requests; lower the number of searches at once"
-                + ("" if mailto else f", or set {MAIL_VARIABLE} to your e-mail address"),
-            },
-            patience=patience,
-        )
+    def remedies(self) -> Mapping[int, str]:  # noqa: D102
+        return {
+            403: "it has blocked this IP address; wait some hours and lower the request rate",
+            429: "too many requests; lower the number of searches at once"
+            + ("" if self._key else f", or set {MAIL_VARIABLE} to your e-mail address"),
+        }
 
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` works, best first.
-
-        Raises SearchError: the request to Crossref failed, or its response has an unknown format.
-        """
+    def find(self, query: str, k: int) -> Iterable[Snippet]:  # noqa: D102
         query = one_line(query)
-        if not query or k < 1:
+        if not query:
             return ()
         rows = min(k + 5, _MAX_RESULTS)  # a few abstracts are empty
-        answer = self._client.get_json({"query": query, "rows": rows, **self._fixed})
-        found: dict[str, Snippet] = {}
-        for snippet in _snippets(answer):
-            found.setdefault(snippet.url, snippet)
-        return tuple(found.values())[:k]
+        fixed = {"filter": self._filter(), "select": _FIELDS} | ({"mailto": self._key} if self._key else {})
+        answer = self._client.get_json({"query": query, "rows": rows, **fixed})
+        message = answer.get("message") if isinstance(answer, dict) else None
+        works = message.get("items") if isinstance(message, dict) else None
+        if not isinstance(works, list):
+            raise SearchError("crossref answered with JSON in an unknown format; check the engine's address")
+        return _snippets(works)
+
+    def _filter(self) -> str:
+        days = {"from-pub-date": self._options.since, "until-pub-date": self._options.until}
+        return ",".join(["has-abstract:true", *(f"{name}:{day}" for name, day in days.items() if day)])
 
 
-def _snippets(answer: Any) -> Iterator[Snippet]:
-    message = answer.get("message") if isinstance(answer, dict) else None
-    works = message.get("items") if isinstance(message, dict) else None
-    if not isinstance(works, list):
-        raise SearchError("crossref answered with JSON in an unknown format; check the engine's address")
-    for work in works:
-        if (
-            isinstance(work, dict)
-            and (url := doi_address(work.get("DOI")))
-            and (text := fragment_text(work.get("abstract")))
-        ):
+open_engine = CrossrefSearch.open_engine
+
+
+def _snippets(works: list[Any]) -> Iterator[Snippet]:
+    for work in objects(works):
+        url, text = doi_address(work.get("DOI")), fragment_text(work.get("abstract"))
+        if url and text:
             yield Snippet(
                 url,
-                _first(work, "title"),
+                first_text(work.get("title")),
                 text,
                 published=_issued(work),
-                engine=CrossrefSearch.name,
+                engine=INFO.name,
                 author=joined_names(map(_name, objects(work.get("author")))),
-                site=_first(work, "container-title") or None,
+                site=first_text(work.get("container-title")) or None,
                 publisher=plain_text(work.get("publisher")) or None,
                 doi=doi_name(work.get("DOI")),
             )
 
 
-def _first(work: Mapping[str, Any], name: str) -> str:
-    """The first text of a field that holds several."""
-    found = work.get(name)
-    return fragment_text(found[0]) if isinstance(found, list) and found else ""
-
-
 def _name(author: Mapping[str, Any]) -> str:
-    family, given = plain_text(author.get("family")), plain_text(author.get("given"))
-    return f"{family}, {given}" if family and given else family or plain_text(author.get("name"))
+    return full_name(*(plain_text(author.get(part)) for part in ("family", "given", "name")))
 
 
 def _issued(work: Mapping[str, Any]) -> str | None:
     issued = work.get("issued")
     parts = issued.get("date-parts") if isinstance(issued, dict) else None
     return partial_date(parts[0]) if isinstance(parts, list) and parts and isinstance(parts[0], list) else None
-
-
-def _filter(options: SearchOptions) -> str:
-    days = {"from-pub-date": options.since, "until-pub-date": options.until}
-    return ",".join(["has-abstract:true", *(f"{name}:{day}" for name, day in days.items() if day)])

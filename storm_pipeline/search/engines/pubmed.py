@@ -1,18 +1,16 @@
 """PubMed: abstracts of biomedical papers. Works without a key, faster with one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from storm_pipeline.configuration.variables import variable
 from storm_pipeline.documents.markup import element_text
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
-from storm_pipeline.net.http import ApiClient
-from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
-from storm_pipeline.search.papers import doi_name, joined_names, partial_date
-from storm_pipeline.search.queries import joined, topic_words
+from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
+from storm_pipeline.search.papers import doi_name, full_name, joined_names, partial_date
+from storm_pipeline.search.queries import topic_words, with_all_or_any
+from storm_pipeline.search.service import ServiceSearch
 from storm_pipeline.types import Snippet
 
 KEY_VARIABLE = "NCBI_API_KEY"
@@ -30,71 +28,42 @@ _MAX_QUERY_CHARS = 400
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
-def open_engine(argument: str, config: EngineConfig) -> "PubMedSearch":
-    """The engine of the specification ``pubmed``."""
-    reject_argument("pubmed", argument)
-    return PubMedSearch(rate=config.rate, options=config.options)
-
-
-class PubMedSearch:
+class PubMedSearch(ServiceSearch):
     """Searches PubMed for papers with an abstract; one abstract per paper, its parts with their labels.
 
-    Args:
-        key: the API key; by default the environment variable ``NCBI_API_KEY``, if it is set.
-        options: only ``since`` and ``until`` are used (dates of publication).
-        rate: requests a second; a search takes two or three; None for what the service allows (10 with a key, 3
-            without).
+    A search takes two or three requests. Dates are those of publication.
     """
 
-    name = "pubmed"
+    info = INFO
+    name = INFO.name
+    address = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
+    rate = Rate(3.0, concurrent=3)
+    rate_with_key = Rate(10.0, concurrent=3)
 
-    def __init__(
-        self,
-        key: str | None = None,
-        *,
-        base_url: str = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils",
-        options: SearchOptions | None = None,
-        patience: Patience | None = None,
-        rate: float | None = None,
-    ) -> None:
-        key = (key or variable(KEY_VARIABLE)).strip()
-        self._common = {"db": "pubmed", "tool": "storm-pipeline"} | ({"api_key": key} if key else {})
-        self._date_params = _date_params(options or SearchOptions())
+    def remedies(self) -> Mapping[int, str]:  # noqa: D102
+        key = self._key
         refused = f"set {KEY_VARIABLE} to a valid key, or unset it to search without one" if key else "try again later"
-        self._client = ApiClient(
-            "pubmed",
-            base_url.rstrip("/"),
-            rate=Rate(rate or (10.0 if key else 3.0), concurrent=3),
-            remedies={
-                400: refused,
-                401: refused,
-                403: refused,
-                429: "too many requests; lower the number of searches at once"
-                + ("" if key else f", or set {KEY_VARIABLE}"),
-            },
-            patience=patience,
-        )
+        crowded = "too many requests; lower the number of searches at once"
+        return {
+            **dict.fromkeys((400, 401, 403), refused),
+            429: crowded if key else f"{crowded}, or set {KEY_VARIABLE}",
+        }
 
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` papers, best first: those with all words of the query, or if there are none, with any.
-
-        Raises SearchError: the request to PubMed failed, or its response has an unknown format.
-        """
-        words = topic_words(query)
-        if not words or k < 1:
-            return ()
-        paper_ids = self._paper_ids(joined(words, " ", _MAX_QUERY_CHARS), k)
-        if not paper_ids and len(words) > 1:
-            paper_ids = self._paper_ids(joined(words, " OR ", _MAX_QUERY_CHARS), k)
+    def find(self, query: str, k: int) -> Iterator[Snippet]:
+        """Papers with all words of the query, or if there are none, with any."""
+        paper_ids = with_all_or_any(topic_words(query), _MAX_QUERY_CHARS, lambda words: self._paper_ids(words, k))
         found = self._abstracts(paper_ids) if paper_ids else {}
-        return tuple(found[number] for number in paper_ids if number in found)[:k]
+        return (found[number] for number in paper_ids if number in found)
+
+    def _common(self) -> dict[str, str]:
+        return {"db": "pubmed", "tool": "storm-pipeline"} | ({"api_key": self._key} if self._key else {})
 
     def _paper_ids(self, words: str, k: int) -> list[str]:
         """Identifiers of the papers found, best first."""
         answer = self._client.post_form_json(
             {
-                **self._common,
-                **self._date_params,
+                **self._common(),
+                **_date_params(self._options),
                 "term": f"({words}) AND hasabstract",
                 "retmode": "json",
                 "retmax": min(k, _MAX_RESULTS),
@@ -110,12 +79,15 @@ class PubMedSearch:
             raise SearchError("pubmed answered with JSON in an unknown format; check the engine's address")
         return [number for number in dict.fromkeys(map(plain_text, paper_ids)) if number.isdecimal()]
 
-    def _abstracts(self, paper_ids: list[str]) -> dict[str, Snippet]:
-        params = self._common | {"id": ",".join(paper_ids), "retmode": "xml"}
+    def _abstracts(self, paper_ids: Sequence[str]) -> dict[str, Snippet]:
+        params = self._common() | {"id": ",".join(paper_ids), "retmode": "xml"}
         papers = self._client.post_form_xml(params, "/efetch.fcgi")
         if papers.tag != "PubmedArticleSet":
             raise SearchError("pubmed answered with XML in an unknown format; check the engine's address")
         return dict(_snippets(papers))
+
+
+open_engine = PubMedSearch.open_engine
 
 
 def _snippets(papers: Any) -> Iterator[tuple[str, Snippet]]:
@@ -136,7 +108,7 @@ def _snippets(papers: Any) -> Iterator[tuple[str, Snippet]]:
                     title,
                     text,
                     published=_date(article),
-                    engine=PubMedSearch.name,
+                    engine=INFO.name,
                     author=joined_names(map(_name, article.iterfind("AuthorList/Author"))),
                     site=element_text(article.find("Journal/Title")) or None,
                     publisher=element_text(article.find("Book/Publisher/PublisherName")) or None,
@@ -146,8 +118,7 @@ def _snippets(papers: Any) -> Iterator[tuple[str, Snippet]]:
 
 
 def _name(author: Any) -> str:
-    family, given = (element_text(author.find(part)) for part in ("LastName", "ForeName"))
-    return f"{family}, {given}" if family and given else family or element_text(author.find("CollectiveName"))
+    return full_name(*(element_text(author.find(part)) for part in ("LastName", "ForeName", "CollectiveName")))
 
 
 def _doi(paper: Any, article: Any) -> str | None:

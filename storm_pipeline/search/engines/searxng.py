@@ -5,13 +5,13 @@ from typing import Any
 
 from storm_pipeline.configuration.addresses import is_web_address, redacted
 from storm_pipeline.configuration.variables import variable
-from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
+from storm_pipeline.documents.plain import iso_date, objects, one_line, plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.identity import canonical_url
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo
+from storm_pipeline.search.paging import one_per_page, paged
 from storm_pipeline.types import Snippet
 
 URL_VARIABLE = "SEARXNG_URL"
@@ -77,14 +77,8 @@ class SearxngSearch:
         query = one_line(query)
         if not query or k < 1:
             return ()
-        found: dict[str, Snippet] = {}
-        for page in range(1, _MAX_PAGES + 1):
-            known = len(found)
-            for snippet in self._page(query, page):
-                found.setdefault(canonical_url(snippet.url), snippet)
-            if len(found) >= k or len(found) == known:
-                break
-        return tuple(found.values())[:k]
+        found = paged(lambda number: self._page(query, number + 1), k, size=1, max_pages=_MAX_PAGES)
+        return one_per_page(found, k)
 
     def _page(self, query: str, page: int) -> Iterator[Snippet]:
         params: dict[str, str | int] = {"q": query, "format": "json", "pageno": page, "language": self._language}
@@ -96,12 +90,8 @@ class SearxngSearch:
             raise SearchError(
                 f"searxng got no response from its upstream engines ({unresponsive}); enable others in its settings.yml"
             )
-        for hit in results:
-            if (
-                isinstance(hit, dict)
-                and (url := web_address(hit.get("url")))
-                and (text := plain_text(hit.get("content")))
-            ):
+        for hit in objects(results):
+            if (url := web_address(hit.get("url"))) and (text := plain_text(hit.get("content"))):
                 published = iso_date(hit.get("publishedDate"))
                 yield Snippet(url, plain_text(hit.get("title")), text, published=published, engine=self.name)
 

@@ -1,17 +1,15 @@
 """Semantic Scholar: abstracts of papers of all sciences. Works without a key, better with one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from storm_pipeline.configuration.variables import variable
 from storm_pipeline.documents.plain import iso_date, objects, plain_text, web_address
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
-from storm_pipeline.net.http import ApiClient
-from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
+from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
 from storm_pipeline.search.papers import arxiv_address, doi_address, doi_name, joined_names, partial_date
 from storm_pipeline.search.queries import bare_words, joined
+from storm_pipeline.search.service import ServiceSearch
 from storm_pipeline.types import Snippet
 
 KEY_VARIABLE = "SEMANTIC_SCHOLAR_API_KEY"
@@ -29,90 +27,64 @@ _MAX_QUERY_CHARS = 300
 _FIELDS = "title,abstract,tldr,url,year,publicationDate,externalIds,authors,venue"
 
 
-def open_engine(argument: str, config: EngineConfig) -> "SemanticScholarSearch":
-    """The engine of the specification ``semantic-scholar``."""
-    reject_argument("semantic-scholar", argument)
-    return SemanticScholarSearch(rate=config.rate or 1.0, options=config.options)
-
-
-class SemanticScholarSearch:
+class SemanticScholarSearch(ServiceSearch):
     """Searches Semantic Scholar; the abstract of each paper, or the service's own summary if it has none.
 
     The URL is that of the arXiv preprint or the DOI if there is one, as with the other engines.
-
-    Args:
-        key: the API key; by default the environment variable ``SEMANTIC_SCHOLAR_API_KEY``, if it is set.
-        options: only ``since`` and ``until`` are used.
-        rate: requests a second (the service allows 1 with a key; without one, all users share a quota).
-
-    Raises:
-        SettingsError: the key is malformed.
     """
 
-    name = "semantic-scholar"
+    info = INFO
+    name = INFO.name
+    address = "https://api.semanticscholar.org/graph/v1/paper/search"
+    rate = Rate(1.0, concurrent=2)  # what the service allows with a key; without one, all users share a quota
 
-    def __init__(
-        self,
-        key: str | None = None,
-        *,
-        base_url: str = "https://api.semanticscholar.org/graph/v1/paper/search",
-        options: SearchOptions | None = None,
-        patience: Patience | None = None,
-        rate: float = 1.0,
-    ) -> None:
-        key = (key or variable(KEY_VARIABLE)).strip()
-        self._date_params = _date_params(options or SearchOptions())
+    def headers(self) -> Mapping[str, str]:  # noqa: D102
+        return {"x-api-key": self._key} if self._key else {}
+
+    def remedies(self) -> Mapping[int, str]:  # noqa: D102
         refused = f"set {KEY_VARIABLE} to a valid key, or unset it to search without one"
-        self._client = ApiClient(
-            "semantic-scholar",
-            base_url,
-            rate=Rate(rate, concurrent=2),
-            headers={"x-api-key": key} if key else {},
-            remedies={
-                401: refused,
-                403: refused,
-                429: "too many requests at once"
-                + ("; wait a little" if key else f"; users without a key share one quota: set {KEY_VARIABLE}, or wait"),
-            },
-            patience=patience,
-        )
+        return {
+            401: refused,
+            403: refused,
+            429: "too many requests at once"
+            + (
+                "; wait a little"
+                if self._key
+                else f"; users without a key share one quota: set {KEY_VARIABLE}, or wait"
+            ),
+        }
 
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` papers, best first; skips those with neither abstract nor summary.
-
-        Raises SearchError: the request to Semantic Scholar failed, or its response has an unknown format.
-        """
+    def find(self, query: str, k: int) -> Iterable[Snippet]:
+        """Skips papers with neither abstract nor summary."""
         words = bare_words(query)  # hyphenated words find nothing
-        if not words or k < 1:
+        if not words:
             return ()
         answer = self._client.get_json(
             {
                 "query": joined(words, " ", _MAX_QUERY_CHARS),
                 "limit": min(2 * k, _MAX_RESULTS),  # many papers have no abstract
                 "fields": _FIELDS,
-                **self._date_params,
+                **_date_params(self._options),
             }
         )
-        found: dict[str, Snippet] = {}
-        for snippet in _snippets(answer):
-            found.setdefault(snippet.url, snippet)
-        return tuple(found.values())[:k]
+        return _snippets(answer)
+
+
+open_engine = SemanticScholarSearch.open_engine
 
 
 def _snippets(answer: Any) -> Iterator[Snippet]:
     papers = answer.get("data", [] if answer.get("total") == 0 else None) if isinstance(answer, dict) else None
     if not isinstance(papers, list):
         raise SearchError("semantic-scholar answered with JSON in an unknown format; check the engine's address")
-    for paper in papers:
-        if isinstance(paper, dict) and (url := _url(paper)) and (text := _text(paper)):
-            published = iso_date(paper.get("publicationDate")) or partial_date([paper.get("year")])
-            title = plain_text(paper.get("title"))
+    for paper in objects(papers):
+        if (url := _url(paper)) and (text := _text(paper)):
             yield Snippet(
                 url,
-                title,
+                plain_text(paper.get("title")),
                 text,
-                published=published,
-                engine=SemanticScholarSearch.name,
+                published=iso_date(paper.get("publicationDate")) or partial_date([paper.get("year")]),
+                engine=INFO.name,
                 author=joined_names(author.get("name") for author in objects(paper.get("authors"))),
                 site=plain_text(paper.get("venue")) or None,
                 doi=doi_name(_external_ids(paper).get("DOI")),

@@ -15,7 +15,7 @@ from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions
-from storm_pipeline.search.queries import bare_words, joined, topic_words
+from storm_pipeline.search.queries import bare_words, topic_words, with_all_or_any
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
@@ -109,11 +109,9 @@ class WikipediaSearch:
         SearchError: the request to Wikipedia failed, or its response has an unknown format.
         """
         words = (topic_words if self._language in _ENGLISH else bare_words)(query)
-        if not words or k < 1:
+        if k < 1:
             return ()
-        found = self._articles(joined(words, " ", _MAX_QUERY_CHARS), k)
-        if not found and len(words) > 1:
-            found = self._articles(joined(words, " OR ", _MAX_QUERY_CHARS), k)
+        found = with_all_or_any(words, _MAX_QUERY_CHARS, lambda asked: self._articles(asked, k))
         passages = parallel_map(self._cached_passages, found, workers=_CONCURRENT)
         return tuple(_best_matching(passages, query, self._limit))
 
