@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from storm_pipeline.documents.markup import parse_xml
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.net.gates import Rate, gate
-from storm_pipeline.net.refusals import Refusal, Refusals
+from storm_pipeline.net.refusals import Refusal, refusal_error
 from storm_pipeline.net.retrying import Patience, TransientError
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ class ApiClient:
                 raise SettingsError(
                     f"{service}: the value for {name} contains characters that a key cannot have; copy it again"
                 )
-        self._refusals = Refusals(service, remedies or {}, refusals)
+        self._remedies = remedies or {}
+        self._refusals = refusals
         self._patience = patience or Patience()
         rate = rate or Rate()
         self._gate = gate(service, urlsplit(address).netloc, rate)
@@ -158,7 +159,7 @@ class ApiClient:
             return bytes(received)
 
     def _refusal(self, response: "requests.Response", deadline: float) -> SearchError:
-        error = self._refusals.error(response, deadline)
+        error = refusal_error(self._service, response, self._remedies, self._refusals, deadline)
         if isinstance(error, TransientError) and error.retry_after:
             self._gate.limiter.hold(min(error.retry_after, self._patience.longest_pause))
         return error
@@ -194,18 +195,15 @@ class ApiClient:
         import requests
         import urllib3
 
-        timeouts = (requests.Timeout, urllib3.exceptions.TimeoutError)
+        errors = requests.exceptions
+        malformed = errors.InvalidURL, errors.InvalidSchema, errors.MissingSchema
         try:
             yield
-        except timeouts as error:
+        except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
             raise TransientError(
                 f"{self._label} did not answer in time; check the network or try again later"
             ) from error
-        except (
-            requests.exceptions.InvalidURL,
-            requests.exceptions.InvalidSchema,
-            requests.exceptions.MissingSchema,
-        ) as error:
+        except malformed as error:
             raise SearchError(f"{self._service}: its address is not a valid URL; correct it") from error
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise TransientError(

@@ -43,53 +43,37 @@ def unknown_format(service: str) -> SearchError:
     )
 
 
-class Refusals:
-    """Maps the error responses of one service to errors.
+def refusal_error(
+    service: str, response: "requests.Response", remedies: Mapping[int, str], known: Sequence[Refusal], deadline: float
+) -> SearchError:
+    """The error for a response whose status is not 200: a TransientError where a retry may help.
 
     Args:
+        response: its text is read only if needed to identify a refusal.
         remedies: HTTP status → what to do about it, in addition to the general ones.
         known: refusals identified by their text; the first match counts.
     """
-
-    def __init__(self, service: str, remedies: Mapping[int, str], known: Sequence[Refusal]) -> None:
-        self._service = service
-        self._remedies = _REMEDIES | dict(remedies)
-        self._known = known
-
-    def error(self, response: "requests.Response", deadline: float) -> SearchError:
-        """The error for a response whose status is not 200: a TransientError where a retry may help.
-
-        ``response``: the response; its text is read only if needed to identify a refusal.
-        """
-        status = response.status_code
-        if 300 <= status < 400:
-            return self._moved(response)
-        if refusal := self._identified(response, deadline):
-            message = f"{self._service} answered {status}: {refusal.remedy}"
-            return TransientError(message, _wait(response)) if refusal.transient else SearchError(message)
-        transient = status in RETRIED_STATUSES
-        remedy = self._remedies.get(status, "try again later" if transient else "check the engine's address and key")
-        message = f"{self._service} answered {status}: {remedy}"
-        if transient:
-            return TransientError(message, _wait(response))
-        return (QueryRefusedError if status in _QUERY_STATUSES else SearchError)(message)
-
-    def _identified(self, response: "requests.Response", deadline: float) -> Refusal | None:
-        possible = [refusal for refusal in self._known if refusal.status == response.status_code]
-        text = _text(response, deadline) if possible else ""
-        return next((refusal for refusal in possible if refusal.marker in text), None)
-
-    def _moved(self, response: "requests.Response") -> SearchError:
-        target = urlsplit(urljoin(response.url, response.headers.get("Location", "")))
-        return SearchError(
-            f"{self._service} answered {response.status_code} and redirects to "
-            f"{target.scheme}://{target.netloc.rpartition('@')[2]}{target.path}; "
-            "set the engine's address to that if you trust it"
-        )
+    status = response.status_code
+    if 300 <= status < 400:
+        return _moved(service, response)
+    possible = [refusal for refusal in known if refusal.status == status]
+    text = _text(response, deadline) if possible else ""
+    refusal = next((refusal for refusal in possible if refusal.marker in text), None)
+    transient = refusal.transient if refusal else status in RETRIED_STATUSES
+    general = _REMEDIES.get(status, "try again later" if transient else "check the engine's address and key")
+    message = f"{service} answered {status}: {refusal.remedy if refusal else remedies.get(status, general)}"
+    if transient:
+        return TransientError(message, retry_after_seconds(response.headers.get("Retry-After")))
+    return (QueryRefusedError if status in _QUERY_STATUSES and not refusal else SearchError)(message)
 
 
-def _wait(response: "requests.Response") -> float | None:
-    return retry_after_seconds(response.headers.get("Retry-After"))
+def _moved(service: str, response: "requests.Response") -> SearchError:
+    target = urlsplit(urljoin(response.url, response.headers.get("Location", "")))
+    return SearchError(
+        f"{service} answered {response.status_code} and redirects to "
+        f"{target.scheme}://{target.netloc.rpartition('@')[2]}{target.path}; "
+        "set the engine's address to that if you trust it"
+    )
 
 
 def _text(response: "requests.Response", deadline: float) -> str:

@@ -21,7 +21,6 @@ OnRetry = Callable[[str, float], None]
 _listener: ContextVar[OnRetry | None] = ContextVar("storm_on_retry", default=None)
 RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Statuses worth a retry; 400, 401, 402, 403, 404 and 422 are not."""
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -83,9 +82,7 @@ def with_retries(attempt: Callable[[], T], patience: Patience, *, sleep: Callabl
 
     retrying = tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(TransientError),
-        stop=tenacity.stop_any(
-            tenacity.stop_after_attempt(patience.attempts), tenacity.stop_before_delay(patience.total)
-        ),
+        stop=tenacity.stop_after_attempt(patience.attempts) | tenacity.stop_before_delay(patience.total),
         wait=pause,
         sleep=sleep,
         before_sleep=report,
@@ -112,12 +109,11 @@ def retry_after_seconds(value: str | None, now: datetime.datetime | None = None)
         date = email.utils.parsedate_to_datetime(value)
     except (ValueError, OverflowError):
         return None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=datetime.UTC)
+    date = date if date.tzinfo else date.replace(tzinfo=datetime.UTC)
     return max(0.0, (date - (now or datetime.datetime.now(datetime.UTC))).total_seconds())
 
 
-def within(seconds: float, work: Callable[[], Value]) -> Value | None:
+def within(seconds: float, work: Callable[[], T]) -> T | None:
     """The result of ``work``, or None if it takes longer; it then goes on in a thread that keeps no process alive.
 
     Raises whatever ``work`` raises in time.
