@@ -1,16 +1,15 @@
 """URL and IP address checks (SSRF protection): only the public internet may be fetched from."""
 
 import ipaddress
-import queue
 import re
 import socket
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 
 from storm_pipeline.errors import PageError
+from storm_pipeline.net.retrying import within
 
 IPAddress = IPv4Address | IPv6Address
 
@@ -105,7 +104,7 @@ def checked_addresses(host: str, access: Access, seconds: float) -> tuple[IPAddr
     Raises PageError: the host has none, did not resolve in time, or has one that is not allowed.
     """
     literal = literal_address(host)
-    found = (literal,) if literal else tuple(map(ipaddress.ip_address, _with_timeout(host, access.resolve, seconds)))
+    found = (literal,) if literal else tuple(map(ipaddress.ip_address, _resolved(host, access, seconds)))
     if not found:
         raise PageError(f"the host {host} has no address; check the spelling")
     for address in found:
@@ -114,23 +113,11 @@ def checked_addresses(host: str, access: Access, seconds: float) -> tuple[IPAddr
     return found
 
 
-def _with_timeout(host: str, resolve: Callable[[str], Sequence[str]], seconds: float) -> Sequence[str]:
-    """Call ``resolve`` with a time limit, which resolvers lack."""
-    answers: queue.SimpleQueue[Sequence[str] | Exception] = queue.SimpleQueue()
-
-    def ask() -> None:
-        try:
-            answers.put(resolve(host))
-        except Exception as error:  # noqa: BLE001  (re-raised in the waiting thread)
-            answers.put(error)
-
-    threading.Thread(target=ask, daemon=True).start()
+def _resolved(host: str, access: Access, seconds: float) -> Sequence[str]:
     try:
-        answer = answers.get(timeout=max(seconds, 0.001))
-    except queue.Empty:
-        raise PageError(f"the host {host} was not resolved within {seconds:.0f} s; check the network") from None
-    if isinstance(answer, OSError | UnicodeError):
-        raise PageError(f"the host {host} could not be resolved; check the spelling and the network") from answer
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
+        found = within(max(seconds, 0.001), lambda: access.resolve(host))
+    except (OSError, UnicodeError) as error:
+        raise PageError(f"the host {host} could not be resolved; check the spelling and the network") from error
+    if found is None:
+        raise PageError(f"the host {host} was not resolved within {seconds:.0f} s; check the network")
+    return found

@@ -7,10 +7,9 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
@@ -50,94 +49,66 @@ def exchange(target: Target, access: Access, limits: Limits, deadline: float) ->
     Raises:
         PageError: the address is not allowed, or the server did not answer properly, securely and in time.
     """
-    opener = _SocketOpener(
-        checked_addresses(target.host, access, deadline - time.monotonic()), target.port, limits, deadline
-    )
+    addresses = checked_addresses(target.host, access, deadline - time.monotonic())
     connection: HTTPConnection
     if target.scheme == "https":
-        connection = _HttpsConnection(
-            target, opener, timeout=limits.read, ssl_context=_ssl_context(access.certificates)
-        )
+        context = _ssl_context(access.certificates)
+        connection = HTTPSConnection(target.host, target.port, timeout=limits.read, ssl_context=context)
     else:
-        connection = _HttpConnection(target, opener, timeout=limits.read)
-    try:
-        with _translated_errors(target, limits, deadline):
-            connection.request("GET", target.path, headers=_HEADERS, preload_content=False)
-            response = connection.getresponse()
-            if time.monotonic() >= deadline:  # a connection closed at the deadline looks like the end of the headers
-                raise TimeoutError
-            yield response
-    finally:
-        connection.close()
-        opener.close()
+        connection = HTTPConnection(target.host, target.port, timeout=limits.read)
+    with contextlib.ExitStack() as stack, _translated_errors(target, limits, deadline):
+        connection._new_conn = lambda: _opened(addresses, target.port, limits, deadline, stack)  # type: ignore[method-assign]
+        stack.callback(connection.close)
+        connection.request("GET", target.path, headers=_HEADERS, preload_content=False)
+        response = connection.getresponse()
+        if time.monotonic() >= deadline:  # a connection closed at the deadline looks like the end of the headers
+            raise TimeoutError
+        yield response
 
 
-class _SocketOpener:
-    """Opens a socket to the first of the checked addresses that accepts, and shuts it down at the deadline."""
-
-    def __init__(self, addresses: tuple[IPAddress, ...], port: int, limits: Limits, deadline: float) -> None:
-        self._addresses = addresses
-        self._port = port
-        self._limits = limits
-        self._deadline = deadline
-        self._stack = contextlib.ExitStack()
-
-    def open(self) -> socket.socket:
-        last_error: OSError = TimeoutError("no time left to connect")
-        for address in self._addresses:
-            if (left := self._deadline - time.monotonic()) <= 0:
-                break
-            try:
-                return self._with_deadline(self._connect(address, min(self._limits.connect, left)))
-            except OSError as failure:
-                last_error = failure
-        raise last_error
-
-    def close(self) -> None:
-        self._stack.close()
-
-    def _connect(self, address: IPAddress, seconds: float) -> socket.socket:
-        sock = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6, socket.SOCK_STREAM)
+def _opened(
+    addresses: Iterable[IPAddress], port: int, limits: Limits, deadline: float, stack: contextlib.ExitStack
+) -> socket.socket:
+    """A socket to the first of the checked addresses that accepts; it is shut down at the deadline."""
+    last_error: OSError = TimeoutError("no time left to connect")
+    for address in addresses:
+        if (left := deadline - time.monotonic()) <= 0:
+            break
         try:
-            sock.settimeout(seconds)
-            sock.connect((str(address), self._port))
-            sock.settimeout(self._limits.read)
-        except BaseException:
-            sock.close()
-            raise
-        return sock
-
-    def _with_deadline(self, sock: socket.socket) -> socket.socket:
-        # A duplicate handle: wrapping in TLS detaches the first one during the handshake.
-        handle = self._stack.enter_context(sock.dup())
-
-        def shut() -> None:
-            with contextlib.suppress(OSError):
-                handle.shutdown(socket.SHUT_RDWR)
-
-        timer = threading.Timer(max(0.0, self._deadline - time.monotonic()), shut)
-        timer.daemon = True
-        timer.start()
-        self._stack.callback(timer.cancel)
-        return sock
+            sock = _connected(address, port, min(limits.connect, left))
+            sock.settimeout(limits.read)
+            _shut_at(deadline, sock, stack)
+        except OSError as failure:
+            last_error = failure
+        else:
+            return sock
+    raise last_error
 
 
-class _HttpConnection(HTTPConnection):
-    def __init__(self, target: Target, opener: _SocketOpener, **options: Any) -> None:
-        super().__init__(target.host, target.port, **options)
-        self._opener = opener
+def _connected(address: IPAddress, port: int, seconds: float) -> socket.socket:
+    """As ``socket.create_connection``, but the address is looked up nowhere."""
+    sock = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6, socket.SOCK_STREAM)
+    try:
+        sock.settimeout(seconds)
+        sock.connect((str(address), port))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
 
-    def _new_conn(self) -> socket.socket:
-        return self._opener.open()
 
+def _shut_at(deadline: float, sock: socket.socket, stack: contextlib.ExitStack) -> None:
+    # A duplicate handle: wrapping in TLS detaches the first one during the handshake.
+    handle = stack.enter_context(sock.dup())
 
-class _HttpsConnection(HTTPSConnection):
-    def __init__(self, target: Target, opener: _SocketOpener, **options: Any) -> None:
-        super().__init__(target.host, target.port, **options)
-        self._opener = opener
+    def shut() -> None:
+        with contextlib.suppress(OSError):
+            handle.shutdown(socket.SHUT_RDWR)
 
-    def _new_conn(self) -> socket.socket:
-        return self._opener.open()
+    timer = threading.Timer(max(0.0, deadline - time.monotonic()), shut)
+    timer.daemon = True
+    timer.start()
+    stack.callback(timer.cancel)
 
 
 @functools.cache

@@ -28,42 +28,7 @@ _DOI = ("citation_doi", "prism.doi", "bepress_citation_doi", "dc.identifier", "d
 _PUBLISHED = ("citation_publication_date", "citation_date", "citation_online_date", "dc.date", "dcterms.issued")
 _DOI_NAME = re.compile(r"(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)", re.I)
 
-
-@dataclass(frozen=True)
-class CitationTags:
-    """Declared metadata; None where nothing is declared."""
-
-    authors: str | None = None  # names joined by ``; ``, the first 30
-    journal: str | None = None  # title of the journal, the proceedings or the book
-    publisher: str | None = None
-    doi: str | None = None  # in lower case
-    published: str | None = None  # ISO date
-
-
-def citation_tags(tree: Any) -> CitationTags:
-    """Read the meta tags of a page. ``tree``: the parsed page (lxml); only its first 500 meta tags are read."""
-    tags: dict[str, list[str]] = {}
-    for tag in tree.xpath("//meta[@content]")[:_MAX_META_TAGS]:
-        name = (tag.get("name") or tag.get("property") or "").strip().lower()
-        if content := plain_text(tag.get("content"))[:_MAX_CHARS]:
-            tags.setdefault(name, []).append(content)
-
-    def declared(names: tuple[str, ...]) -> list[str]:
-        return next((tags[name] for name in names if name in tags), [])
-
-    authors = [author.replace(";", ",") for author in declared(_AUTHORS)[:_MAX_AUTHORS]]
-    dois = (_DOI_NAME.fullmatch(text) for name in _DOI for text in tags.get(name, []))
-    return CitationTags(
-        authors="; ".join(dict.fromkeys(authors)) or None,
-        journal=next(iter(declared(_JOURNAL)), None),
-        publisher=next(iter(declared(_PUBLISHER)), None),
-        doi=next((found[1].lower() for found in dois if found), None),
-        published=next((day for text in declared(_PUBLISHED) if (day := iso_date(text.replace("/", "-")))), None),
-    )
-
-
 _MAX_WORDS = 250  # interstitials are short: a longer text is a page
-
 _NOTICE = re.compile("|".join(table_beside(__file__)["notices"]), re.I)
 _MIN_WORDS = 50
 _MAX_CHARACTERS = 3_000_000
@@ -147,19 +112,41 @@ def _from_html(fetched: Fetched) -> Page:
     head = trafilatura.load_html(_truncated(html, _MAX_METADATA_TAGS))
     if head is None:
         return Page(url, "", ((None, text),))
-    canonical, language, tags = _canonical_link(head, url), _language(head), citation_tags(head)
+    tags = _citation_tags(head)
     about = trafilatura.extract_metadata(head, url, extensive=False)
     return Page(
-        canonical,
+        _canonical_link(head, url),
         readable_title(about.title)[:_MAX_NAME_CHARS],
         ((None, text),),
-        iso_date(about.date) or tags.published,
-        tags.authors or plain_text(about.author)[:_MAX_NAME_CHARS] or None,
-        tags.journal or plain_text(about.sitename)[:_MAX_NAME_CHARS] or None,
-        language,
-        tags.publisher,
-        tags.doi,
+        iso_date(about.date) or tags["published"],
+        tags["author"] or plain_text(about.author)[:_MAX_NAME_CHARS] or None,
+        tags["site"] or plain_text(about.sitename)[:_MAX_NAME_CHARS] or None,
+        _language(head),
+        tags["publisher"],
+        tags["doi"],
     )
+
+
+def _citation_tags(tree: Any) -> dict[str, str | None]:
+    """What meta tags declare, by fields of :class:`Page`; only the first 500 are read."""
+    tags: dict[str, list[str]] = {}
+    for tag in tree.xpath("//meta[@content]")[:_MAX_META_TAGS]:
+        name = (tag.get("name") or tag.get("property") or "").strip().lower()
+        if content := plain_text(tag.get("content"))[:_MAX_CHARS]:
+            tags.setdefault(name, []).append(content)
+
+    def declared(names: tuple[str, ...]) -> list[str]:
+        return next((tags[name] for name in names if name in tags), [])
+
+    authors = [author.replace(";", ",") for author in declared(_AUTHORS)[:_MAX_AUTHORS]]
+    dois = (_DOI_NAME.fullmatch(text) for name in _DOI for text in tags.get(name, []))
+    return {
+        "published": next((day for text in declared(_PUBLISHED) if (day := iso_date(text.replace("/", "-")))), None),
+        "author": "; ".join(dict.fromkeys(authors)) or None,
+        "site": next(iter(declared(_JOURNAL)), None),
+        "publisher": next(iter(declared(_PUBLISHER)), None),
+        "doi": next((found[1].lower() for found in dois if found), None),
+    }
 
 
 def main_text(html: str, url: str) -> str:

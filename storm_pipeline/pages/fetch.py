@@ -6,16 +6,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin
+
+from urllib3.response import BaseHTTPResponse
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.pages.address_checks import Access, Target, target_of
-
-if TYPE_CHECKING:
-    from urllib3.response import BaseHTTPResponse
-
-    from storm_pipeline.pages.connection import Limits
+from storm_pipeline.pages.connection import Limits, exchange
 
 Visit = Callable[[str], AbstractContextManager[None]]
 """URL → context manager around a request and reading its response; raises PageError to forbid it."""
@@ -40,7 +37,7 @@ class Fetched:
 
 
 def fetch_page(
-    url: str, limits: "Limits | None" = None, access: Access | None = None, visit: Visit | None = None
+    url: str, limits: Limits | None = None, access: Access | None = None, visit: Visit | None = None
 ) -> Fetched:
     """Fetch a page: HTML, plain text or PDF.
 
@@ -71,8 +68,8 @@ class PageResponse:
     """The response after redirects; its body can be read once, while the connection is open."""
 
     url: str
-    response: "BaseHTTPResponse"
-    limits: "Limits"
+    response: BaseHTTPResponse
+    limits: Limits
     deadline: float
 
     @property
@@ -112,11 +109,9 @@ class PageResponse:
 
 @contextlib.contextmanager
 def followed(
-    url: str, limits: "Limits | None" = None, access: Access | None = None, visit: Visit | None = None
+    url: str, limits: Limits | None = None, access: Access | None = None, visit: Visit | None = None
 ) -> Iterator[PageResponse]:
     """The first response that is not a redirect, whatever its status; arguments and errors as :func:`fetch_page`."""
-    from storm_pipeline.pages.connection import Limits, exchange
-
     limits, access = limits or Limits(), access or Access()
     visit = visit or (lambda _: contextlib.nullcontext())
     target, left, seen = target_of(url), limits.total, set[str]()

@@ -3,35 +3,31 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain, islice
-from typing import TYPE_CHECKING
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import PageError
+from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.address_checks import Access
+from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.extract import Page, extract
 from storm_pipeline.pages.fetch import fetch_page
 from storm_pipeline.pages.robots import Politeness
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.base import Asked
-from storm_pipeline.search.result import SearchResult, Unread
+from storm_pipeline.search.result import SearchResult, Unread, merged
+from storm_pipeline.search.search_cache import CacheMode, ModeCache
 from storm_pipeline.types import Snippet
 
 if TYPE_CHECKING:
-    from storm_pipeline.pages.connection import Limits
     from storm_pipeline.settings import Settings
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
-
-from storm_pipeline.identity import canonical_url
-from storm_pipeline.search.search_cache import CacheMode
-from storm_pipeline.sqlite_cache import SqliteCache
 
 _log = logging.getLogger(__name__)
 Fetch = Callable[[str], Page]
@@ -45,15 +41,6 @@ class _IndexedPage:
     page: Page
     passages: tuple[tuple[int | None, str], ...]
     index: LexicalIndex
-
-
-@dataclass(frozen=True)
-class _PageResult:
-    """What a search returns of a page, and why it was not read, if so."""
-
-    snippets: tuple[Snippet, ...]
-    unread: tuple[Unread, ...] = ()
-    read: tuple[str, ...] = ()
 
 
 class PageReader:
@@ -78,7 +65,7 @@ class PageReader:
 
     def __init__(
         self,
-        fetch: Callable[[str], Page] | None = None,
+        fetch: Fetch | None = None,
         *,
         passages: int = 3,
         seconds: float = 30.0,
@@ -86,7 +73,7 @@ class PageReader:
         reads: Callable[[Snippet], bool] = lambda _: True,
         cut: Callable[[str], list[str]] = chunks,
     ) -> None:
-        self._fetch = fetch or _web_pages()
+        self._fetch = fetch or WebPages()
         self._max_passages = passages
         self._seconds = seconds
         self._reads = reads
@@ -106,19 +93,15 @@ class PageReader:
         for snippet in hit.snippets:
             groups.setdefault(snippet.source_id, []).append(snippet)
         deadline = time.monotonic() + self._seconds
-        pending = [(tuple(hits), self._submit(hits[0])) for hits in groups.values()]
+        pending = [(hits, self._submit(hits[0])) for hits in groups.values()]
         results = [self._page_result(asked.query, hits, reading, deadline) for hits, reading in pending]
-        found: dict[str, Snippet] = {}
-        for snippet in chain.from_iterable(page.snippets for page in results):
-            found.setdefault(snippet.id, snippet)
-        return replace(
-            hit,
-            snippets=tuple(found.values()),
-            unread=(*hit.unread, *chain.from_iterable(page.unread for page in results)),
-            read=(*hit.read, *chain.from_iterable(page.read for page in results)),
-        )
+        found = merged([replace(hit, snippets=()), *results])
+        snippets: dict[str, Snippet] = {}
+        for snippet in found.snippets:
+            snippets.setdefault(snippet.id, snippet)
+        return replace(found, snippets=tuple(snippets.values()))
 
-    def _submit(self, hit: Snippet) -> "Future[_IndexedPage] | None":
+    def _submit(self, hit: Snippet) -> Future[_IndexedPage] | None:
         """Start reading the page of a hit, unless it has been started; None if it is not a web page."""
         if not web_address(hit.url) or not self._reads(hit):
             return None
@@ -135,25 +118,30 @@ class PageReader:
         return _IndexedPage(page, passages, LexicalIndex([[(text, 1)] for _, text in passages], floor=0.0))
 
     def _page_result(
-        self, query: str, hits: tuple[Snippet, ...], future: "Future[_IndexedPage] | None", deadline: float
-    ) -> _PageResult:
-        if future is None:
-            return _PageResult(hits)
+        self, query: str, hits: Sequence[Snippet], future: Future[_IndexedPage] | None, deadline: float
+    ) -> SearchResult:
+        """What a search returns of a page, and why it was not read, if so."""
         url = hits[0].url
+
+        def unread(reason: str) -> SearchResult:
+            return SearchResult(tuple(hits), unread=(Unread(url, reason),))
+
+        if future is None:
+            return SearchResult(tuple(hits))
         try:
             reading = future.result(timeout=max(0.0, deadline - time.monotonic()))
         except (TimeoutError, CancelledError):
             future.cancel()  # if it has not started; a later search may submit it again
-            return _PageResult(hits, (Unread(url, f"was not read within {self._seconds:g} s"),))
+            return unread(f"was not read within {self._seconds:g} s")
         except PageError as error:
-            return _PageResult(hits, (Unread(url, str(error)),))
+            return unread(str(error))
         except Exception as error:  # noqa: BLE001  (libraries raise anything on damaged pages)
             _log.debug("reading %s failed", url, exc_info=error)
-            return _PageResult(hits, (Unread(url, "could not be read: it is damaged"),))
+            return unread("could not be read: it is damaged")
         best = [reading.passages[match.position] for match in islice(reading.index.search(query), self._max_passages)]
         if not best:
-            return _PageResult(hits, (Unread(url, "has no passage that matches the query"),))
-        return _PageResult(tuple(_snippet(hits[0], reading.page, number, text) for number, text in best), read=(url,))
+            return unread("has no passage that matches the query")
+        return SearchResult(tuple(_snippet(hits[0], reading.page, number, text) for number, text in best), read=(url,))
 
 
 def _snippet(hit: Snippet, page: Page, number: int | None, text: str) -> Snippet:
@@ -174,11 +162,6 @@ def _snippet(hit: Snippet, page: Page, number: int | None, text: str) -> Snippet
     )
 
 
-def _web_pages() -> Callable[[str], Page]:
-
-    return WebPages()
-
-
 class WebPages:
     """URL → page: fetched from the public internet within limits, obeying robots.txt, and extracted. Thread-safe.
 
@@ -188,7 +171,7 @@ class WebPages:
     """
 
     def __init__(
-        self, limits: "Limits | None" = None, access: Access | None = None, politeness: Politeness | None = None
+        self, limits: Limits | None = None, access: Access | None = None, politeness: Politeness | None = None
     ) -> None:
         self._limits = limits
         self._access = access
@@ -200,39 +183,26 @@ class WebPages:
         return replace(page, accessed=datetime.now(UTC).date().isoformat())
 
 
-class CachedPages:
+class CachedPages(ModeCache):
     """Fetches pages and caches them by canonical URL. Failures are not cached.
 
-    Args:
-        folder: the cache folder; pages are kept in ``pages/pages.sqlite`` inside it.
-        max_age_days: age in days after which a page expires; ignored in a replay. None for no limit.
+    ``folder``: the cache folder; pages are kept in ``pages/pages.sqlite`` inside it.
     """
 
     def __init__(self, fetch: Fetch, folder: Path, mode: CacheMode = "use", max_age_days: float | None = 30.0) -> None:
+        super().__init__(Path(folder) / "pages" / "pages.sqlite", mode, max_age_days)
         self._fetch = fetch
-        self._cache = SqliteCache(Path(folder) / "pages" / "pages.sqlite")
-        self._mode = mode
-        self._max_age_days = None if mode == "replay" else max_age_days
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What is damaged in the cache or keeps it from being used, one sentence each."""
-        return self._cache.problems
 
     def __call__(self, url: str) -> Page:
         """The page at a URL, from the cache where the mode allows.
 
         Raises PageError: as ``fetch``; or a cache miss in a replay.
         """
-        if self._mode == "off":
-            return self._fetch(url)
         key = canonical_url(url)
-        if self._mode != "refresh" and (known := _page(self._cache.get(key, self._max_age_days))):
-            return known
-        if self._mode == "replay":
-            raise PageError(f"{url} was not recorded")
-        page = self._fetch(url)
-        self._cache.put(key, asdict(page))
+        page = self.kept(key, _page, PageError(f"{url} was not recorded"))
+        if page is None:
+            page = self._fetch(url)
+            self.keep(key, asdict(page))
         return page
 
 

@@ -1,59 +1,27 @@
 """Polite crawling: robots.txt and rate limits per site."""
 
 import contextlib
-import dataclasses
+import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from storm_pipeline.concurrency import in_own_thread
 from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.errors import PageError
 from storm_pipeline.net.gates import Limiter
 from storm_pipeline.pages.address_checks import Access
+from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.fetch import followed
 
 if TYPE_CHECKING:
     from protego import Protego
 
-    from storm_pipeline.pages.connection import Limits
-import threading
-from collections.abc import Callable, Hashable
-from concurrent.futures import Future
-from typing import Generic, TypeVar
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 ROBOT = "storm-pipeline"
 """The user agent name of this package in robots.txt."""
 _MAX_BYTES = 512_000  # RFC 9309 requires at least 500 KiB
-
-
-class SingleFlight(Generic[K, V]):
-    """A memoized function: the first call with a key does the work, concurrent calls wait for it.
-
-    Exceptions are memoized too.
-    """
-
-    def __init__(self, work: Callable[[K], V]) -> None:
-        self._work = work
-        self._results: dict[K, Future[V]] = {}
-        self._lock = threading.Lock()
-
-    def __call__(self, key: K) -> V:
-        """The result for a key; raises what the work raised."""
-        with self._lock:
-            result = self._results.get(key)
-            is_first = result is None
-            if result is None:
-                result = self._results[key] = Future()
-        if is_first:
-            try:
-                result.set_result(self._work(key))
-            except BaseException as error:
-                result.set_exception(error)
-                raise
-        return result.result()
 
 
 @dataclass(frozen=True)
@@ -80,7 +48,7 @@ class Politeness:
 
     def __init__(
         self,
-        limits: "Limits | None" = None,
+        limits: Limits | None = None,
         access: Access | None = None,
         *,
         robots: bool = True,
@@ -92,7 +60,8 @@ class Politeness:
         self._robots = robots
         self._concurrent = concurrent
         self._longest_delay = longest_delay
-        self._sites = SingleFlight(self._site)
+        self._sites: dict[str, Future[_Site]] = {}
+        self._lock = threading.Lock()
 
     @contextlib.contextmanager
     def visit(self, url: str) -> Iterator[None]:
@@ -101,7 +70,7 @@ class Politeness:
         Raises PageError: the site's robots.txt forbids the page, or could not be fetched.
         """
         parts = urlsplit(url)
-        site = self._sites(f"{parts.scheme}://{parts.netloc}")
+        site = self._site(f"{parts.scheme}://{parts.netloc}")
         if site.closed:
             raise PageError(f"{parts.netloc} is closed for now: {site.closed}")
         if site.rules is not None and not site.rules.can_fetch(url, ROBOT):
@@ -110,6 +79,14 @@ class Politeness:
             yield
 
     def _site(self, origin: str) -> _Site:
+        """What is known of a site: the first who asks reads its robots.txt, and all wait for that."""
+        with self._lock:
+            if origin not in self._sites:
+                self._sites[origin] = in_own_thread(lambda: self._read(origin), "robots")
+            site = self._sites[origin]
+        return site.result()
+
+    def _read(self, origin: str) -> _Site:
         limiter = Limiter(concurrent=self._concurrent)
         if not self._robots:
             return _Site(limiter)
@@ -134,5 +111,5 @@ class Politeness:
                 raise PageError(f"{answer.url} answered {answer.status}; try again later")
             if answer.status != 200:
                 return None
-            bounded = dataclasses.replace(answer.limits, max_bytes=_MAX_BYTES)
-            return decoded(dataclasses.replace(answer, limits=bounded).body(truncate=True))
+            bounded = replace(answer.limits, max_bytes=_MAX_BYTES)
+            return decoded(replace(answer, limits=bounded).body(truncate=True))

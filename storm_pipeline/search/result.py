@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, fields
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, TypeVar, get_type_hints
 
@@ -41,6 +41,13 @@ class SearchResult:
     # every page returned, before and after it was read; empty unless some pages are to be kept out
     seen: tuple[SeenPage, ...] = ()
     lost: tuple[str, ...] = ()  # partial failures, such as one engine of several that failed: one sentence each
+
+
+def merged(results: Iterable[SearchResult]) -> SearchResult:
+    """All that several results tell, in their order."""
+    results = list(results)
+    parts = ([getattr(result, field.name) for result in results] for field in fields(SearchResult))
+    return SearchResult(*(tuple(chain.from_iterable(part)) for part in parts))
 
 
 T = TypeVar("T", Snippet, Exclusion, Unread, SeenPage)

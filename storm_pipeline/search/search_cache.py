@@ -1,9 +1,10 @@
 """Disk cache of search results, so that no search is repeated or paid for twice."""
 
 import json
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from unicodedata import normalize
 
 from storm_pipeline.errors import SearchError
@@ -12,6 +13,7 @@ from storm_pipeline.search.result import SearchResult, checked_value
 from storm_pipeline.sqlite_cache import SqliteCache
 from storm_pipeline.types import Snippet
 
+T = TypeVar("T")
 CacheMode = Literal["use", "off", "refresh", "replay"]
 """``use``: search on a cache miss. ``off``: neither read nor write. ``refresh``: always search, and store the result.
 ``replay``: never search; a cache miss is an error."""
@@ -20,16 +22,15 @@ _FIELDS = tuple(field.name for field in fields(Snippet))
 """In the order in which they are stored. New fields are added at the end: records of earlier versions lack them."""
 
 
-class SearchCache:
-    """A disk cache of searches. Empty results are cached; failures and partial results are not.
+class ModeCache:
+    """A cache file that is used as a mode says.
 
     Args:
-        folder: the cache folder; results are kept in ``search/searches.sqlite`` inside it.
-        max_age_days: age in days after which a result expires; ignored in a replay. None for no limit.
+        max_age_days: age in days after which a value expires; ignored in a replay. None for no limit.
     """
 
-    def __init__(self, folder: Path, mode: CacheMode = "use", max_age_days: float | None = 30.0) -> None:
-        self._cache = SqliteCache(Path(folder) / "search" / "searches.sqlite")
+    def __init__(self, file: Path, mode: CacheMode, max_age_days: float | None) -> None:
+        self._cache = SqliteCache(file)
         self._mode = mode
         self._max_age_days = None if mode == "replay" else max_age_days
 
@@ -38,31 +39,51 @@ class SearchCache:
         """What is damaged in the cache or keeps it from being used, one sentence each."""
         return self._cache.problems
 
+    def kept(self, key: str, read: Callable[[Any], T | None], missing: Exception) -> T | None:
+        """What ``read`` makes of the record of a key; None if it is to be asked for, ``missing`` raised in a replay."""
+        asks = self._mode in {"off", "refresh"}
+        known = None if asks else read(self._cache.get(key, self._max_age_days))
+        if known is None and self._mode == "replay":
+            raise missing
+        return known
+
+    def keep(self, key: str, record: Any) -> None:
+        """Store the record of a key."""
+        if self._mode != "off":
+            self._cache.put(key, record)
+
+
+class SearchCache(ModeCache):
+    """A disk cache of searches. Empty results are cached; failures and partial results are not.
+
+    ``folder``: the cache folder; results are kept in ``search/searches.sqlite`` inside it.
+    """
+
+    def __init__(self, folder: Path, mode: CacheMode = "use", max_age_days: float | None = 30.0) -> None:
+        super().__init__(Path(folder) / "search" / "searches.sqlite", mode, max_age_days)
+
     def remembering(self, engine: Search, identity: str | None = None) -> Search:
         """The engine with the cache before it, where the mode allows; a cache miss in a replay is a SearchError.
 
         ``identity``: cache key of the engine and its options; by default its name.
         """
-        if self._mode == "off":
-            return engine
-        key = engine.name if identity is None else identity
-        return Search(engine.name, lambda query, k: self._search(engine, key, query, k))
+        known_as = engine.name if identity is None else identity
 
-    def _search(self, engine: Search, identity: str, query: str, k: int) -> SearchResult:
-        key = json.dumps([_FORMAT, identity, " ".join(normalize("NFC", query).split()), k])
-        if self._mode != "refresh":
-            known = _snippets(self._cache.get(key, self._max_age_days))
-            if known is not None:
-                return SearchResult(known)
-        if self._mode == "replay":
-            raise SearchError(
+        def search(query: str, k: int) -> SearchResult:
+            key = json.dumps([_FORMAT, known_as, " ".join(normalize("NFC", query).split()), k])
+            missing = SearchError(
                 f"the search for {query!r} by {engine.name} ({k} results) was not recorded: "
                 "run once with the search cache in mode `use` or `refresh`, with the same engine and options"
             )
-        found = engine.search(query, k)
-        if not found.lost:
-            self._cache.put(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in found.snippets])
-        return found
+            known = self.kept(key, _snippets, missing)
+            if known is not None:
+                return SearchResult(known)
+            found = engine.search(query, k)
+            if not found.lost:
+                self.keep(key, [[getattr(snippet, name) for name in _FIELDS] for snippet in found.snippets])
+            return found
+
+        return Search(engine.name, search)
 
 
 def _snippets(record: Any) -> tuple[Snippet, ...] | None:
