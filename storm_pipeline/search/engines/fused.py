@@ -1,13 +1,14 @@
 """Several engines queried in parallel, their results fused by rank."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.retrieval.ranking import rank_scores
-from storm_pipeline.search.base import Search, SearchEngine
-from storm_pipeline.search.combined import attempt, checked_engines, composite_name, merged_result, open_composite
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, OpenedEngine
+from storm_pipeline.search.base import Search
+from storm_pipeline.search.combined import Composite, attempt, merged_attempts
+from storm_pipeline.search.engine_info import EngineInfo
 from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet
 
@@ -20,26 +21,20 @@ INFO = EngineInfo(
 )
 
 
-def open_engine(argument: str, config: EngineConfig) -> OpenedEngine:
-    """Open the engine for ``fused:A+B``, with two or more engine specifications."""
-    return open_composite(fused, INFO, argument, config)
+def _search(engines: Sequence[Search], query: str, k: int) -> SearchResult:
+    attempts = parallel_map(lambda engine: attempt(engine, query, k), engines, workers=len(engines))
+    rankings = [one.snippets for one in attempts if isinstance(one, SearchResult)]
+    return replace(merged_attempts(attempts), snippets=fuse_pages(rankings, k))
 
 
-def fused(engines: Iterable[SearchEngine | Search]) -> Search:
-    """A search that queries engines in parallel and fuses their pages by reciprocal rank.
+fused = Composite(INFO, _search)
+"""A search that queries engines in parallel and fuses their pages by reciprocal rank.
 
-    A page that several engines find is one source with the passages of each. A search takes as long as the slowest
-    engine. An engine that fails is skipped if another succeeds, and reported in ``lost``; a SearchError of all of them
-    names each. ``engines``: at least one; ties go to the page of the earlier engine. Raises SettingsError: there is no
-    engine.
-    """
-    parts = checked_engines(INFO, engines)
-
-    def search(query: str, k: int) -> SearchResult:
-        attempts = parallel_map(lambda engine: attempt(engine, query, k), parts, workers=len(parts))
-        return merged_result(attempts, fuse_pages([one.result.snippets for one in attempts], k))
-
-    return Search(composite_name(INFO, parts), search)
+A page that several engines find is one source with the passages of each; ties go to the page of the earlier engine. A
+search takes as long as the slowest engine. An engine that fails is skipped if another succeeds, and reported in
+``lost``; a SearchError of all of them names each.
+"""
+open_engine = fused.open_engine
 
 
 def fuse_pages(rankings: Iterable[Sequence[Snippet]], k: int) -> tuple[Snippet, ...]:
