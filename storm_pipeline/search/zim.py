@@ -24,7 +24,7 @@ from storm_pipeline.documents.markup import local_name, parse_html, text_of
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError, needs_extra
 from storm_pipeline.identity import page_address
-from storm_pipeline.search.tables_of_contents import is_back_matter
+from storm_pipeline.search.tables_of_contents import TableOfContents, is_back_matter, without_back_matter
 from storm_pipeline.text.index_terms import STOP_WORDS
 
 _PROJECTS = "wikipedia|wiktionary|wikivoyage|wikibooks|wikisource|wikiquote|wikinews|wikiversity"
@@ -57,6 +57,8 @@ class ZimArticle:
 
 class ZimFile:
     """A ZIM file, read in a process of its own. Thread-safe: requests are answered one after the other.
+
+    It is a :class:`storm_pipeline.search.tables_of_contents.ContentsSource`.
 
     Args:
         seconds: time that a request may take; a damaged index sends libzim into endless loops.
@@ -117,6 +119,14 @@ class ZimFile:
             if found.title.casefold() == title.casefold():
                 return found
         return None
+
+    def table_of_contents(self, title: str) -> TableOfContents | None:
+        """Headings of the article with this title, or of its redirect target; None if there is no such article.
+
+        Raises CorpusError: the file is damaged.
+        """
+        article = self.article(plain_text(title).partition("#")[0])
+        return TableOfContents(article.title, tuple(without_back_matter(article.headings()))) if article else None
 
     @cached_property
     def name(self) -> str:

@@ -11,7 +11,6 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -68,18 +67,7 @@ class Reader:
         return Searcher(self._archive).search(Query().set_query(text))
 
 
-_REQUESTS: dict[str, Callable[..., Any]] = {
-    own.__name__: own
-    for own in (
-        Reader.about,
-        Reader.metadata,
-        Reader.exists,
-        Reader.page,
-        Reader.titles,
-        Reader.matches,
-        Reader.full_text,
-    )
-}
+_REQUESTS = {name: request for name, request in vars(Reader).items() if callable(request) and not name.startswith("_")}
 
 
 def main(path: str, seconds: float) -> None:

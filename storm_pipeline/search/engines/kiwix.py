@@ -11,7 +11,6 @@ from storm_pipeline.documents.plain import one_line, plain_text
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.search.paging import best_passages
-from storm_pipeline.search.tables_of_contents import TableOfContents, without_back_matter
 from storm_pipeline.search.zim import ZimFile
 from storm_pipeline.types import Snippet
 
@@ -58,26 +57,6 @@ class KiwixSearch:
         return best_passages((snippets[match.position] for match in index.search(query)), k, self._passages)
 
     @property
-    def contents(self) -> "KiwixContents":
+    def contents(self) -> ZimFile:
         """The same file as a source of tables of contents."""
-        return KiwixContents(self._file)
-
-
-class KiwixContents:
-    """Looks up tables of contents in a ZIM file, offline.
-
-    A :class:`storm_pipeline.search.tables_of_contents.ContentsSource`.
-    """
-
-    def __init__(self, file: ZimFile) -> None:
-        self._file = file
-
-    def table_of_contents(self, title: str) -> TableOfContents | None:
-        """Headings of the article with this title, or of its redirect target; None if there is no such article.
-
-        Raises CorpusError: the file is damaged.
-        """
-        article = self._file.article(plain_text(title).partition("#")[0])
-        if article is None:
-            return None
-        return TableOfContents(article.title, tuple(without_back_matter(article.headings())))
+        return self._file

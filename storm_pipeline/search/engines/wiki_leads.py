@@ -4,7 +4,6 @@ import json
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,13 +28,8 @@ _TITLE_WEIGHT = 2
 _LOST_EXPONENT = re.compile(r"(?<=×10)−?\d{1,2}\b|(?<=\b10)\d{1,2}(?= [kMGT]?eV\b)")
 _RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _lock = threading.Lock()
-_shared: dict[tuple[Path, int, int], "_Leads"] = {}
-
-
-@dataclass(frozen=True)
-class _Leads:
-    snippets: tuple[Snippet, ...]
-    index: LexicalIndex
+_Leads = tuple[tuple[Snippet, ...], LexicalIndex]
+_shared: dict[tuple[Path, int, int], _Leads] = {}
 
 
 def open_engine(argument: str, config: EngineConfig) -> "WikiLeads":
@@ -66,8 +60,8 @@ class WikiLeads:
         """
         if k < 1:
             return ()
-        leads = _leads(self._path)
-        return tuple(leads.snippets[match.position] for match in islice(leads.index.search(query), k))
+        snippets, index = _leads(self._path)
+        return tuple(snippets[match.position] for match in islice(index.search(query), k))
 
 
 def _leads(path: Path) -> _Leads:
@@ -89,8 +83,7 @@ def _read(path: Path) -> _Leads:
         snippets = tuple(_snippet(title, record) for title, record in records.items() if record["extract"].strip())
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise CorpusError(f"the article leads at {path} are damaged; delete the file and download it again") from error
-    index = LexicalIndex([(snippet.title, _TITLE_WEIGHT), (snippet.text, 1)] for snippet in snippets)
-    return _Leads(snippets, index)
+    return snippets, LexicalIndex([(snippet.title, _TITLE_WEIGHT), (snippet.text, 1)] for snippet in snippets)
 
 
 def _with_exponents(text: str) -> str:
