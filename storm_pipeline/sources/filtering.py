@@ -1,7 +1,7 @@
 """Filtering search results by source policy, and dating pages by their addresses."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -44,20 +44,21 @@ class SourceFilter:
 
     def usable(self, found: SearchResult, asked: Asked) -> SearchResult:
         """The result without excluded pages, which are listed in it; up to ``asked.k`` pages."""
-        pages: dict[str, list[Snippet]] = {}
+        groups: dict[str, list[Snippet]] = {}
         for snippet in found.snippets:
-            pages.setdefault(snippet.source_id, []).append(snippet)
-        seen: tuple[SeenPage, ...] = ()
-        if self.kept_out is not None:
-            groups = pages.values()
-            seen = tuple(SeenPage(own[0].url, own[0].title, _joined_text(own), asked.query) for own in groups)
+            groups.setdefault(snippet.source_id, []).append(snippet)
+        pages = {
+            source: SeenPage(own[0].url, own[0].title, "\n".join(snippet.text for snippet in own), asked.query)
+            for source, own in groups.items()
+        }
+        seen = tuple(pages.values()) if self.kept_out else ()
         truth = self.kept_out and self.kept_out.knowing(seen)
-        reasons = {page: self._reason(snippets, truth) for page, snippets in pages.items()}
-        kept = [page for page, reason in reasons.items() if reason is None][: asked.k]
+        reasons = {source: self._reason(page, groups[source][0].engine, truth) for source, page in pages.items()}
+        kept = [source for source, reason in reasons.items() if reason is None][: asked.k]
         left_out = (
-            Exclusion(pages[page][0].url, pages[page][0].title, reason, asked.query)
-            for page, reason in reasons.items()
-            if reason is not None
+            Exclusion(page.url, page.title, reason, asked.query)
+            for source, page in pages.items()
+            if (reason := reasons[source]) is not None
         )
         return replace(
             found,
@@ -74,19 +75,14 @@ class SourceFilter:
         judged = ((page, known.recognise(page.url, page.title, page.text)) for page in seen)
         return tuple(Exclusion(page.url, page.title, reason, page.query) for page, reason in judged if reason)
 
-    def _reason(self, snippets: Sequence[Snippet], truth: GroundTruth | None) -> str | None:
+    def _reason(self, page: SeenPage, engine: str, truth: GroundTruth | None) -> str | None:
         """Why a page may not be used, judged by all its passages found; None if it may be."""
-        first = snippets[0]
-        if truth and (reason := truth.recognise(first.url, first.title, _joined_text(snippets))):
+        if truth and (reason := truth.recognise(page.url, page.title, page.text)):
             return reason
-        if self.policy.excludes_nothing or self.trusts(first.engine):
+        if self.policy.excludes_nothing or self.trusts(engine):
             return None
-        verdict = self.policy.judge(first.url)
+        verdict = self.policy.judge(page.url)
         return None if verdict.allowed else f"{verdict.status}: {verdict.reason}"
-
-
-def _joined_text(snippets: Iterable[Snippet]) -> str:
-    return "\n".join(snippet.text for snippet in snippets)
 
 
 def date_in_address(url: str) -> str | None:

@@ -132,13 +132,14 @@ def read_rows(wikitext: str) -> Iterator[Listed]:
     Rows are split before parsing: the list wraps them in ``<onlyinclude>``, inside which the parser finds no table.
     Raises MissingExtraError: the parser is not installed.
     """
-    parser = _parser()
+    with needs_extra("sources", "reading Wikipedia's list of sources"):
+        import mwparserfromhell
     for row in _ROW.split(wikitext):
-        if listed := _listed_perennial(parser, row):
+        if listed := _listed_row(mwparserfromhell, row):
             yield listed
 
 
-def _listed_perennial(parser: Any, row: str) -> Listed | None:
+def _listed_row(parser: Any, row: str) -> Listed | None:
     templates = _templates(parser.parse(row))
     status, uses = templates.get("status"), templates.get("uses")
     code = _argument(status, "1") if status else ""
@@ -191,9 +192,3 @@ def _name(parser: Any, cell: str) -> tuple[str, str]:
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
-
-
-def _parser() -> Any:
-    with needs_extra("sources", "reading Wikipedia's list of sources"):
-        import mwparserfromhell
-    return mwparserfromhell

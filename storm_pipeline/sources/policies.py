@@ -61,31 +61,25 @@ class SourcePolicy:
         catalogue: Catalogue | None = None,
     ) -> None:
         self.policy = policy_named(policy)
-        entries = (
-            [(_list_entry(text, "allow"), True) for text in allow],
-            [(_list_entry(text, "deny"), False) for text in deny],
-        )
-        self._user_lists: SitePatterns[bool] = SitePatterns([*entries[0], *entries[1]])
+        allowed = [(_list_entry(text, "allow"), True) for text in allow]
+        denied = [(_list_entry(text, "deny"), False) for text in deny]
+        self._user_lists = SitePatterns([*allowed, *denied])
         self._catalogue = catalogue or load_catalogue()
-        self.excludes_nothing = policy == "any" and not entries[1]
+        self.excludes_nothing = policy == "any" and not denied
 
     def judge(self, url: str) -> SourceVerdict:
         """The verdict on a page; never raises."""
         if (where := pattern_of(url)) is None:
             return SourceVerdict(url, allowed=True, status=Rating.OWN, reason="it is not a web page")
         if listed := self._user_lists.find(where):
-            return self._by_user_list(url, *listed)
+            place, decisions = listed
+            status = Rating.ALLOWED if all(decisions) else Rating.DENIED
+            return SourceVerdict(url, all(decisions), status, f"{place} is {status}", str(place))
         if found := self._catalogue.find(where):
             return self._by_catalogue(url, *found)
         allowed = Rating.UNKNOWN in _ALLOWED[self.policy]
         reason = "unknown source" + ("" if allowed else "; strict keeps only known good ones")
         return SourceVerdict(url, allowed, Rating.UNKNOWN, reason)
-
-    @staticmethod
-    def _by_user_list(url: str, place: SitePattern, decisions: tuple[bool, ...]) -> SourceVerdict:
-        allowed = all(decisions)
-        status = Rating.ALLOWED if allowed else Rating.DENIED
-        return SourceVerdict(url, allowed, status, f"{place} is {status}", str(place))
 
     def _by_catalogue(self, url: str, place: SitePattern, entries: tuple[Entry, ...]) -> SourceVerdict:
         statuses = {entry.status for entry in entries}
@@ -102,14 +96,6 @@ class SourcePolicy:
         """The rating that decides among several rows of one place; see the class."""
         ranked = [status for status in CAUTION if status in statuses] or sorted(statuses)
         return ranked[-1 if self.policy == "strict" else 0]
-
-
-def judge(url: str, policy: Policy = "standard") -> SourceVerdict:
-    """The verdict on a page by a policy alone; :class:`SourcePolicy` also supports user lists.
-
-    Raises SettingsError: there is no such policy.
-    """
-    return SourcePolicy(policy).judge(url)
 
 
 def policy_named(name: str) -> Policy:

@@ -14,7 +14,7 @@ from storm_pipeline.errors import SettingsError, SourcesError
 from storm_pipeline.sources import catalogue
 from storm_pipeline.sources.catalogue import Catalogue, Entry, load_catalogue, packaged_list, refreshed_file
 from storm_pipeline.sources.perennial import CAUTION, Listed, Perennial, Rating, read_perennial, to_json
-from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy, judge
+from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy
 from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns, pattern_of
 
 LABELS = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=8)
@@ -85,7 +85,7 @@ def where(address: str) -> SitePattern:
     ],
 )
 def test_the_closest_place_decides(url: str, rule: str, status: Rating) -> None:
-    verdict = judge(url)
+    verdict = SourcePolicy().judge(url)
     assert (verdict.rule, verdict.status) == (rule, status)
     assert verdict.url == url
     assert verdict.reason
@@ -163,7 +163,7 @@ def test_own_entries_that_name_no_place_are_refused(text: str) -> None:
 
 def test_unknown_policies_are_refused() -> None:
     with pytest.raises(SettingsError, match="no source policy 'lax'; choose one of: strict, standard, any"):
-        judge("a.org", "lax")  # type: ignore[arg-type]
+        SourcePolicy("lax").judge("a.org")  # type: ignore[arg-type]
 
 
 @given(HOSTS, PATHS, LABELS, LABELS)
