@@ -71,7 +71,7 @@ _WIDTH = 960
 """Pixels; one of the widths that Wikimedia keeps, see https://www.mediawiki.org/wiki/Common_thumbnail_sizes."""
 _PATIENCE = Patience(connect=2.5, read=5.0, total=6.0, attempts=2, first_pause=0.5, longest_pause=2.0)
 _SECONDS = 8.0
-_RATE = 5.0
+_RATE = Rate(5.0, concurrent=2)
 _MAX_MARKUP, _MAX_AUTHOR, _MAX_ALT = 20_000, 300, 300
 _FACTS = "LicenseShortName|License|NonFree|Artist|Attribution|Credit|ImageDescription|ObjectName"
 
@@ -118,13 +118,11 @@ class WikimediaImages:
         language: str = "en",
         *,
         api: str | None = None,
-        rate: float = _RATE,
         patience: Patience = _PATIENCE,
         seconds: float = _SECONDS,
     ) -> None:
         self._language = language
         self._api = api
-        self._rate = rate
         self._patience = patience
         self._seconds = seconds
 
@@ -143,7 +141,7 @@ class WikimediaImages:
 
     def _look_up(self, language: str, asked: Mapping[str, str]) -> LeadImages:
         address = self._api or f"https://{language}.wikipedia.org/w/api.php"
-        client = ApiClient("Wikimedia", address, rate=Rate(self._rate, concurrent=2), patience=self._patience)
+        client = ApiClient("Wikimedia", address, rate=_RATE, patience=self._patience)
         pages = _pages(
             client,
             {"prop": "pageimages", "piprop": "name", "pilicense": "free", "pilimit": _MOST, "redirects": 1},
