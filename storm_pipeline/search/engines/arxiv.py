@@ -10,9 +10,8 @@ from storm_pipeline.documents.plain import iso_date, plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.search.engine_info import EngineInfo
-from storm_pipeline.search.papers import arxiv_address, doi_name, joined_names
+from storm_pipeline.search.papers import PaperSearch, arxiv_address, doi_name, joined_names
 from storm_pipeline.search.queries import topic_words, with_all_or_any
-from storm_pipeline.search.service import ServiceSearch
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
@@ -32,7 +31,7 @@ _TOTAL = "{http://a9.com/-/spec/opensearch/1.1/}totalResults"
 _ABSTRACT_PAGE = re.compile(r"https?://(?:export\.)?arxiv\.org/abs/(\S+?)(?:v[0-9]+)?")
 
 
-class ArxivSearch(ServiceSearch):
+class ArxivSearch(PaperSearch):
     """Searches all fields of arXiv papers; one abstract per paper. Dates are those of the first submission."""
 
     info = INFO

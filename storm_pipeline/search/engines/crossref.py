@@ -8,8 +8,15 @@ from storm_pipeline.documents.plain import objects, one_line, plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.search.engine_info import EngineInfo
-from storm_pipeline.search.papers import doi_address, doi_name, first_text, full_name, joined_names, partial_date
-from storm_pipeline.search.service import ServiceSearch
+from storm_pipeline.search.papers import (
+    PaperSearch,
+    doi_address,
+    doi_name,
+    first_text,
+    full_name,
+    joined_names,
+    partial_date,
+)
 from storm_pipeline.types import Snippet
 
 MAIL_VARIABLE = "CROSSREF_MAILTO"
@@ -26,7 +33,7 @@ _MAX_RESULTS = 100
 _FIELDS = "DOI,title,abstract,issued,author,container-title,publisher"
 
 
-class CrossrefSearch(ServiceSearch):
+class CrossrefSearch(PaperSearch):
     """Searches Crossref for works with a deposited abstract; one abstract per work, its DOI as URL.
 
     ``key``: a contact e-mail address.

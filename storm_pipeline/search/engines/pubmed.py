@@ -8,9 +8,8 @@ from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.search.papers import doi_name, full_name, joined_names, partial_date
+from storm_pipeline.search.papers import PaperSearch, doi_name, full_name, joined_names, partial_date
 from storm_pipeline.search.queries import topic_words, with_all_or_any
-from storm_pipeline.search.service import ServiceSearch
 from storm_pipeline.types import Snippet
 
 KEY_VARIABLE = "NCBI_API_KEY"
@@ -28,7 +27,7 @@ _MAX_QUERY_CHARS = 400
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
-class PubMedSearch(ServiceSearch):
+class PubMedSearch(PaperSearch):
     """Searches PubMed for papers with an abstract; one abstract per paper, its parts with their labels.
 
     A search takes two or three requests. Dates are those of publication.

@@ -7,9 +7,8 @@ from storm_pipeline.documents.plain import iso_date, objects, plain_text, web_ad
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.search.papers import arxiv_address, doi_address, doi_name, joined_names, partial_date
+from storm_pipeline.search.papers import PaperSearch, arxiv_address, doi_address, doi_name, joined_names, partial_date
 from storm_pipeline.search.queries import bare_words, joined
-from storm_pipeline.search.service import ServiceSearch
 from storm_pipeline.types import Snippet
 
 KEY_VARIABLE = "SEMANTIC_SCHOLAR_API_KEY"
@@ -27,7 +26,7 @@ _MAX_QUERY_CHARS = 300
 _FIELDS = "title,abstract,tldr,url,year,publicationDate,externalIds,authors,venue"
 
 
-class SemanticScholarSearch(ServiceSearch):
+class SemanticScholarSearch(PaperSearch):
     """Searches Semantic Scholar; the abstract of each paper, or the service's own summary if it has none.
 
     The URL is that of the arXiv preprint or the DOI if there is one, as with the other engines.
