@@ -4,7 +4,9 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import accumulate, pairwise
 from types import ModuleType
+from typing import cast
 
 from storm_pipeline.configuration.addresses import filled_in, redacted
 from storm_pipeline.errors import SettingsError
@@ -39,13 +41,13 @@ _MODULES = (
 )
 """The modules of ``engines``, in the order they are listed: no requirements first, composite engines last."""
 _MAX_ENGINES = 16
-_KEYLESS = (("wikipedia", "https://en.wikipedia.org/w/api.php"),)  # engines that need no key, with a URL to probe
+_KEYLESS, _PROBED = "wikipedia", "https://en.wikipedia.org/w/api.php"
 _OFFLINE = "wiki-leads"
 _TIMEOUT = 2.5
 _log = logging.getLogger(__name__)
 
 
-def is_within(host: str, domain: str) -> bool:
+def _is_within(host: str, domain: str) -> bool:
     """Whether a host is the domain or one of its subdomains; ``bbc.co.uk`` is not within ``c.co.uk``."""
     domain = domain.casefold().strip(". ")
     return bool(domain) and (host == domain or host.endswith("." + domain))
@@ -71,8 +73,8 @@ def within_domains(engine: Search, options: SearchOptions) -> Search:
 
 
 def _allows(options: SearchOptions, host: str) -> bool:
-    inside = not options.domains or any(is_within(host, domain) for domain in options.domains)
-    return inside and not any(is_within(host, domain) for domain in options.without_domains)
+    inside = not options.domains or any(_is_within(host, domain) for domain in options.domains)
+    return inside and not any(_is_within(host, domain) for domain in options.without_domains)
 
 
 def engines() -> tuple[EngineInfo, ...]:
@@ -110,9 +112,7 @@ def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
 
 def engine_info(name: str) -> EngineInfo | None:
     """Metadata of the engine of this name, without its arguments; None if there is none. Loads no other engine."""
-    module = _named(name)
-    info: EngineInfo | None = module.INFO if module else None
-    return info
+    return getattr(_named(name), "INFO", None)
 
 
 def is_collection(name: str) -> bool:
@@ -134,8 +134,7 @@ def _module(name: str) -> ModuleType:
 def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEngine:
     info: EngineInfo = module.INFO
     if info.separator:  # its parts apply the cache and the options
-        composite: OpenedEngine = module.open_engine(argument, config)
-        return composite
+        return cast("OpenedEngine", module.open_engine(argument, config))
     _reject_unsupported(info, config)
     raw = module.open_engine(filled_in(argument), config)
     engine, options = checked(raw, is_remote=info.remote), config.options
@@ -179,18 +178,13 @@ def split_specs(name: str, argument: str, separator: str) -> list[str]:
     """
     form = f"write {name}:A{separator}B, where A and B are engines, in square brackets if they contain a {separator}"
     given = redacted(repr(argument))
-    parts, depth = [""], 0
-    for char in argument:
-        depth += (char == "[") - (char == "]")
-        if depth < 0:
-            break
-        if char == separator and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-    if depth:
+    depths = _depths(argument)
+    if depths and (min(depths) < 0 or depths[-1] > 0):
         raise SettingsError(f"the search engine `{name}` got an unbalanced bracket in {given}: {form}")
-    parts = [_strip_brackets(part.strip()) for part in parts]
+    cuts = [place for place, char in enumerate(argument) if char == separator and depths[place] == 0]
+    parts = [argument[start + 1 : end].strip() for start, end in pairwise([-1, *cuts, len(argument)])]
+    # without brackets around a whole part, which no bracket before the last one closes
+    parts = [part[1:-1].strip() if part[:1] == "[" and 0 not in _depths(part)[:-1] else part for part in parts]
     if not all(parts):
         raise SettingsError(f"the search engine `{name}` got an empty engine name in {given}: {form}")
     if len(parts) > _MAX_ENGINES:
@@ -198,15 +192,9 @@ def split_specs(name: str, argument: str, separator: str) -> list[str]:
     return parts
 
 
-def _strip_brackets(part: str) -> str:
-    """The part without its outer brackets, if they match each other."""
-    depth = 0
-    for position, char in enumerate(part):
-        depth += (char == "[") - (char == "]")
-        if depth == 0:
-            whole = char == "]" and position == len(part) - 1
-            return part[1:-1].strip() if whole else part
-    return part
+def _depths(text: str) -> list[int]:
+    """How many brackets are open after each character."""
+    return list(accumulate((char == "[") - (char == "]") for char in text))
 
 
 @dataclass(frozen=True)
@@ -226,9 +214,8 @@ def choose(reachable: Callable[[str], bool] | None = None) -> Choice:
     for info in engines():
         if info.variables and info.key_set and info.open_web:
             return Choice(info.base_name, f"since {' and '.join(info.variables)} is set")
-    for name, address in _KEYLESS:
-        if (reachable or answers)(address):
-            return Choice(name, "since no engine's key is set and it needs none")
+    if (reachable or answers)(_PROBED):
+        return Choice(_KEYLESS, "since no engine's key is set and it needs none")
     return Choice(_OFFLINE, "since no engine's key is set and the network cannot be reached", offline=True)
 
 
