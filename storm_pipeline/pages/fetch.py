@@ -51,8 +51,8 @@ def fetch_page(
         PageError: the page was not fetched; says why.
     """
     with followed(url, limits, access, visit) as answer:
-        if answer.status != 200:
-            raise PageError(f"{answer.url} answered {answer.status}; the page cannot be fetched")
+        if answer.response.status != 200:
+            raise PageError(f"{answer.url} answered {answer.response.status}; the page cannot be fetched")
         kind = answer.header("Content-Type")
         content_type = kind.partition(";")[0].strip().lower()
         if content_type not in {*HTML, TEXT, PDF}:
@@ -71,11 +71,6 @@ class PageResponse:
     response: BaseHTTPResponse
     limits: Limits
     deadline: float
-
-    @property
-    def status(self) -> int:
-        """HTTP status."""
-        return self.response.status
 
     def header(self, name: str) -> str:
         """A header's value; empty if absent."""

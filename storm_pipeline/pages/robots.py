@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ROBOT = "storm-pipeline"
 """The user agent name of this package in robots.txt."""
+_CONCURRENT = 2
 _MAX_BYTES = 512_000  # RFC 9309 requires at least 500 KiB
 
 
@@ -52,13 +53,11 @@ class Politeness:
         access: Access | None = None,
         *,
         robots: bool = True,
-        concurrent: int = 2,
         longest_delay: float = 5.0,
     ) -> None:
         self._limits = limits
         self._access = access
         self._robots = robots
-        self._concurrent = concurrent
         self._longest_delay = longest_delay
         self._sites: dict[str, Future[_Site]] = {}
         self._lock = threading.Lock()
@@ -87,7 +86,7 @@ class Politeness:
         return site.result()
 
     def _read(self, origin: str) -> _Site:
-        limiter = Limiter(concurrent=self._concurrent)
+        limiter = Limiter(concurrent=_CONCURRENT)
         if not self._robots:
             return _Site(limiter)
         try:
@@ -107,9 +106,10 @@ class Politeness:
     def _robots_text(self, url: str) -> str | None:
         """The text of a robots.txt; None if there is none. Raises PageError: it could not be fetched."""
         with followed(url, self._limits, self._access) as answer:
-            if answer.status >= 500:
-                raise PageError(f"{answer.url} answered {answer.status}; try again later")
-            if answer.status != 200:
+            status = answer.response.status
+            if status >= 500:
+                raise PageError(f"{answer.url} answered {status}; try again later")
+            if status != 200:
                 return None
             bounded = replace(answer.limits, max_bytes=_MAX_BYTES)
             return decoded(replace(answer, limits=bounded).body(truncate=True))
