@@ -72,7 +72,8 @@ class ZimFile:
         self._path = Path(path).expanduser()
         if not self._path.is_file():
             raise CorpusError(f"the ZIM file {self._path} does not exist; check the path")
-        _require_libzim()
+        with needs_extra("zim", "the search engine `kiwix`"):
+            import libzim.reader  # type: ignore[import-untyped]  # noqa: F401
         self._process = _ReaderProcess(self._path.resolve(), seconds)
         try:
             self._about = self._process.ask("about")
@@ -115,7 +116,7 @@ class ZimFile:
         exact = [f"{prefix}{name.replace(' ', '_')}" for name in spellings]
         for found in self._articles(path for path in exact if self._ask("exists", path)):
             return found
-        for found in self._articles(self._titles(title, 10)):
+        for found in self._articles(self._ask("titles", title, 10)):
             if found.title.casefold() == title.casefold():
                 return found
         return None
@@ -137,20 +138,14 @@ class ZimFile:
         """Searches (count → paths), strictest first. libzim has no "or"."""
         if not self._about["full_text"]:
             for asked in dict.fromkeys([" ".join(words), *sorted(words, key=len, reverse=True)]):
-                yield partial(self._titles, asked)
+                yield partial(self._ask, "titles", asked)
             return
-        yield partial(self._full_text, words)
+        yield partial(self._ask, "full_text", " ".join(words))
         matches = {word: int(self._ask("matches", word)) for word in words}
         rarest_first = sorted(filter(matches.__getitem__, words), key=matches.__getitem__)
         for size in range(len(rarest_first), 0, -1):
             if size < len(words):
-                yield partial(self._full_text, rarest_first[:size])
-
-    def _full_text(self, words: list[str], count: int) -> list[str]:
-        return list(self._ask("full_text", " ".join(words), count))
-
-    def _titles(self, asked: str, count: int) -> list[str]:
-        return list(self._ask("titles", asked, count))
+                yield partial(self._ask, "full_text", " ".join(rarest_first[:size]))
 
     def _articles(self, paths: Iterable[str]) -> Iterator[ZimArticle]:
         """Those entries at these paths that are articles."""
@@ -189,11 +184,6 @@ class ZimFile:
 
     def _metadata(self, key: str) -> str:
         return plain_text(self._ask("metadata", key))
-
-
-def _require_libzim() -> None:
-    with needs_extra("zim", "the search engine `kiwix`"):
-        import libzim.reader  # type: ignore[import-untyped]  # noqa: F401
 
 
 class _ReaderError(Exception):
