@@ -69,11 +69,7 @@ class SearxngSearch:
         )
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` pages, best first, one snippet each; skips hits without text.
-
-        Fetches up to 3 pages of results until there are ``k`` hits. Raises SearchError: the request failed, or none of
-        the upstream engines responded.
-        """
+        """Up to ``k`` pages with text, best first, one snippet each, of up to 3 pages of results; see the protocol."""
         query = one_line(query)
         if not query or k < 1:
             return ()

@@ -51,10 +51,8 @@ class _Article:
     text: str
 
 
-@dataclass(frozen=True)
-class _Passage:
-    heading: str
-    snippet: Snippet
+_Passage = tuple[str, Snippet]
+"""A passage with its heading."""
 
 
 def open_engine(argument: str, config: EngineConfig) -> "WikipediaSearch":
@@ -105,8 +103,7 @@ class WikipediaSearch:
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Passages of up to ``k`` articles, best article first; the opening passage if none matches the query.
 
-        Finds articles with all words of the query, or if there are none, with any; skips disambiguation pages. Raises
-        SearchError: the request to Wikipedia failed, or its response has an unknown format.
+        Finds articles with all words of the query, or if there are none, with any; skips disambiguation pages.
         """
         words = (topic_words if self._language in _ENGLISH else bare_words)(query)
         if k < 1:
@@ -171,17 +168,17 @@ def _cut(article: _Article, text: str) -> Iterator[_Passage]:
     pieces = ["", *_HEADING.split(text)]  # heading, text, heading, text …
     for heading, section in zip(map(plain_text, pieces[::2]), pieces[1::2], strict=True):
         for plain in filter(None, map(plain_text, chunks(section))):
-            yield _Passage(heading, Snippet(article.url, article.title, plain, engine=WikipediaSearch.name))
+            yield heading, Snippet(article.url, article.title, plain, engine=WikipediaSearch.name)
 
 
 def _best_matching(articles: Sequence[Sequence[_Passage]], query: str, limit: int) -> Iterator[Snippet]:
     """Up to ``limit`` passages of each article, best match first; articles keep their order."""
     places = [(number, passage) for number, passages in enumerate(articles) for passage in passages]
-    index = LexicalIndex((((p.heading, 1), (p.snippet.text, 1)) for _, p in places), floor=0.0)
+    index = LexicalIndex((((heading, 1), (snippet.text, 1)) for _, (heading, snippet) in places), floor=0.0)
     chosen: list[list[Snippet]] = [[] for _ in articles]
     for match in index.search(query):
-        number, passage = places[match.position]
+        number, (_, snippet) = places[match.position]
         if len(chosen[number]) < limit:
-            chosen[number].append(passage.snippet)
+            chosen[number].append(snippet)
     for passages, best in zip(articles, chosen, strict=True):
-        yield from best or [passage.snippet for passage in passages[:1]]
+        yield from best or [snippet for _, snippet in passages[:1]]
