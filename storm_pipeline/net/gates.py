@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TypeVar
 
 from storm_pipeline.errors import SearchError
@@ -62,9 +61,7 @@ class Limiter:
         if start > now:
             self._sleep(start - now)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._slots.release()
 
 

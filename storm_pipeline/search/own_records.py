@@ -34,21 +34,18 @@ def with_crossref(
     client = ApiClient("crossref", base_url, rate=Rate(3.0, concurrent=1), patience=_PATIENCE)
     found, problem = [], ""
     for document in documents:
-        known = kept.record(document.record.doi) if kept and _is_wanted(document) else None
-        if known:
-            found.append(_with(document, known))
-            continue
-        if problem or not _is_wanted(document):
-            found.append(document)
-            continue
-        try:
-            asked = _asked(document.record.doi, client)
-            found.append(_with(document, asked))
-            if kept:
-                kept.keep_record(document.record.doi, asked)
-        except SearchError as error:
-            problem = f"Crossref could not be asked who wrote your papers ({error}); they are cited as far as known."
-            found.append(document)
+        wanted, doi = _is_wanted(document), document.record.doi
+        known = kept.record(doi) if kept and wanted else None
+        if wanted and not known and not problem:
+            try:
+                known = _asked(doi, client)
+                if kept:
+                    kept.keep_record(doi, known)
+            except SearchError as error:
+                problem = (
+                    f"Crossref could not be asked who wrote your papers ({error}); they are cited as far as known."
+                )
+        found.append(_with(document, known) if known else document)
     return found, problem
 
 

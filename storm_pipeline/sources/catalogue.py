@@ -1,11 +1,10 @@
 """Known ratings of sources: Wikipedia's list of perennial sources, and rules for whole kinds of pages."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache as memoized
 from pathlib import Path
-from typing import Any
 
 from storm_pipeline.identity import PREPRINT_SERVERS
 from storm_pipeline.sources.perennial import Listed, Perennial, Rating, parse_pattern, read_perennial
@@ -83,12 +82,8 @@ def _rules() -> tuple[tuple[SitePattern, Entry], ...]:
     rules = json.loads((_DATA / "rules.json").read_text("utf-8"))["rules"]
     preprint = Entry(Rating.PREPRINT, "a preprint server, whose papers no journal has reviewed yet")
     servers = ((parse_pattern(host), preprint) for host in sorted(PREPRINT_SERVERS))
-    return (*(item for rule in rules for item in _rule_entries(rule)), *servers)
-
-
-def _rule_entries(rule: dict[str, Any]) -> Iterator[tuple[SitePattern, Entry]]:
-    entry = Entry(Rating(rule["status"]), rule["reason"])
-    return ((parse_pattern(text), entry) for text in rule["places"])
+    entries = ((rule["places"], Entry(Rating(rule["status"]), rule["reason"])) for rule in rules)
+    return (*((parse_pattern(text), entry) for places, entry in entries for text in places), *servers)
 
 
 def _catalogue(perennial: Perennial) -> Catalogue:
