@@ -3,7 +3,7 @@
 Each of them has ``INFO``, an :class:`EngineInfo`, and ``open_engine(argument, config)``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -91,15 +91,15 @@ class OpenedEngine:
     own: bool = False  # whether it searches texts of the user's own alone
 
 
-def require_key(engine: str, name: str, source: str, given: str | None = None) -> str:
-    """The key of an engine: as given, else from the environment.
+def code_of(engine: str, option: str, value: str, codes: Mapping[str, str]) -> str:
+    """A service's own code for the value of an option.
 
-    Raises SettingsError: there is none; names the variable and where to get a key.
+    ``codes``: value in lower case → code. Raises SettingsError: the service does not support the value.
     """
-    key = (given or variable(name)).strip()
-    if not key:
-        raise SettingsError(f"no key set for the search engine `{engine}`: set {name} to one from {source}")
-    return key
+    code = codes.get(value.casefold())
+    if code is None:
+        raise SettingsError(f"the search engine `{engine}` does not support the {option} {value!r}; leave it out")
+    return code
 
 
 def require_argument(engine: str, argument: str, what: str, form: str) -> str:

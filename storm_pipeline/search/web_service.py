@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from storm_pipeline.configuration.variables import variable
 from storm_pipeline.documents.plain import objects, plain_text, web_address
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.refusals import Refusal, unknown_format
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument, require_key
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
 from storm_pipeline.search.paging import paged
 from storm_pipeline.search.queries import with_sites
 from storm_pipeline.types import Snippet
@@ -18,8 +20,9 @@ Hit = Mapping[str, Any]
 """A result of a service, an object of its JSON."""
 
 
-def _no_options(_: SearchOptions) -> dict[str, Any]:
-    return {}
+def given(**params: object) -> dict[str, Any]:
+    """Those parameters that have a value."""
+    return {name: value for name, value in params.items() if value}
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class WebService:
     answers: int = 1  # maximum number of answers to one query
     path: str = ""  # of the endpoint of a service that is asked by POST; empty for one that is asked by GET
     # options → further parameters; raises SettingsError for what the service does not offer
-    options: Callable[[SearchOptions], dict[str, Any]] = _no_options
+    options: Callable[[SearchOptions], dict[str, Any]] = lambda _: {}
     site_operators: bool = False  # whether domains are sent in the query
     characters: int = 400  # maximum length of a query
     words: int | None = None  # maximum number of words of a query; None for no limit
@@ -81,13 +84,18 @@ class WebServiceSearch:
         rate: float | None = None,
         options: SearchOptions | None = None,
     ) -> None:
-        variable = service.info.variables[0]
-        key = require_key(service.info.name, variable, service.key_from, key)
+        name = service.info.variables[0]
+        key = (key or variable(name)).strip()
+        if not key:
+            raise SettingsError(
+                f"no key set for the search engine `{service.info.name}`: set {name} to one from {service.key_from}"
+            )
+        self.name = service.info.name
         self._service = service
         self._options = options or SearchOptions()
         self._option_params = service.options(self._options)
         self._label = service.name or service.info.name
-        refused = f"set {variable} to a valid key"
+        refused = f"set {name} to a valid key"
         self._client = ApiClient(
             self._label,
             (base_url or service.address).rstrip("/" if service.path else ""),
@@ -99,16 +107,8 @@ class WebServiceSearch:
             patience=patience,
         )
 
-    @property
-    def name(self) -> str:
-        """The engine's name."""
-        return self._service.info.name
-
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` pages, best first, each with the passages that the service chose; see the protocol.
-
-        Raises SearchError: the request failed, or its response has an unknown format.
-        """
+        """Up to ``k`` pages, best first, each with the passages that the service chose; see the protocol."""
         service = self._service
         sites = self._options if service.site_operators else SearchOptions()
         query = with_sites(query, sites, limit=service.characters, words=service.words)

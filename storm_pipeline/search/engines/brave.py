@@ -4,9 +4,8 @@ from html import unescape
 from typing import Any
 
 from storm_pipeline.documents.plain import iso_date, plain_text, texts
-from storm_pipeline.errors import SettingsError
 from storm_pipeline.net.refusals import Refusal
-from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
+from storm_pipeline.search.engine_info import EngineInfo, SearchOptions, code_of
 from storm_pipeline.search.web_service import Hit, WebService
 
 INFO = EngineInfo(
@@ -17,10 +16,11 @@ INFO = EngineInfo(
     variables=("BRAVE_API_KEY",),
     supports=frozenset({"language", "region", "since", "until"}),
 )
-_REGIONS = frozenset(
-    "ar at au be br ca ch cl cn de dk es fi fr gb hk id in it jp kr mx my nl no nz "
-    "ph pl pt ru sa se tr tw us za".split()
-)
+_REGIONS = {
+    code: code.upper()
+    for code in "all ar at au be br ca ch cl cn de dk es fi fr gb hk id in it jp kr mx my nl no nz ph pl pt ru sa se "
+    "tr tw us za".split()
+}
 _LANGUAGES = {
     code: code
     for code in "ar bg bn ca cs da de en es et eu fi fr gl gu he hi hr hu is it kn ko lt lv ml mr ms nb nl pa pl ro ru "
@@ -39,17 +39,9 @@ _REFUSALS = (
 
 
 def _options(options: SearchOptions) -> dict[str, Any]:
-    region = (options.region or "all").casefold()
-    if region not in _REGIONS | {"all"}:
-        raise SettingsError(f"the search engine `brave` does not support the region {options.region!r}; leave it out")
-    params: dict[str, Any] = {"country": region.upper()}
+    params = {"country": code_of("brave", "region", options.region, _REGIONS) if options.region else "ALL"}
     if options.language:
-        language = _LANGUAGES.get(options.language.casefold())
-        if language is None:
-            raise SettingsError(
-                f"the search engine `brave` does not support the language {options.language!r}; leave it out"
-            )
-        params["search_lang"] = language
+        params["search_lang"] = code_of("brave", "language", options.language, _LANGUAGES)
     if period := options.period():
         params["freshness"] = "{}to{}".format(*period)
     return params

@@ -5,10 +5,10 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.documents.plain import plain_text, web_address
-from storm_pipeline.errors import MissingExtraError, SearchError, SettingsError
+from storm_pipeline.errors import MissingExtraError, SearchError
 from storm_pipeline.net.gates import Rate, gate
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, code_of, reject_argument
 from storm_pipeline.search.paging import paged
 from storm_pipeline.search.queries import with_sites
 from storm_pipeline.types import Snippet
@@ -67,17 +67,15 @@ class DuckDuckGoSearch:
         options: SearchOptions | None = None,
     ) -> None:
         self._options = options or SearchOptions()
-        self._region = _region(self._options)
+        region = self._options.region
+        self._region = code_of(self.name, "region", region, _REGIONS) if region else _ANYWHERE
         self._patience = patience or _PATIENCE
         self._address = base_url
         self._library = _library(self._patience.read)
         self._gate = gate("duckduckgo", urlsplit(base_url).netloc, Rate(rate, concurrent=1))
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` pages, best first, one passage each; see the protocol.
-
-        Raises SearchError: the request failed, was blocked as a bot's, or its response has an unknown format.
-        """
+        """Up to ``k`` pages, best first, one passage each; see the protocol."""
         query = with_sites(query, self._options, limit=_MAX_CHARACTERS)
         if not query or k < 1:
             return ()
@@ -137,17 +135,6 @@ def _library(seconds: float) -> Any:
             'the search engine `duckduckgo` needs the package ddgs: pip install "storm-pipeline[search]"'
         ) from error
     return Duckduckgo(timeout=seconds)  # type: ignore[arg-type]
-
-
-def _region(options: SearchOptions) -> str:
-    if not options.region:
-        return _ANYWHERE
-    region = _REGIONS.get(options.region.casefold())
-    if region is None:
-        raise SettingsError(
-            f"the search engine `duckduckgo` does not support the region {options.region!r}; leave it out"
-        )
-    return region
 
 
 def _target(href: object) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from storm_pipeline.documents.plain import iso_date, plain_text, texts
 from storm_pipeline.net.refusals import Refusal
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.search.web_service import WebService
+from storm_pipeline.search.web_service import WebService, given
 
 INFO = EngineInfo(
     "exa",
@@ -19,18 +19,14 @@ _MAX_DOMAINS = 1200
 
 
 def _options(options: SearchOptions) -> dict[str, Any]:
-    params: dict[str, Any] = {}
-    if options.region:
-        params["userLocation"] = options.region.upper()
-    if options.since:
-        params["startPublishedDate"] = f"{options.since}T00:00:00.000Z"
-    if options.until:
-        params["endPublishedDate"] = f"{options.until}T23:59:59.999Z"
-    if options.domains:
-        params["includeDomains"] = options.domains[:_MAX_DOMAINS]
-    elif options.without_domains:  # Exa accepts only one of the two lists
-        params["excludeDomains"] = options.without_domains[:_MAX_DOMAINS]
-    return params
+    return given(
+        userLocation=options.region and options.region.upper(),
+        startPublishedDate=options.since and f"{options.since}T00:00:00.000Z",
+        endPublishedDate=options.until and f"{options.until}T23:59:59.999Z",
+        includeDomains=options.domains[:_MAX_DOMAINS],
+        # Exa accepts only one of the two lists
+        excludeDomains=() if options.domains else options.without_domains[:_MAX_DOMAINS],
+    )
 
 
 SERVICE = WebService(

@@ -6,7 +6,7 @@ from typing import Any
 from storm_pipeline.documents.plain import plain_text, texts
 from storm_pipeline.net.refusals import Refusal
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.search.web_service import Hit, WebService
+from storm_pipeline.search.web_service import Hit, WebService, given
 
 INFO = EngineInfo(
     "serper",
@@ -20,11 +20,7 @@ _RESULTS = 10  # more results on a page cost more
 
 
 def _options(options: SearchOptions) -> dict[str, Any]:
-    params: dict[str, Any] = {}
-    if options.language:
-        params["hl"] = options.language.casefold()
-    if options.region:
-        params["gl"] = options.region.casefold()
+    params = given(hl=(options.language or "").casefold(), gl=(options.region or "").casefold())
     if period := options.period():
         first, last = (f"{day.month}/{day.day}/{day.year}" for day in period)
         params["tbs"] = f"cdr:1,cd_min:{first},cd_max:{last}"

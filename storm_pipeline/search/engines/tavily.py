@@ -3,15 +3,12 @@
 from typing import Any
 
 from storm_pipeline.documents.plain import iso_date, texts
-from storm_pipeline.errors import SettingsError
 from storm_pipeline.files import table_beside
-from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.search.web_service import WebService
+from storm_pipeline.search.engine_info import EngineInfo, SearchOptions, code_of
+from storm_pipeline.search.web_service import WebService, given
 
 COUNTRIES: dict[str, str] = table_beside(__file__)
 """Code → name, both in lower case."""
-
-
 INFO = EngineInfo(
     "tavily",
     needs="a key in TAVILY_API_KEY",
@@ -24,23 +21,14 @@ _MAX_DOMAINS, _MAX_EXCLUDED_DOMAINS = 300, 150
 
 
 def _options(options: SearchOptions) -> dict[str, Any]:
-    params: dict[str, Any] = {}
-    if options.region:
-        country = COUNTRIES.get(options.region.casefold())
-        if country is None:
-            raise SettingsError(
-                f"the search engine `tavily` does not support the region {options.region!r}; leave it out"
-            )
-        params["country"] = country  # a preference in the ranking
-    if options.since:
-        params["start_date"] = options.since.isoformat()
-    if options.until:
-        params["end_date"] = options.until.isoformat()
-    if options.domains:
-        params["include_domains"] = options.domains[:_MAX_DOMAINS]
-    if options.without_domains:
-        params["exclude_domains"] = options.without_domains[:_MAX_EXCLUDED_DOMAINS]
-    return params
+    return given(
+        # a preference in the ranking
+        country=options.region and code_of("tavily", "region", options.region, COUNTRIES),
+        start_date=options.since and options.since.isoformat(),
+        end_date=options.until and options.until.isoformat(),
+        include_domains=options.domains[:_MAX_DOMAINS],
+        exclude_domains=options.without_domains[:_MAX_EXCLUDED_DOMAINS],
+    )
 
 
 SERVICE = WebService(
