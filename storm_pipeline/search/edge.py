@@ -2,7 +2,7 @@
 
 import inspect
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 
@@ -63,25 +63,20 @@ def _result(answer: object, name: str, accessed: str | None) -> SearchResult:
     if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | Mapping):
         lost = f"the search engine `{name}` returned {_type_name(answer)} instead of results: {_EXPECTED}"
         return SearchResult(lost=(lost,))
+    snippets: list[Snippet] = []
     problems: list[str] = []
-    snippets = tuple(_valid_snippets(answer, name, accessed, problems))
+    for position, item in enumerate(answer, 1):
+        try:
+            snippet = _snippet(item, name)
+        except TypeError as error:
+            problems.append(f"number {position}, which has {error}")
+        else:
+            snippets.append(replace(snippet, accessed=snippet.accessed or accessed))
     if not problems:
-        return SearchResult(snippets)
+        return SearchResult(tuple(snippets))
     number = "1 result that" if len(problems) == 1 else f"{len(problems)} results that"
     lost = f"the search engine `{name}` returned {number} cannot be used, such as {problems[0]}: {_EXPECTED}"
-    return SearchResult(snippets, lost=(lost,))
-
-
-def _valid_snippets(
-    items: Iterable[object], engine: str, accessed: str | None, problems: list[str]
-) -> Iterator[Snippet]:
-    for number, item in enumerate(items, 1):
-        try:
-            snippet = _snippet(item, engine)
-        except TypeError as error:
-            problems.append(f"number {number}, which has {error}")
-        else:
-            yield replace(snippet, accessed=snippet.accessed or accessed)
+    return SearchResult(tuple(snippets), lost=(lost,))
 
 
 def _snippet(item: object, engine: str) -> Snippet:

@@ -1,7 +1,6 @@
 """Known ratings of sources: Wikipedia's list of perennial sources, and rules for whole kinds of pages."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache as memoized
 from pathlib import Path
@@ -87,13 +86,12 @@ def _rules() -> tuple[tuple[SitePattern, Entry], ...]:
 
 
 def _catalogue(perennial: Perennial) -> Catalogue:
-    listed = (item for source in perennial.sources for item in _list_entries(source))
-    return Catalogue(perennial.as_of, perennial.size, SitePatterns([*listed, *_rules()]))
+    entries = ((place, _entry(source)) for source in perennial.sources for place in source.places)
+    return Catalogue(perennial.as_of, perennial.size, SitePatterns([*entries, *_rules()]))
 
 
-def _list_entries(source: Listed) -> Iterable[tuple[SitePattern, Entry]]:
+def _entry(source: Listed) -> Entry:
     status = Rating.BLACKLISTED if source.blacklisted else source.status
     topic = f" {source.topic}" if source.topic else ""
     year = f" ({source.year})" if source.year else ""
-    reason = f"{source.name}{topic}: {status}{year}"
-    return [(place, Entry(status, reason, listed=True)) for place in source.places]
+    return Entry(status, f"{source.name}{topic}: {status}{year}", listed=True)
