@@ -1,4 +1,4 @@
-"""Site patterns (a host or a path, with everyvalue below it), and look-up of the most specific match for a URL."""
+"""Site patterns (a host or a path, with everything below it), and look-up of the most specific match for a URL."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _ARCHIVED = re.compile(r"https?://web\.archive\.org/web/\d+(?:[a-z]{2}_)?/(?:(?=
 
 @dataclass(frozen=True)
 class SitePattern:
-    """A host with its subdomains, or a path on it with everyvalue below."""
+    """A host with its subdomains, or a path on it with everything below."""
 
     host: str  # lower case, without ``www.`` and the like; ``edu`` matches every host under that top-level domain
     # case-folded, with a leading and no trailing slash; empty for the whole host. A trailing ``*`` matches any suffix
