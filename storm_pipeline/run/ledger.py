@@ -15,7 +15,7 @@ class Ledger:
 
     _rows: dict[tuple[str, str, str], UsageRow] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
-    _problems: list[Problem] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
     _revisions: list[Revision] = field(default_factory=list)
     _seconds: float = 0.0
 
@@ -46,11 +46,11 @@ class Ledger:
             case Counted() if event.name in COUNTED:
                 self._counts[event.name] += event.number
             case Degraded():
-                self._problems.append(Problem(event.stage, "degradation", event.detail))
+                self.problems.append(Problem(event.stage, "degradation", event.detail))
             case Revised():
                 self._revisions.append(Revision(event.where, event.before, event.reason, event.outcome, event.after))
             case Failed():
-                self._problems.append(Problem(event.stage, "failure", event.detail))
+                self.problems.append(Problem(event.stage, "failure", event.detail))
             case _:
                 pass
 
@@ -74,7 +74,7 @@ class Ledger:
 
     def report(self) -> Report:
         """Counts and problems so far; the problems are sorted, so their order does not depend on threads."""
-        problems = sorted(self._problems, key=lambda problem: (problem.stage, problem.kind, problem.detail))
+        problems = sorted(self.problems, key=lambda problem: (problem.stage, problem.kind, problem.detail))
         return Report(**self._counts, problems=tuple(problems))
 
     def revisions(self) -> tuple[Revision, ...]:
@@ -83,7 +83,7 @@ class Ledger:
 
     def failure_summary(self) -> str:
         """The first three failures so far in one line, each reason once; empty if nothing failed."""
-        failures = [problem.detail.partition(": ") for problem in self._problems if problem.kind == "failure"][:3]
+        failures = [problem.detail.partition(": ") for problem in self.problems if problem.kind == "failure"][:3]
         pieces: dict[str, list[str]] = {}
         for piece, colon, reason in failures:
             pieces.setdefault(colon + reason, []).append(piece)

@@ -1,8 +1,8 @@
 """The timeline of a run by session, stage and role, rebuilt from its events."""
 
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from storm_pipeline.run.events import (
@@ -24,6 +24,8 @@ from storm_pipeline.run.events import (
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.types import Problem, Usage, UsageRow
 
+Logged = tuple[float, Event]
+"""An event, and its time in seconds since 1970."""
 Ending = Literal["finished", "stopped", "interrupted", "running"]
 """How a session ended: completed; stopped early with a reason; killed without an end event; or still running."""
 
@@ -76,81 +78,73 @@ class Timeline:
     usage: Usage
 
 
-def timeline(events: Iterable[tuple[float, Event]], *, running: bool = False) -> Timeline:
+def timeline(events: Iterable[Logged], *, running: bool = False) -> Timeline:
     """Group events by session and stage.
 
     Args:
         events: events of one run, each with its time in seconds since 1970; several sessions, possibly cut off.
         running: whether the run is under way; if not, a last session without an end event was interrupted.
     """
-    topic, sessions, ledger = "", list[_SessionBuilder](), Ledger()
+    topic, sessions, ledger = "", list[list[Logged]](), Ledger()
     for at, event in events:
         if isinstance(event, RunStarted):
             topic = event.topic
-            sessions.append(_SessionBuilder(event.session, at))
-        elif not sessions:  # the event of the run's start is lost
-            sessions.append(_SessionBuilder(1, at))
-        sessions[-1].add(at, event)
+        if isinstance(event, RunStarted) or not sessions:  # the event of the run's start may be lost
+            sessions.append([])
+        sessions[-1].append((at, event))
         if isinstance(event, CallFinished):
             ledger.emit(event)
-    built = [session.build("interrupted") for session in sessions[:-1]]
-    built += [session.build("running" if running else "interrupted") for session in sessions[-1:]]
+    built = [_session(own, "running" if running and own is sessions[-1] else "interrupted") for own in sessions]
     return Timeline(topic, tuple(built), ledger.usage(sum(session.seconds for session in built)))
 
 
-@dataclass
-class _StageBuilder:
-    """Collects the events of a stage."""
+def _session(events: Sequence[Logged], ending: Ending) -> Session:
+    """A session from its events; ``ending``: how it ended if no event says it."""
+    (began, first), (last, _) = events[0], events[-1]
+    reason, stages = "", defaultdict[str, list[Logged]](list)
+    for at, event in events:
+        if isinstance(event, RunFinished):
+            ending = "finished"
+        elif isinstance(event, RunStopped):
+            ending, reason = "stopped", event.reason
+        elif isinstance(event, _STAGE_EVENTS):
+            stages[event.stage].append((at, event))
+    return Session(
+        first.session if isinstance(first, RunStarted) else 1,
+        began,
+        round(max(0.0, last - began), 3),
+        ending,
+        reason,
+        tuple(_stage(name, own, last) for name, own in stages.items()),
+    )
 
-    name: str
-    began: float
-    open: int = 0
-    since: float = 0.0
-    seconds: float = 0.0
-    counts: Counter[str] = field(default_factory=Counter)
-    problems: list[Problem] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    ledger: Ledger = field(default_factory=Ledger)
 
-    def add(self, at: float, event: Event) -> None:
-        match event:
-            case StageStarted():
-                self.since = at if not self.open else self.since
-                self.open += 1
-            case StageFinished():
-                self.open = max(0, self.open - 1)
-                self.seconds += event.seconds
-            case StageAdvanced() | Searched() | Retried():
-                self.counts[type(event).__name__] += 1
-            case Reused():
-                self.counts["Reused"] += 1
-                self.counts[f"Reused {event.kind}"] += 1
-            case Degraded():
-                self.problems.append(Problem(self.name, "degradation", event.detail))
-            case Failed():
-                self.problems.append(Problem(self.name, "failure", event.detail))
-            case Noted():
-                self.notes.append(event.detail)
-            case CallFinished():
-                self.ledger.emit(event)
-            case _:
-                pass
-
-    def build(self, last: float) -> Stage:
-        return Stage(
-            self.name,
-            self.began,
-            round(self.seconds + (max(0.0, last - self.since) if self.open else 0.0), 3),
-            ended=not self.open,
-            steps=self.counts["StageAdvanced"],
-            rows=self.ledger.usage(0).rows,
-            # a reused search emits Searched too
-            searches=max(0, self.counts["Searched"] - self.counts["Reused search"]),
-            retries=self.counts["Retried"],
-            reused=self.counts["Reused"],
-            problems=tuple(self.problems),
-            notes=tuple(self.notes),
-        )
+def _stage(name: str, events: Sequence[Logged], last: float) -> Stage:
+    """A stage from its events; ``last``: when the session ended."""
+    opened, since, seconds, ledger = 0, 0.0, 0.0, Ledger()
+    for at, event in events:
+        ledger.emit(event)
+        if isinstance(event, StageStarted):
+            since = since if opened else at
+            opened += 1
+        elif isinstance(event, StageFinished):
+            opened = max(0, opened - 1)
+            seconds += event.seconds
+    counts = Counter(type(event) for _, event in events)
+    searches_again = sum(isinstance(event, Reused) and event.kind == "search" for _, event in events)
+    return Stage(
+        name,
+        events[0][0],
+        round(seconds + (max(0.0, last - since) if opened else 0.0), 3),
+        ended=not opened,
+        steps=counts[StageAdvanced],
+        rows=ledger.usage(0).rows,
+        searches=max(0, counts[Searched] - searches_again),  # a reused search emits Searched too
+        retries=counts[Retried],
+        reused=counts[Reused],
+        problems=tuple(ledger.problems),
+        notes=tuple(event.detail for _, event in events if isinstance(event, Noted)),
+    )
 
 
 _STAGE_EVENTS = (
@@ -158,32 +152,3 @@ _STAGE_EVENTS = (
     *(Retried, Reused, Degraded, Failed, Noted),
 )
 """Events that belong to a stage of the timeline."""
-
-
-@dataclass
-class _SessionBuilder:
-    """Collects the events of a session."""
-
-    number: int
-    began: float
-    last: float = 0.0
-    ending: Ending | None = None
-    reason: str = ""
-    stages: dict[str, _StageBuilder] = field(default_factory=dict)
-
-    def add(self, at: float, event: Event) -> None:
-        self.last = at
-        match event:
-            case RunFinished():
-                self.ending = "finished"
-            case RunStopped():
-                self.ending, self.reason = "stopped", event.reason
-            case _ if isinstance(event, _STAGE_EVENTS):
-                self.stages.setdefault(event.stage, _StageBuilder(event.stage, at)).add(at, event)
-            case _:
-                pass
-
-    def build(self, default_ending: Ending) -> Session:
-        seconds = round(max(0.0, self.last - self.began), 3)
-        stages = tuple(stage.build(self.last) for stage in self.stages.values())
-        return Session(self.number, self.began, seconds, self.ending or default_ending, self.reason, stages)
