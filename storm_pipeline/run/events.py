@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Protocol, TypedDict, Unpack
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
 
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import BudgetSpentError
 from storm_pipeline.files import read_plain
 from storm_pipeline.types import Revision, is_plausible
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _stage: contextvars.ContextVar[str] = contextvars.ContextVar("storm_stage", default="run")
 
@@ -214,6 +217,7 @@ _MESSAGES = ("detail", "reason")
 _LATEST = 1e11
 """Seconds since 1970 above which a timestamp is considered damaged (the year 5138)."""
 COUNTED = frozenset(Counts.__annotations__)
+_adapters: dict[Any, "TypeAdapter[Any]"] = {}
 
 
 class EventSink(Protocol):
@@ -254,18 +258,25 @@ def read_events(path: Path) -> Iterator[tuple[float, Event]]:
     Raises:
         OSError: the file cannot be read.
     """
-    from pydantic import TypeAdapter
-
-    kinds = {kind.__name__: TypeAdapter(kind) for kind in Event.__subclasses__()}
+    kinds = {kind.__name__: kind for kind in Event.__subclasses__()}
     for line in read_plain(path).splitlines():
         try:
             record = json.loads(line)
             at, kind = float(record.pop("at")), kinds[record.pop("event")]
-            event: Event = kind.validate_python(record)
+            event: Event = adapter_of(kind).validate_python(record)
         except (ValueError, ArithmeticError, RecursionError, KeyError, TypeError, AttributeError):
             continue
         if 0 <= at < _LATEST and is_plausible(event):
             yield at, event
+
+
+def adapter_of(kind: Any) -> "TypeAdapter[Any]":
+    """What reads and writes values of a type as JSON; kept, since building one takes longer than using it."""
+    from pydantic import TypeAdapter
+
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
 
 
 class Events:

@@ -14,12 +14,12 @@ from typing import Any
 from uuid import uuid4
 
 from filelock import Timeout
-from pydantic import TypeAdapter
 
 from storm_pipeline.configuration.renamed import current_recipe, current_settings
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import UNFINISHED, cannot_write, read_plain, write_atomically
 from storm_pipeline.run import locking
+from storm_pipeline.run.events import adapter_of
 from storm_pipeline.run.integrity import (
     FILE,
     JOURNAL,
@@ -218,7 +218,7 @@ class RunStore:
 
     def save_json(self, name: str, value: Any) -> None:
         """Write dataclasses, models and plain values as indented JSON; errors as :meth:`save_text`."""
-        self.save_text(name, _adapter(type(value)).dump_json(value, indent=1).decode("utf-8") + "\n")
+        self.save_text(name, adapter_of(type(value)).dump_json(value, indent=1).decode("utf-8") + "\n")
 
     def discard(self) -> None:
         """Delete the folder when it is closed: the run could not begin."""
@@ -283,16 +283,6 @@ def is_held(folder: Path) -> bool:
     except RunError as error:
         return isinstance(error.__cause__, Timeout)
     return False
-
-
-_adapters: dict[type, TypeAdapter[Any]] = {}
-
-
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    """Cached, since building an adapter takes longer than serialising with it."""
-    if kind not in _adapters:
-        _adapters[kind] = TypeAdapter(kind)
-    return _adapters[kind]
 
 
 def _sum(data: bytes) -> str:

@@ -4,15 +4,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from storm_pipeline.errors import DamagedRunError, RunError
 from storm_pipeline.files import read_plain
-from storm_pipeline.run.events import CallFinished, Event, read_events
+from storm_pipeline.run.events import CallFinished, Event, adapter_of, read_events
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.text.formatting import amount, dollars, printable
 from storm_pipeline.types import is_plausible
@@ -151,11 +150,6 @@ def recorded_calls(journal: Journal) -> Iterator[CallFinished]:
     """What the calls in a journal used; absurd numbers, by which a cap could be passed, are left out."""
     for call in journal.own_calls:
         with suppress(ValidationError):
-            made = _call_adapter().validate_python(call)
+            made: CallFinished = adapter_of(CallFinished).validate_python(call)
             if is_plausible(made):
                 yield made
-
-
-@cache
-def _call_adapter() -> TypeAdapter[CallFinished]:
-    return TypeAdapter(CallFinished)

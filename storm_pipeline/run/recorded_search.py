@@ -2,13 +2,13 @@
 
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
-from functools import cache
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from storm_pipeline.configuration.renamed import hashed_name
 from storm_pipeline.identity import source_id
-from storm_pipeline.run.events import Events, Excluded, Reused
+from storm_pipeline.run.events import Events, Excluded, Reused, adapter_of
 from storm_pipeline.run.journal import Journal, current_place, fingerprint
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.search import RunSearch
@@ -17,10 +17,6 @@ from storm_pipeline.search.tables_of_contents import ContentsSource, TableOfCont
 from storm_pipeline.search.wikimedia_images import ImageSource, LeadImages
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Exclusion
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 
 _KEY_SETTINGS = (
     *("source_language", "region", "since", "until", "domains", "without_domains", "read_pages", "source_policy"),
@@ -116,58 +112,41 @@ class RecordedSearch:
             self._events.emit(Excluded(self._events.stage, page.url, page.reason))
 
 
-class RecordedContents:
-    """Tables of contents, each looked up once per run."""
+@dataclass(frozen=True)
+class RecordedLookUps:
+    """Tables of contents and images of a run, each looked up once. Records that cannot be read are skipped."""
 
-    def __init__(self, contents: ContentsSource, journal: Journal, events: Events) -> None:
-        self._contents = contents
-        self._journal = journal
-        self._events = events
+    contents: ContentsSource
+    images: ImageSource
+    journal: Journal
+    events: Events
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
         """The recorded table of contents, or one from the source.
 
         Raises SearchError: as the source's; it is not journalled.
         """
-        recorded = self._journal.take("contents", title)
-        if recorded is None:
-            found = self._contents.table_of_contents(title)
-            self._journal.add("contents", title, {"found": asdict(found) if found else None})
-            return found
-        self._events.emit(Reused(self._events.stage, "contents"))
-        if (found := recorded["found"]) is None:
-            return None
-        return TableOfContents(found["title"], tuple((level, text) for level, text in found["headings"]))
-
-
-class RecordedImages:
-    """An image source that repeats no look-up of a run."""
-
-    def __init__(self, images: ImageSource, journal: Journal, events: Events) -> None:
-        self._images = images
-        self._journal = journal
-        self._events = events
-
-    def lead_images(self, language: str, titles: Mapping[str, str]) -> LeadImages:
-        """The recorded images, or those from the source; records that cannot be read are skipped.
-
-        Raises SearchError: as the source's; it is not journalled.
-        """
-        key = fingerprint(language, dict(titles))
-        while (recorded := self._journal.take("images", key)) is not None:
-            try:
-                found = _adapter().validate_python(recorded)
-            except ValueError:
-                continue
-            self._events.emit(Reused(self._events.stage, "images"))
-            return found
-        found = self._images.lead_images(language, titles)
-        self._journal.add("images", key, asdict(found))
+        recorded = self._recorded("contents", title, dict[str, TableOfContents | None])
+        if recorded is not None:
+            table: TableOfContents | None = recorded["found"]
+            return table
+        found = self.contents.table_of_contents(title)
+        self.journal.add("contents", title, {"found": asdict(found) if found else None})
         return found
 
+    def lead_images(self, language: str, titles: Mapping[str, str]) -> LeadImages:
+        """The recorded images, or those from the source; errors as :meth:`table_of_contents`."""
+        key = fingerprint(language, dict(titles))
+        found: LeadImages | None = self._recorded("images", key, LeadImages)
+        if found is None:
+            found = self.images.lead_images(language, titles)
+            self.journal.add("images", key, asdict(found))
+        return found
 
-@cache
-def _adapter() -> "TypeAdapter[LeadImages]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(LeadImages)
+    def _recorded(self, kind: str, key: str, form: Any) -> Any:
+        while (recorded := self.journal.take(kind, key)) is not None:
+            with suppress(ValueError):
+                value = adapter_of(form).validate_python(recorded)
+                self.events.emit(Reused(self.events.stage, kind))
+                return value
+        return None

@@ -28,7 +28,7 @@ from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.limits import RunControl
 from storm_pipeline.run.log import LoggingSink, LogSink
-from storm_pipeline.run.recorded_search import RecordedContents, RecordedImages, RecordedSearch
+from storm_pipeline.run.recorded_search import RecordedLookUps, RecordedSearch
 from storm_pipeline.run.saved_settings import claim_of, remember_own
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
@@ -215,6 +215,7 @@ def open_context(
         events.degraded(problem)
     search = RunSearch(engine, settings, embedder=parts.embedder)
     contents = parts.contents or engine.contents or _wikipedia_contents(settings, engine)
+    look_ups = RecordedLookUps(contents, WikimediaImages(settings.article_language), run.journal, events)
     store = ReferenceStore(parts.embedder)
     store.warm_up()
     models = LanguageModels(parts.models, events=events, control=control, journal=run.journal, settings=settings)
@@ -224,13 +225,13 @@ def open_context(
         models=models,
         programs=programs,
         search=RecordedSearch(search, run.journal, events=events, control=control, settings=settings, spec=engine.spec),
-        contents=RecordedContents(contents, run.journal, events),
+        contents=look_ups,
         store=store,
         writer=parts.writer,
         events=events,
         ledger=ledger,
         run=run,
         user_pieces=user_pieces,
-        images=RecordedImages(WikimediaImages(settings.article_language), run.journal, events),
+        images=look_ups,
         judge=judge_of_run(settings, models, programs),
     )

@@ -20,7 +20,8 @@ from storm_pipeline.net.retrying import Patience
 from storm_pipeline.render.json import from_json, to_json
 from storm_pipeline.run.events import CallbackSink, Event, Events, Reused
 from storm_pipeline.run.journal import Journal, fingerprint
-from storm_pipeline.run.recorded_search import RecordedImages
+from storm_pipeline.run.recorded_search import RecordedLookUps
+from storm_pipeline.search.tables_of_contents import NoContents
 from storm_pipeline.search.wikimedia_images import LeadImages, WikimediaImages, free_licence
 from storm_pipeline.steps.images import find_images
 from storm_pipeline.types import Article, Snippet, Source
@@ -239,7 +240,7 @@ def test_a_resumed_run_asks_nothing_twice(tmp_path: Path) -> None:
         journal.add("images", fingerprint("en", {"s1": "Tower"}), {"images": [{"url": "http://evil.example/"}]})
     for _ in range(3):
         with Journal(tmp_path / "journal.jsonl") as journal:
-            images = RecordedImages(source_of, journal, Events(CallbackSink(told.append)))
+            images = RecordedLookUps(NoContents(), source_of, journal, Events(CallbackSink(told.append)))
             assert images.lead_images("en", {"s1": "Tower"}) == LeadImages((image(),), ("B.jpg (Fair use)",))
     assert source_of.asked == [("en", {"s1": "Tower"})]
     assert [event.kind for event in told if isinstance(event, Reused)] == ["images", "images"]
