@@ -112,8 +112,13 @@ def parallel_map(work: Callable[[A], B], items: Iterable[A], *, workers: int) ->
         return [future.result() for future in [tasks.start(work, item) for item in items]]
 
 
-def in_own_thread(work: Callable[[], B], name: str, context: contextvars.Context | None = None) -> "Future[B]":
-    """Start ``work`` in a thread that keeps no process alive, in a context; by default a copy of the caller's."""
+def in_own_thread(
+    work: Callable[[], B], name: str, context: contextvars.Context | None = None, *, daemon: bool = True
+) -> "Future[B]":
+    """Start ``work`` in a thread, in a context, by default a copy of the caller's.
+
+    ``daemon``: whether the process may end before the work does.
+    """
     future: Future[B] = Future()
     context = context or contextvars.copy_context()
 
@@ -123,7 +128,7 @@ def in_own_thread(work: Callable[[], B], name: str, context: contextvars.Context
         except BaseException as error:  # noqa: BLE001 - raised where the result is wanted
             future.set_exception(error)
 
-    threading.Thread(target=run, name=name, daemon=True).start()
+    threading.Thread(target=run, name=name, daemon=daemon).start()
     return future
 
 

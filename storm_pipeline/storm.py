@@ -315,15 +315,11 @@ class Storm:
 
     async def awrite(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> Article:
         """As :meth:`write`, for asyncio. Cancelling it stops the run gracefully, so that it can be resumed."""
-        return await in_thread(
-            lambda stopped: self.write(topic, recipe, **(options | {"halt": stopped})), options.get("halt")
-        )
+        return await in_thread(partial(self.write, topic, recipe, **options), options.get("halt"))
 
     async def aoutline(self, topic: str, recipe: str = "storm", **options: Unpack[RunOptions]) -> Outline:
         """As :meth:`outline`, for asyncio; cancelled as :meth:`awrite`."""
-        return await in_thread(
-            lambda stopped: self.outline(topic, recipe, **(options | {"halt": stopped})), options.get("halt")
-        )
+        return await in_thread(partial(self.outline, topic, recipe, **options), options.get("halt"))
 
     @overload
     async def aresume(
@@ -337,9 +333,7 @@ class Storm:
         self, run: Path | str, kind: type[Any] | None = None, **options: Unpack[ResumeOptions]
     ) -> Article | Outline:
         """As :meth:`resume`, for asyncio; cancelled as :meth:`awrite`."""
-        return await in_thread(
-            lambda stopped: self.resume(run, kind, **(options | {"halt": stopped})), options.get("halt")
-        )
+        return await in_thread(partial(self.resume, run, kind, **options), options.get("halt"))
 
     def stream(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> Stream:
         """As :meth:`write`, event by event: ``for event in storm.stream(topic): …``; see :class:`Stream`."""

@@ -6,6 +6,7 @@ import queue
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from contextlib import suppress
 from types import TracebackType
 from typing import Self, TypeVar
@@ -21,8 +22,8 @@ Work = Callable[[EventSink], Article]
 _SECONDS_TO_END = 5.0
 
 
-async def in_thread(work: Callable[[threading.Event], T], halt: threading.Event | None = None) -> T:
-    """Await work that runs in a thread and ends early when the event that it gets is set.
+async def in_thread(work: Callable[..., T], halt: threading.Event | None = None) -> T:
+    """Await work that runs in a thread and ends early when the event that it gets as ``halt`` is set.
 
     Cancelling sets the event, and waits for the work to end, but no longer than five seconds: a model may take minutes
     to answer, and its reply is saved by then or, unless the process ends, later. The thread is our own, since
@@ -30,7 +31,7 @@ async def in_thread(work: Callable[[threading.Event], T], halt: threading.Event 
     """
     stopped = halt or threading.Event()
     context = _context_with(asyncio.get_running_loop())
-    done = in_own_thread(lambda: work(stopped), "storm-awaited", context)
+    done = in_own_thread(lambda: work(halt=stopped), "storm-awaited", context)
     running = asyncio.wrap_future(done)
     running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # else asyncio prints it
     try:
@@ -41,8 +42,8 @@ async def in_thread(work: Callable[[threading.Event], T], halt: threading.Event 
         raise
 
 
-class _Run:
-    """A run in its thread, and how it ended. It knows no stream, so that nothing keeps a dropped one alive.
+class _RunStream:
+    """A run in its thread, and its article. The thread knows no stream, so that nothing keeps a dropped one alive.
 
     Args:
         put: receives every event, and None when the run has ended.
@@ -56,37 +57,31 @@ class _Run:
         put: Callable[[Event | None], None],
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        self.halt = halt
-        self._put = put
-        self._article: Article | None = None
-        self._error: BaseException | None = None
-        context = _context_with(loop)
-        self.thread = threading.Thread(target=context.run, args=(self._execute, work), name="storm-stream")
-        self.thread.start()
+        def execute() -> Article:
+            try:
+                return work(CallbackSink(put))
+            finally:
+                put(None)
+
+        self._halt = halt
+        self._ending = in_own_thread(execute, "storm-stream", _context_with(loop), daemon=False)
+        weakref.finalize(self, halt.set)
 
     @property
     def article(self) -> Article:
-        """The article; raises RunError before the end."""
-        if self._article is None:
+        """The article, available after the last event. Raises RunError: it is not finished yet."""
+        if not self._ending.done() or self._ending.exception():
             raise RunError("the article is not finished yet: iterate over all events first")
-        return self._article
+        return self._ending.result()
 
-    def raise_error(self) -> None:
+    def _raise_error(self) -> None:
         """Raise the error that ended the run, unless that was being stopped."""
-        self.thread.join()
-        if self._error is not None and not (self.halt.is_set() and isinstance(self._error, StoppedError)):
-            raise self._error
-
-    def _execute(self, work: Work) -> None:
-        try:
-            self._article = work(CallbackSink(self._put))
-        except BaseException as error:  # noqa: BLE001 - raised where the stream is read
-            self._error = error
-        finally:
-            self._put(None)
+        error = self._ending.exception()
+        if error is not None and not (self._halt.is_set() and isinstance(error, StoppedError)):
+            raise error
 
 
-class Stream:
+class Stream(_RunStream):
     """Iterates over the events of a run as they happen, then holds the article. One consumer; also in ``with``.
 
     The run executes in a background thread. An error that ends it is raised after the last event. :meth:`close`,
@@ -96,24 +91,18 @@ class Stream:
 
     def __init__(self, work: Work, halt: threading.Event) -> None:
         self._events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
-        self._run = _Run(work, halt, self._events.put)
-        weakref.finalize(self, halt.set)
-
-    @property
-    def article(self) -> Article:
-        """The article, available after the last event. Raises RunError: it is not finished yet."""
-        return self._run.article
+        super().__init__(work, halt, self._events.put)
 
     def close(self) -> None:
         """Stop the run gracefully, and wait until work in flight is saved. A finished run stays as it is."""
-        self._run.halt.set()
-        self._run.thread.join()
+        self._halt.set()
+        wait([self._ending])
 
     def __iter__(self) -> Iterator[Event]:
         while (event := self._events.get()) is not None:
             yield event
         self._events.put(None)  # ends a repeated iteration
-        self._run.raise_error()
+        self._raise_error()
 
     def __enter__(self) -> Self:
         return self
@@ -122,7 +111,7 @@ class Stream:
         self.close()
 
 
-class AsyncStream:
+class AsyncStream(_RunStream):
     """As :class:`Stream`, for asyncio: ``async for event in storm.astream(topic)``; also in ``async with``.
 
     Awaiting :meth:`aclose`, leaving the block, dropping the stream, and cancelling the task that waits for an event
@@ -140,17 +129,11 @@ class AsyncStream:
                 halt.set()
 
         self._events = events
-        self._run = _Run(work, halt, put, loop)
-        weakref.finalize(self, halt.set)
-
-    @property
-    def article(self) -> Article:
-        """The article, available after the last event; errors as :attr:`Stream.article`."""
-        return self._run.article
+        super().__init__(work, halt, put, loop)
 
     async def aclose(self) -> None:
         """Stop the run gracefully; wait until work in flight is saved, but no longer than five seconds."""
-        self._run.halt.set()
+        self._halt.set()
         with suppress(TimeoutError):
             async with asyncio.timeout(_SECONDS_TO_END):
                 while await self._events.get() is not None:
@@ -164,12 +147,12 @@ class AsyncStream:
         try:
             event = await self._events.get()
         except asyncio.CancelledError:
-            self._run.halt.set()
+            self._halt.set()
             raise
         if event is not None:
             return event
         self._events.put_nowait(None)  # ends a repeated iteration
-        self._run.raise_error()
+        self._raise_error()
         raise StopAsyncIteration
 
     async def __aenter__(self) -> Self:
