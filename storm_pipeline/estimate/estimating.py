@@ -10,10 +10,9 @@ from typing import NamedTuple
 import dspy
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate.made_up_model import Call
 from storm_pipeline.estimate.results import Estimate, EstimateRow, Range
 from storm_pipeline.estimate.scenarios import LONG, POOR, SHORT, USUAL
-from storm_pipeline.estimate.simulation import Recipe, simulate
+from storm_pipeline.estimate.simulation import Call, Recipe, simulate
 from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, TokenRates, count_served, count_shared, count_tokens
 from storm_pipeline.models.prices import FREE, Price, cost, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs

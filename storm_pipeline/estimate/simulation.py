@@ -1,15 +1,25 @@
 """Simulating a run: the real recipe and steps with a made-up model and made-up sources, in memory."""
 
+import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from dspy.lm15 import Message, Request, Response, TextPart, Usage
+
 from storm_pipeline.errors import StormError
-from storm_pipeline.estimate.made_up_model import Call, MadeUpModel
-from storm_pipeline.estimate.made_up_sources import MadeUpContents, made_up_search
+from storm_pipeline.estimate.made_up_replies import (
+    DEFAULT_REPLY,
+    SUBJECTS,
+    TYPICAL_REPLIES,
+    MadeUpReply,
+    SeededRandom,
+)
 from storm_pipeline.estimate.scenarios import Scenario
+from storm_pipeline.estimate.tokens import count_tokens
 from storm_pipeline.models.model_objects import Model, StatelessLM
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
@@ -24,11 +34,71 @@ from storm_pipeline.run.limits import RunControl, Spent
 from storm_pipeline.run.search import open_engine
 from storm_pipeline.run.session import Parts, open_context
 from storm_pipeline.search.edge import checked
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.tables_of_contents import TableOfContents
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
+from storm_pipeline.types import Snippet
 from storm_pipeline.writers import writer_for
 
 _DIMENSION = 512  # dimension of hashed embeddings: high enough that texts without common words are dissimilar
 Recipe = Callable[[RunContext, str], object]
+_QUERY_WORDS = 2  # words of the query in each sentence of a page
+_GENERAL_PAGES = 10  # pages about the topic that any query may find
+
+
+@dataclass(frozen=True)
+class Call:
+    """A recorded call: the messages of its prompt, the reply, and the limit on reply tokens (None: unlimited)."""
+
+    stage: str
+    role: Role
+    program: str
+    messages: tuple[str, ...]
+    reply: str
+    max_tokens: int | None
+
+    @cached_property
+    def tokens_in(self) -> float:
+        """Tokens of the prompt."""
+        return count_tokens(self.messages)
+
+    @cached_property
+    def tokens_out(self) -> float:
+        """Tokens of the reply."""
+        return count_tokens([self.reply])
+
+
+class _MadeUpModel:
+    """A DSPy engine that plays a role. Replies are a function of the request.
+
+    Args:
+        programs: programs of the run; it replies to no others.
+        stage: returns the current stage of the run.
+        calls: each call is appended here, in arbitrary order.
+    """
+
+    def __init__(
+        self, role: Role, programs: Programs, scenario: Scenario, stage: Callable[[], str], calls: list[Call]
+    ) -> None:
+        self._role = role
+        self._by_instructions = {
+            PromptAdapter().format_system_message(signature): (name, signature)
+            for name, program in programs.named().items()
+            for signature in (predictor.signature for predictor in program.predictors())
+        }
+        self._scenario = scenario
+        self._stage = stage
+        self._calls = calls
+
+    def complete(self, request: Request) -> Response:
+        """Reply to a request of one of the programs, identified by its instructions."""
+        system, *messages = str(request.system), *(message.text or "" for message in request.messages)
+        program, signature = self._by_instructions[system]
+        typical = TYPICAL_REPLIES.get(signature.__name__) or TYPICAL_REPLIES.get(program, DEFAULT_REPLY)
+        reply = str(MadeUpReply(signature, messages[-1], typical, self._scenario, request.config.seed))
+        max_tokens = request.config.max_tokens
+        self._calls.append(Call(self._stage(), self._role, program, (system, *messages), reply, max_tokens))
+        return Response(None, request.model, Message.assistant([TextPart(reply)]), "stop", Usage())
 
 
 @dataclass(frozen=True)
@@ -72,10 +142,10 @@ def simulate(
     control = RunControl(settings, Spent(), threading.Event())
     starts: list[StageStarted] = []
     events = Events(ledger, control, CallbackSink(lambda e: starts.append(e) if isinstance(e, StageStarted) else None))
-    search = made_up_search(topic, settings.top_k, scenario)
+    search = _made_up_search(topic, settings.top_k, scenario)
 
     def model(role: Role) -> Model:
-        engine = MadeUpModel(role, programs, scenario, lambda: events.stage, calls)
+        engine = _MadeUpModel(role, programs, scenario, lambda: events.stage, calls)
         lm = StatelessLM(
             f"simulation/{role}", engine=engine, cache=False, num_retries=0, max_tokens=settings.reply_tokens
         )
@@ -85,7 +155,7 @@ def simulate(
         engine=open_engine(settings, checked(search)),
         models={role: model(role) for role in ROLES},
         embedder=HashingEmbedder(_DIMENSION),
-        contents=MadeUpContents(scenario),
+        contents=_MadeUpContents(scenario),
         programs=programs,
         writer=writer_for(settings),
     )
@@ -117,3 +187,53 @@ def _simulation_settings(settings: Settings, scenario: Scenario) -> Settings:
     # The seed varies by place, so that concurrent interviews with equal prompts get different replies. Replies are
     # immediate, so concurrency would only slow the simulation down.
     return settings.model_copy(update={**bounded, **uncapped, **search, "call_attempts": 1, "workers": 1, "seed": 0})
+
+
+class _MadeUpContents:
+    """A table of contents for any title."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+
+    def table_of_contents(self, title: str) -> TableOfContents:
+        """A table with the scenario's number of headings."""
+        random = SeededRandom(title)
+        return TableOfContents(title, tuple((1, random.words(3)) for _ in range(self._scenario.headings)))
+
+
+def _made_up_search(topic: str, pages: int, scenario: Scenario) -> FakeSearch:
+    """An engine that finds pages for every query, which mention the topic and words of the query."""
+    number = math.ceil(pages * scenario.found)
+    return FakeSearch(lambda query: [s for rank in range(number) for s in _page(topic, query, rank, scenario)])
+
+
+def _page(topic: str, query: str, rank: int, scenario: Scenario) -> Iterator[Snippet]:
+    """The snippets of one page: one that answers the query, or a general one about the topic."""
+    random = SeededRandom(query, rank)
+    subjects = [word for word in query.split() if word not in topic.split()] or list(SUBJECTS)
+    if random.random() >= scenario.new:
+        subjects, rank = [random.choice(SUBJECTS[:_GENERAL_PAGES])], 0
+    random = SeededRandom(*subjects, rank)
+    is_named = random.random() < scenario.named
+    title = f"{topic if is_named else random.words(2)} {subjects[0]} {random.words(2)}"
+    opening = _opening(topic, subjects[0], random, scenario)
+    named = [_name(topic, scenario)] if is_named else []
+    for _ in range(scenario.snippets):
+        about = (random.sample(subjects, min(_QUERY_WORDS, len(subjects))) for _ in range(scenario.sentences))
+        sentences = [random.sentence(scenario.words, [*named, *words]) for words in about]
+        yield Snippet(f"https://example.org/{'-'.join(subjects)}/{rank}", title, " ".join([opening, *sentences[1:]]))
+        opening = random.sentence(scenario.words, subjects[:_QUERY_WORDS])
+
+
+def _opening(topic: str, subject: str, random: SeededRandom, scenario: Scenario) -> str:
+    """The first sentence of a page; on some pages it repeats or contradicts that of others, for the reviewer."""
+    name = _name(topic, scenario)
+    if random.random() >= scenario.alike:
+        return random.sentence(scenario.words, [name, subject])
+    negation = ["not"] if random.random() < 0.5 else []
+    return SeededRandom(topic).sentence(scenario.words, [name, *negation, subject])
+
+
+def _name(topic: str, scenario: Scenario) -> str:
+    """The topic, or as much of it as fits a sentence."""
+    return " ".join(topic.split()[: scenario.words // 2])

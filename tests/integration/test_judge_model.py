@@ -8,9 +8,8 @@ from llm import FakeModel
 from test_pipeline import folder
 from test_resume import answers, storm
 
-from storm_pipeline.estimate.made_up_model import Call
 from storm_pipeline.estimate.scenarios import USUAL
-from storm_pipeline.estimate.simulation import simulate
+from storm_pipeline.estimate.simulation import Call, simulate
 from storm_pipeline.estimate.tokens import count_shared, count_tokens
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import DEFAULT, RECIPES
