@@ -100,7 +100,8 @@ def add_to_set(folder: Path, name: str, program: Program, compiled: Compiled, ve
     Raises ProgramError: the set cannot be read or written.
     """
     before = read_set(folder).programs if (folder / _SET).exists() else {}
-    state = {path: _told(predictor.dump_state()) for path, predictor in program.named_predictors()}
+    states = {path: predictor.dump_state() for path, predictor in program.named_predictors()}
+    state = {path: {"signature": own["signature"], "demos": own["demos"]} for path, own in states.items()}
     data = (json.dumps(state, ensure_ascii=False, indent=1) + "\n").encode()
     own = {**vars(compiled), "sha256": hashlib.sha256(data).hexdigest()}
     listed = {**{other: vars(one) for other, one in before.items()}, name: own}
@@ -111,11 +112,6 @@ def add_to_set(folder: Path, name: str, program: Program, compiled: Compiled, ve
         write_atomically(folder / _SET, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
     except OSError as error:
         raise ProgramError(cannot_write(folder, error)) from error
-
-
-def _told(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a predictor's state what a set holds."""
-    return {"signature": state["signature"], "demos": state["demos"]}
 
 
 def _read(file: Path) -> bytes:

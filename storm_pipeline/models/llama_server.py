@@ -129,19 +129,9 @@ def shared_server(
         running = _shared.get(path)
         if running is None or running.closed:
             running = start_server(model, slots=slots, context=context, threads=threads, cache_ram_mib=cache_ram_mib)
-            if not _shared:
-                atexit.register(close_shared)
+            atexit.register(running.close)
             _shared[path] = running
         return running
-
-
-def close_shared() -> None:
-    """Close every shared server now; requests in flight end with a connection error."""
-    with _shared_lock:
-        for server in _shared.values():
-            server.close()
-        _shared.clear()
-    atexit.unregister(close_shared)
 
 
 def runtime() -> Any:

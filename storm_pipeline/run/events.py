@@ -214,7 +214,7 @@ class Counts(TypedDict, total=False):
 
 _MESSAGES = ("detail", "reason")
 """Fields of events that may quote an error."""
-_LATEST = 1e11
+LATEST = 1e11
 """Seconds since 1970 above which a timestamp is considered damaged (the year 5138)."""
 COUNTED = frozenset(Counts.__annotations__)
 _adapters: dict[Any, "TypeAdapter[Any]"] = {}
@@ -266,7 +266,7 @@ def read_events(path: Path) -> Iterator[tuple[float, Event]]:
             event: Event = adapter_of(kind).validate_python(record)
         except (ValueError, ArithmeticError, RecursionError, KeyError, TypeError, AttributeError):
             continue
-        if 0 <= at < _LATEST and is_plausible(event):
+        if 0 <= at < LATEST and is_plausible(event):
             yield at, event
 
 

@@ -177,10 +177,8 @@ class RunStore:
 
         ``reason``: why, where there was no session whose events say it.
         """
-        try:
+        with contextlib.suppress(RunError):  # the run is ending with this very error, or its folder was deleted
             self.update_state(status=status, **({"reason": reason} if reason else {}))
-        except RunError:
-            return  # the run is ending with this very error, or its folder was deleted
 
     def update_state(self, **fields: Any) -> None:
         """Set fields of ``run.json``. Raises RunError: it cannot be written."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from storm_pipeline.batch.batch_folder import is_batch, read_batch
 from storm_pipeline.errors import RunError, unforeseen
-from storm_pipeline.run.events import read_events
+from storm_pipeline.run.events import LATEST, read_events
 from storm_pipeline.run.folder import is_held, read_state
 from storm_pipeline.run.timeline import Timeline, timeline
 from storm_pipeline.types import Usage
@@ -19,7 +19,6 @@ State = Saved | Literal["running", "interrupted", "unclear", "unreadable", "batc
 """State of a run: ``queued`` means that it waits for its first session; ``interrupted`` that it was started and is held
 by no process; ``unclear`` that its lock cannot be tested;
 ``unreadable`` that it is damaged or of a newer version; ``batch`` is the folder of a batch's runs."""
-_LATEST = 1e11  # seconds since 1970 above which a timestamp is considered damaged (the year 5138)
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ def read_timeline(folder: Path, *, running: bool = False) -> Timeline:
 
 
 def _time(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and 0 <= value < _LATEST else None
+    return float(value) if isinstance(value, int | float) and 0 <= value < LATEST else None
 
 
 def _state_of(folder: Path, state: dict[str, Any]) -> State:

@@ -5,6 +5,7 @@ A record carries the event and the name of the run's folder as its attributes ``
 
 import logging
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from storm_pipeline.configuration.addresses import redacted
@@ -88,10 +89,8 @@ class LogSink:
 
     def close(self) -> None:
         """Close the file."""
-        try:
+        with suppress(OSError):  # emit has raised it already
             self._file.close()
-        except OSError:  # emit has raised it already
-            return
 
 
 def _last_byte(path: Path) -> bytes:

@@ -7,7 +7,7 @@ beginning, and requests of earlier sessions are served from the journal.
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,7 +114,8 @@ def session(
             was_stopped = isinstance(error, StoppedError | KeyboardInterrupt)
             run.end("stopped" if was_stopped else "failed")
             kept = is_set_up or was_stopped or not run.is_new
-            _emit_stopped(events, RunStopped("run", round(time.monotonic() - start, 1), _reason(error), kept))
+            with suppress(RunError):  # the log's disk is full, which the error that ends the run reports
+                events.emit(RunStopped("run", round(time.monotonic() - start, 1), _reason(error), kept))
             if not kept:
                 run.discard()
             raise
@@ -134,13 +135,6 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     return str(error) if isinstance(error, StormError) and str(error) else unforeseen(error)
-
-
-def _emit_stopped(events: Events, stopped: RunStopped) -> None:
-    try:
-        events.emit(stopped)
-    except RunError:
-        return  # the log's disk is full, which the error that ends the run reports
 
 
 def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[str]:
