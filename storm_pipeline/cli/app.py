@@ -67,7 +67,7 @@ def storm(*, version: Annotated[bool, typer.Option("--version", help="Show the v
         say(f"storm-pipeline {__version__}")
         raise typer.Exit
     with Guard():
-        from storm_pipeline.configuration.place_files import load_env
+        from storm_pipeline.configuration.layers import load_env
 
         load_env(Path())
 

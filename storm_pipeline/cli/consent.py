@@ -174,7 +174,7 @@ def _claims(folder: Path) -> "list[Claim]":
     """What the files of a folder decide, or the run or batch in it with the batch's runs."""
     from storm_pipeline.batch import is_batch
     from storm_pipeline.batch.batch_folder import BatchStore
-    from storm_pipeline.configuration.place_files import files_of
+    from storm_pipeline.configuration.layers import files_of
     from storm_pipeline.run.folder import RunStore
     from storm_pipeline.run.saved_settings import claim_of
 

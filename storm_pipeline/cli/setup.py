@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from storm_pipeline.configuration.diagnosis import Finding
-    from storm_pipeline.configuration.place_files import Given
+    from storm_pipeline.configuration.layers import Given
 
 _FILE = Path("storm.toml")
 
@@ -34,7 +34,7 @@ def init(
     Keys are never written: set them in the environment or in .env.
     """
     with Guard(debug=debug):
-        from storm_pipeline.configuration.place_files import files_of
+        from storm_pipeline.configuration.layers import files_of
         from storm_pipeline.configuration.trust import remember
         from storm_pipeline.files import cannot_write, write_atomically
 

@@ -41,7 +41,6 @@ ORDER = [
         "configuration.setting_types",
         "settings",
         "configuration.layers",
-        "configuration.place_files",
         "keywords",
         "assets",
     },

@@ -15,8 +15,7 @@ from typer.testing import CliRunner, Result
 
 from storm_pipeline.batch import read_topics
 from storm_pipeline.cli import app
-from storm_pipeline.configuration.layers import configured
-from storm_pipeline.configuration.place_files import files_of
+from storm_pipeline.configuration.layers import configured, files_of
 from storm_pipeline.configuration.providers import KEYS, PROVIDERS
 from storm_pipeline.configuration.trust import CAPS, CONTENT, consents, is_content, remember, revoke
 from storm_pipeline.configuration.variables import child_environment, variable
