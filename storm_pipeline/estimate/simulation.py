@@ -29,8 +29,7 @@ from storm_pipeline.run.context import RunContext, UserPieces
 from storm_pipeline.run.events import CallbackSink, Events, StageStarted
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.run.ledger import Ledger
-from storm_pipeline.run.limits import RunControl, Spent
+from storm_pipeline.run.ledger import Ledger, RunControl, Spent
 from storm_pipeline.run.search import open_engine
 from storm_pipeline.run.session import Parts, open_context
 from storm_pipeline.search.edge import checked

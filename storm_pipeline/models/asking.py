@@ -18,7 +18,7 @@ from storm_pipeline.models.request import options_of
 from storm_pipeline.models.windows import window_of
 from storm_pipeline.run.events import Events, Retried
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.run.limits import RunControl, Spent
+from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.text.fitting import fitted
 

@@ -32,7 +32,7 @@ from storm_pipeline.models.request import Reply, Request, valid_counts
 from storm_pipeline.net.retrying import within
 from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
 from storm_pipeline.run.journal import Journal, current_place
-from storm_pipeline.run.limits import RunControl
+from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.text import formatting
 

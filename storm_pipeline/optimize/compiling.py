@@ -37,7 +37,7 @@ from storm_pipeline.references.similarity import Embed
 from storm_pipeline.run.events import CallbackSink, CallFinished, Events
 from storm_pipeline.run.integrity import recorded_calls
 from storm_pipeline.run.journal import Journal, at_place
-from storm_pipeline.run.limits import RunControl, Spent
+from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.run.locking import locked
 from storm_pipeline.settings import ROLES, Role, Settings
 from storm_pipeline.types import Article

@@ -10,7 +10,7 @@ from storm_pipeline.configuration.renamed import hashed_name
 from storm_pipeline.identity import source_id
 from storm_pipeline.run.events import Events, Excluded, Reused, adapter_of
 from storm_pipeline.run.journal import Journal, current_place, fingerprint
-from storm_pipeline.run.limits import RunControl
+from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.run.search import RunSearch
 from storm_pipeline.search.result import Research, SearchResult, decoded, encoded, one_per_page
 from storm_pipeline.search.tables_of_contents import ContentsSource, TableOfContents

@@ -25,8 +25,7 @@ from storm_pipeline.retrieval.model_files import is_to_be_fetched
 from storm_pipeline.run.context import RunContext, UserPieces
 from storm_pipeline.run.events import Downloading, Events, EventSink, RunFinished, RunStarted, RunStopped
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
-from storm_pipeline.run.ledger import Ledger
-from storm_pipeline.run.limits import RunControl
+from storm_pipeline.run.ledger import Ledger, RunControl
 from storm_pipeline.run.log import LoggingSink, LogSink
 from storm_pipeline.run.recorded_search import RecordedLookUps, RecordedSearch
 from storm_pipeline.run.saved_settings import claim_of, remember_own

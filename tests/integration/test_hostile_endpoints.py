@@ -27,7 +27,7 @@ from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.reply_bounds import LARGEST_REPLY
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Events, read_events
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.run.limits import RunControl, Spent
+from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.run.listing import list_runs
 from storm_pipeline.run.log import RedactingFormatter
 from storm_pipeline.settings import Settings

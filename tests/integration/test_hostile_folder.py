@@ -26,8 +26,7 @@ from storm_pipeline.errors import RunError, StormError, UntrustedError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.run.ledger import Ledger
-from storm_pipeline.run.limits import Spent
+from storm_pipeline.run.ledger import Ledger, Spent
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.server.run_service import RunService

@@ -19,7 +19,7 @@ from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Events, Retried
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.run.limits import RunControl, Spent
+from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.settings import Settings
 
 PROGRAMS = Programs()

@@ -13,7 +13,7 @@ from storm_pipeline.identity import source_id
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.run.events import CallbackSink, Events, Excluded
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.run.limits import RunControl, Spent
+from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.run.recorded_search import RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.search.edge import checked
