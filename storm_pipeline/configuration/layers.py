@@ -157,8 +157,7 @@ def load_env(folder: Path) -> Claim | None:
     Returns:
         What it claims, if that is more than settings, such as STORM_API_TOKEN, and the user has yet to decide on it.
 
-    Raises:
-        SettingsError: the file cannot be read.
+    Raises SettingsError: the file cannot be read.
     """
     values = _of_env(folder)
     claim = _claim(folder / ".env", values)
@@ -188,8 +187,7 @@ def _setting(name: str) -> str:
 def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, Given]:
     """The settings that variables give; ``where`` completes their origin.
 
-    Raises:
-        SettingsError: a variable names a setting as earlier versions did.
+    Raises SettingsError: a variable names a setting as earlier versions did.
     """
     for name in SETTINGS:
         if variables.get(OWN + name.upper()):

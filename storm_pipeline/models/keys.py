@@ -48,8 +48,7 @@ def key_use(name: str, settings: Settings) -> KeyUse:
         name: the model as in the settings, with or without endpoint.
         settings: name the models, their addresses and the variable.
 
-    Raises:
-        SettingsError: no key is set, or it cannot be one; names the variable.
+    Raises SettingsError: no key is set, or it cannot be one; names the variable.
     """
     model, base = endpoint_of(name, settings)
     address = base or _address_of_the_environment(model)

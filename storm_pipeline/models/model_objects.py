@@ -59,8 +59,7 @@ def split_models(
     Returns:
         Settings such as ``lm`` and ``writer_lm`` → model name; and setting → object for those passed as objects.
 
-    Raises:
-        SettingsError: there is no such role, or a value is not a model.
+    Raises SettingsError: there is no such role, or a value is not a model.
     """
     unknown = next((role for role in models if role not in ROLES), None)
     if unknown is not None:

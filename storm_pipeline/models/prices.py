@@ -63,8 +63,7 @@ def require_prices(max_cost: float | None, prices: Mapping[str, Price | None]) -
         max_cost: the cap; None if there is none.
         prices: model → its price.
 
-    Raises:
-        SettingsError: one has none.
+    Raises SettingsError: one has none.
     """
     unpriced = [name for name, price in prices.items() if price is None]
     if max_cost is not None and unpriced:

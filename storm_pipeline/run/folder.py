@@ -86,8 +86,7 @@ class RunStore:
             recipe: a method that writes articles, or ``outline``.
             given: content of the pieces that the user provides, see :data:`EDITABLE`.
 
-        Raises:
-            RunError: the folder cannot be made.
+        Raises RunError: the folder cannot be made.
         """
         folder = new_folder(root, f"{slug(topic)}-{time.strftime('%Y%m%d-%H%M%S')}", "a run folder")
         state = {"format": FORMAT, "id": uuid4().hex, "topic": topic, "recipe": recipe, "given": dict(given or {})}

@@ -31,9 +31,8 @@ def new_folder(root: Path, name: str, what: str) -> Path:
 def locked(folder: Path, name: str) -> FileLock:
     """Acquire the folder's lock.
 
-    Raises:
-        RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, or it holds a
-            link, a pipe or a device, by which a folder from elsewhere would have other files read or written.
+    Raises RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, or it holds a
+    link, a pipe or a device, by which a folder from elsewhere would have other files read or written.
     """
     _refuse_what_is_no_file(folder)
     lock = FileLock(folder / name, is_singleton=False)
@@ -63,8 +62,7 @@ def read_state(
         absent: error message if there is no such file.
         remedy: end of the error message if it is damaged, such as ``; delete it``.
 
-    Raises:
-        RunError: it is absent, unreadable, damaged, or of a newer version.
+    Raises RunError: it is absent, unreadable, damaged, or of a newer version.
     """
     try:
         state = json.loads(read_plain(path).decode("utf-8"))

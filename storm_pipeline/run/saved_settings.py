@@ -64,8 +64,7 @@ def names_left_out(claim: Claim | None, given: set[str]) -> set[str]:
         claim: that of a run or batch, its values under headings such as ``topic 3: lm``.
         given: settings that the user gives, which come before the saved.
 
-    Raises:
-        UntrustedError: the user has to consent first.
+    Raises UntrustedError: the user has to consent first.
     """
     if claim is None or (counts := decision(claim)):
         return set()

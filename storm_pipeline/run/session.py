@@ -67,8 +67,7 @@ def session(
             call between steps, which raises if the run must stop.
         before: settings of the last session; empty if there was none.
 
-    Raises:
-        RunError: the folder cannot be written, or a piece from the user cannot be read.
+    Raises RunError: the folder cannot be written, or a piece from the user cannot be read.
     """
     start = time.monotonic()
     user_pieces = parse_pieces(run.topic, run.state["given"])

@@ -44,8 +44,7 @@ def read_outline(outline: Outline | Path | str, topic: str) -> str:
             that repeat the topic, and back matter, are left out.
         topic: the topic of the article; empty for a template that serves many articles.
 
-    Raises:
-        SettingsError: the file cannot be read, is not text, is too large, or has no heading.
+    Raises SettingsError: the file cannot be read, is not text, is too large, or has no heading.
     """
     if isinstance(outline, Outline):
         where, text = "the outline", outline_to_markdown(outline)

@@ -65,11 +65,7 @@ class Writer(Protocol[E]):
     note: str
 
     def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
-        """The expert's answer to a question, from the snippets found for it.
-
-        Raises:
-            ModelError: the model fails.
-        """
+        """The expert's answer to a question, from the snippets found for it. Raises ModelError: the model fails."""
         ...
 
     def survey(self, ctx: RunContext, material: Material[E]) -> str:
@@ -83,8 +79,7 @@ class Writer(Protocol[E]):
     def write(self, ctx: RunContext, writing: Writing[E]) -> Section:
         """A section from its evidence, possibly empty; an article without an outline is one section with subsections.
 
-        Raises:
-            ModelError: the model fails.
+        Raises ModelError: the model fails.
         """
         ...
 
