@@ -211,7 +211,6 @@ def _selected(ctx: RunContext, part: Outline, found: Sequence[Snippet], sections
 
 
 def _undivided(topic: str) -> Outline:
-    """An article without sections."""
     return Outline(topic, (Heading(UNTITLED),))
 
 

@@ -374,7 +374,6 @@ class Storm:
             self._halts.discard(halt)
 
     def _writing(self, recipe: str) -> Callable[[RunContext], Article]:
-        """What writes an article by the recipe of this name."""
         if recipe not in self._recipes:
             raise SettingsError(no_such_recipe(recipe, self._recipes))
         return partial(_write, self._recipes[recipe])

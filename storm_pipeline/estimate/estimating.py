@@ -126,7 +126,6 @@ def _ordered(keys: Iterable[_Key], programs: Programs) -> list[_Key]:
 def _row(
     key: _Key, calls: Sequence[Sequence[_SharedCall]], settings: Settings, model: str, price: Price | None
 ) -> EstimateRow:
-    """One row, from its calls in each scenario."""
     foreign = _is_foreign(settings)
     low, likely, high = (
         [_usage(scenario, rates, model, foreign) for scenario in calls] for rates in (LOW, LIKELY, HIGH)
@@ -230,7 +229,6 @@ def estimate_questions(
 
 
 def _tokens(question: Question) -> float:
-    """Prompt tokens of all calls."""
     inputs = {name: "x" * round(words * _CHARACTERS_PER_WORD) for name, words in question.words.items()}
     messages = PromptAdapter().format(question.signature, [], inputs)
     return question.calls * count_tokens([message["content"] for message in messages])

@@ -138,7 +138,6 @@ class MadeUpReply:
         return chain([f"partly - {self._random.words(_REASON)}" if doubted else "supported"], repeat("supported"))
 
     def _paraphrased(self, words: int) -> list[str]:
-        """The sentences shown, paraphrased, up to about ``words`` words."""
         sentences: list[str] = []
         for (sentence, number), is_copied in zip(self._shown(), self._copied(), strict=False):
             if words <= 0:

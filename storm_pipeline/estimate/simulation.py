@@ -166,7 +166,7 @@ def simulate(
     except StormError as error:
         failure = str(error)
     finally:
-        ctx.search.close()
+        ctx.search.run_search.close()
         ctx.store.close()
     return Simulation(tuple(calls), len(search.queries), failure or ledger.failure_summary(), tuple(starts))
 

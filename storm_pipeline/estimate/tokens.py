@@ -53,7 +53,6 @@ def count_served(shared: Iterable[float]) -> float:
 
 
 def _common_prefix(one: str, other: str) -> int:
-    """Length of the common prefix in characters."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

@@ -68,9 +68,7 @@ class LocalServer:
         self.close()
 
 
-def start_server(
-    model: Path, *, slots: int = 4, context: int = CONTEXT, threads: int | None = None, cache_ram_mib: int = 2048
-) -> LocalServer:
+def start_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads: int | None = None) -> LocalServer:
     """Load a GGUF model and serve it; returns when it is ready (seconds).
 
     Args:
@@ -78,7 +76,6 @@ def start_server(
         context: tokens of prompts and replies in all slots together; a request may use all that is free. A request
             without ``max_tokens`` gets a reply of at most ``context / slots`` tokens.
         threads: CPU threads; by default the physical cores that this process may use.
-        cache_ram_mib: memory for prompt prefixes that no longer fit the slots, in MiB.
 
     Raises:
         MissingExtraError: the extra ``local`` is not installed.
@@ -99,7 +96,7 @@ def start_server(
     params.n_parallel, params.kv_unified = slots, True
     params.n_ctx, params.n_predict = context, context // slots
     params.n_batch = params.n_ubatch = _BATCH
-    params.cache_ram_mib = cache_ram_mib
+    params.cache_ram_mib = 2048  # memory for prompt prefixes that no longer fit the slots
     params.n_gpu_layers = 0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads or _physical_cores()
     _bound_repetition(params.sampling)
@@ -117,9 +114,7 @@ _shared: dict[Path, LocalServer] = {}
 _shared_lock = threading.Lock()
 
 
-def shared_server(
-    model: Path, *, slots: int = 4, context: int = CONTEXT, threads: int | None = None, cache_ram_mib: int = 2048
-) -> LocalServer:
+def shared_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads: int | None = None) -> LocalServer:
     """The one server of this process for a model file; started at the first call, closed when the process ends.
 
     Arguments and errors are those of :func:`start_server`; they do not change a server that already runs.
@@ -128,7 +123,7 @@ def shared_server(
     with _shared_lock:
         running = _shared.get(path)
         if running is None or running.closed:
-            running = start_server(model, slots=slots, context=context, threads=threads, cache_ram_mib=cache_ram_mib)
+            running = start_server(model, slots=slots, context=context, threads=threads)
             atexit.register(running.close)
             _shared[path] = running
         return running

@@ -235,7 +235,6 @@ class RunStore:
         self.close()
 
     def _delete_unfinished(self) -> None:
-        """Delete partial files that a killed process left behind."""
         for path in self.folder.rglob(f".*{UNFINISHED}"):
             with contextlib.suppress(OSError):  # harmless if it stays
                 path.unlink()

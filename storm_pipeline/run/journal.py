@@ -230,7 +230,6 @@ def _line(kind: str, key: str, value: Any) -> bytes:
 
 
 def _record(line: bytes) -> tuple[str, str, Any] | None:
-    """Kind, key and value of a line; None if it is damaged."""
     try:
         record = json.loads(line)
         kind, key, value = record["kind"], record["key"], record["value"]
@@ -251,7 +250,6 @@ def _is_readable(kind: object, key: object, value: object) -> bool:
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    """Write all bytes and sync them to disk."""
     while data:
         data = data[os.write(descriptor, data) :]
     os.fsync(descriptor)

@@ -94,7 +94,6 @@ class LogSink:
 
 
 def _last_byte(path: Path) -> bytes:
-    """The last byte of a file; empty if the file is."""
     with path.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
         return file.read(1)

@@ -29,13 +29,14 @@ class RecordedSearch:
     """A run's search that journals every result and reuses it in later sessions. Thread-safe.
 
     Args:
+        search: the run's, kept as ``run_search``.
         spec: the engine's name, as in the settings.
     """
 
     def __init__(
         self, search: RunSearch, journal: Journal, *, events: Events, control: RunControl, settings: Settings, spec: str
     ) -> None:
-        self._search = search
+        self.run_search = search
         self._journal = journal
         self._events = events
         self._control = control
@@ -46,28 +47,19 @@ class RecordedSearch:
     @property
     def name(self) -> str:
         """Name of the engine."""
-        return self._search.name
+        return self.run_search.name
 
     @property
     def research(self) -> Research:
         """What all searches so far told of pages, those of earlier sessions included."""
         return self._research
 
-    @property
-    def cache_problems(self) -> tuple[str, ...]:
-        """As :attr:`RunSearch.cache_problems`."""
-        return self._search.cache_problems
-
-    def excludes_title(self, title: str) -> bool:
-        """As :meth:`RunSearch.excludes_title`."""
-        return self._search.excludes_title(title)
-
     def excluded_ids(self) -> frozenset[str]:
         """Source ids of all pages excluded so far, including copies that only become apparent across searches.
 
         Call it when no search is in flight, so that the result does not depend on their timing.
         """
-        self._emit_excluded(self._collect(SearchResult(excluded=self._search.copies(self.research.seen))))
+        self._emit_excluded(self._collect(SearchResult(excluded=self.run_search.copies(self.research.seen))))
         return self.research.excluded_ids
 
     def search(self, query: str, k: int) -> SearchResult:
@@ -84,14 +76,10 @@ class RecordedSearch:
             self._collect(recorded)  # its exclusions were emitted in the earlier session
             return recorded
         self._control.check()
-        found = self._search.search(query, k)
+        found = self.run_search.search(query, k)
         self._emit_excluded(self._collect(found))
         self._journal.add("search", key, encoded(found))
         return found
-
-    def close(self) -> None:
-        """As :meth:`RunSearch.close`."""
-        self._search.close()
 
     def _recorded(self, key: str) -> SearchResult | None:
         """The oldest result that was not taken yet; records that cannot be decoded are skipped."""

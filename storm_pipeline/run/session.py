@@ -100,9 +100,9 @@ def session(
                 )
             is_set_up = True
             stack.callback(ctx.store.close)
-            stack.callback(ctx.search.close)
+            stack.callback(ctx.search.run_search.close)
             yield ctx
-            for problem in ctx.search.cache_problems:
+            for problem in ctx.search.run_search.cache_problems:
                 events.noted(problem)
             if unused := run.journal.unused("reply"):
                 events.noted(f"{unused} recorded replies were not reused, since their requests have changed")

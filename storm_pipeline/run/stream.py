@@ -75,7 +75,6 @@ class _RunStream:
         return self._ending.result()
 
     def _raise_error(self) -> None:
-        """Raise the error that ended the run, unless that was being stopped."""
         error = self._ending.exception()
         if error is not None and not (self._halt.is_set() and isinstance(error, StoppedError)):
             raise error

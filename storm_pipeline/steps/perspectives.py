@@ -25,7 +25,7 @@ def related_contents(ctx: RunContext, topic: str) -> str:
             ctx.events.failed("no related topics", error)
             return ""
         titles = [t for t in dict.fromkeys(t.strip() for t in titles) if t and t.casefold() != topic.casefold()]
-        titles = [title for title in titles if not ctx.search.excludes_title(title)]
+        titles = [title for title in titles if not ctx.search.run_search.excludes_title(title)]
         titles = titles[: ctx.settings.related_topics]
         found = parallel_map(lambda title: _look_up(ctx, title), titles, workers=len(titles))
         errors = [str(item) for item in found if isinstance(item, SearchError)]
@@ -41,7 +41,7 @@ def _look_up(ctx: RunContext, title: str) -> TableOfContents | SearchError | Non
         found = ctx.contents.table_of_contents(title)
     except SearchError as error:
         return error
-    return None if found and ctx.search.excludes_title(found.title) else found
+    return None if found and ctx.search.run_search.excludes_title(found.title) else found
 
 
 def _line(title: str, found: TableOfContents | SearchError | None) -> str:

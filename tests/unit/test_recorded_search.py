@@ -62,7 +62,7 @@ def session(folder: Path, engine: FakeSearch, queries: Sequence[str]) -> Told:
             spec="searxng",
         )
         snippets = {query: search.search(query, 3).snippets for query in queries}
-        search.close()
+        search.run_search.close()
         gone = search.excluded_ids()
         return (
             [snippets[query] for query in QUERIES],
