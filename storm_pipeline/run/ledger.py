@@ -69,8 +69,6 @@ class Ledger:
                 self._revisions.append(Revision(event.where, event.before, event.reason, event.outcome, event.after))
             case Failed():
                 self.problems.append(Problem(event.stage, "failure", event.detail))
-            case _:
-                pass
 
     def _add_call(self, call: CallFinished) -> None:
         key = (call.stage, call.role, call.model)
@@ -188,8 +186,6 @@ class RunControl:
                     self._spent.tokens += event.tokens_in + event.tokens_out
                 case Failed(counts=True):
                     self._failures.setdefault(_failure_kind(event.detail), []).append(event.detail)
-                case _:
-                    pass
 
     def _check_caps(self, role: Role, dollars: float, tokens: int) -> None:
         seconds = self._spent.seconds + time.monotonic() - self._start

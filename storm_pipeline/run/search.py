@@ -105,8 +105,7 @@ class RunSearch:
         self._caches: list[SearchCache | CachedPages] = [engine.cache] if engine.cache else []
         self._reader: PageReader | None = None
         self._sources = _source_filter(engine, settings)
-        usable = self._sources.usable
-        self._steps: tuple[Step, ...] = (bounded, usable, _dated)
+        self._steps: list[Step] = [bounded, self._sources.usable]
         if settings.read_pages == "always" or (settings.read_pages == "auto" and not engine.custom):
             reads_all = settings.read_pages == "always"
             pages = kept_pages(settings, fetch)
@@ -114,7 +113,8 @@ class RunSearch:
             self._reader = PageReader(
                 pages, reads=lambda snippet: reads_all or not is_collection(snippet.engine), cut=_cut_for(embedder)
             )
-            self._steps = (bounded, usable, self._reader.read, usable, _dated)
+            self._steps += [self._reader.read, self._sources.usable]
+        self._steps.append(_dated)
 
     @property
     def name(self) -> str:

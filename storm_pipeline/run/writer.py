@@ -15,39 +15,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Material(Generic[E]):
-    """What evidence is taken from: by default all that the run has found.
+    """What evidence is taken from: by default all that the run has found."""
 
-    Attributes:
-        outline: of the article, or of a part of it; a section UNTITLED means an article without an outline.
-        conversations: the interviews.
-        before: evidence from before further searches; all of it is kept.
-        draft: text of the sections written so far.
-        only: the snippets to take it from; None for the store. If there are none of these, the interviews alone tell.
-        sections: number of sections that share the article's length with this part.
-    """
-
-    outline: Outline
-    conversations: Sequence[Conversation] = ()
-    before: Evidence[E] | None = None
-    draft: str = ""
+    outline: Outline  # of the article, or of a part of it; a section UNTITLED means an article without an outline
+    conversations: Sequence[Conversation] = ()  # the interviews
+    before: Evidence[E] | None = None  # evidence from before further searches; all of it is kept
+    draft: str = ""  # text of the sections written so far
+    # the snippets to take it from; None for the store. If there are none of these, the interviews alone tell
     only: Sequence[Snippet] | None = None
-    sections: int = 1
+    sections: int = 1  # number of sections that share the article's length with this part
 
 
 @dataclass(frozen=True)
 class Writing(Generic[E]):
-    """A text to be written.
+    """A text to be written."""
 
-    Attributes:
-        outline: of the article; without sections, an article is to be written, else one of them.
-        evidence: what it is written from.
-        conversations: interviews shown in full, where the writer reads them.
-        before: the section as it is, and the evidence that it was written from; None for a new one.
-    """
-
-    outline: Outline
-    evidence: E
+    outline: Outline  # of the article; without sections, an article is to be written, else one of them
+    evidence: E  # what it is written from
+    # interviews shown in full, where the writer reads them
     conversations: Sequence[Conversation] = field(default=(), kw_only=True)
+    # the section as it is, and the evidence that it was written from; None for a new one
     before: tuple[Section, E] | None = field(default=None, kw_only=True)
 
 
