@@ -194,10 +194,8 @@ class Storm:
         Args:
             question: at most 300 characters.
             recipe: ``answer``, or ``answer-no-outline``, the baseline.
-            sinks: as for :meth:`write`.
-            halt: as for :meth:`write`.
 
-        Raises as :meth:`write`.
+        All else is as for :meth:`write`.
         """
         return self.write(question, recipe, sinks=sinks, halt=halt)
 
@@ -214,16 +212,11 @@ class Storm:
         :meth:`resume` begins it, in this process or another.
 
         Args:
-            topic: as for :meth:`write`.
-            recipe: as for :meth:`write` or :meth:`outline`; None is the default.
-            makes: :class:`Article` or :class:`Outline`.
-            outline: the sections of an article, as for :meth:`write`.
+            makes: :class:`Article` or :class:`Outline`; other arguments and errors are those of :meth:`write` and
+                :meth:`outline`, and a ``recipe`` of None is the default.
 
         Returns:
             The folder, which holds the order and these settings.
-
-        Raises:
-            SettingsError, RunError: as :meth:`write`.
         """
         name = _outline_run(recipe or "storm") if makes is Outline else recipe or DEFAULT
         if makes is Article:
@@ -259,11 +252,7 @@ class Storm:
             run: the run's folder.
             kind: what the run makes, :class:`Article` or :class:`Outline`, which is then the type of the result.
             accept_damage: go on although files of the run were lost or changed, so that much may be bought again.
-            sinks: as for :meth:`write`.
-            halt: as for :meth:`write`.
-
-        Returns:
-            The result of the run: an article, or an outline.
+            sinks, halt: as for :meth:`write`.
 
         Raises:
             UntrustedError: another's run names models, addresses or the like, which this object does not override.

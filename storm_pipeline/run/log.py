@@ -11,34 +11,23 @@ from pathlib import Path
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import cannot_write
-from storm_pipeline.run.events import (
-    Degraded,
-    Event,
-    Failed,
-    JsonLinesSink,
-    Noted,
-    Retried,
-    RunFinished,
-    RunStarted,
-    RunStopped,
-    StageFinished,
-    StageStarted,
-)
+from storm_pipeline.run import events
+from storm_pipeline.run.events import Event
 from storm_pipeline.run.integrity import EVENTS
 
 logger = logging.getLogger("storm_pipeline")
 logger.addHandler(logging.NullHandler())
 
 _LEVELS: dict[type[Event], int] = {
-    Failed: logging.ERROR,
-    Degraded: logging.WARNING,
-    Retried: logging.WARNING,
-    RunStopped: logging.WARNING,
-    RunStarted: logging.INFO,
-    RunFinished: logging.INFO,
-    StageStarted: logging.INFO,
-    StageFinished: logging.INFO,
-    Noted: logging.INFO,
+    events.Failed: logging.ERROR,
+    events.Degraded: logging.WARNING,
+    events.Retried: logging.WARNING,
+    events.RunStopped: logging.WARNING,
+    events.RunStarted: logging.INFO,
+    events.RunFinished: logging.INFO,
+    events.StageStarted: logging.INFO,
+    events.StageFinished: logging.INFO,
+    events.Noted: logging.INFO,
 }
 """Levels of events; all others are logged at DEBUG."""
 
@@ -78,7 +67,7 @@ class LogSink:
                 self._file.write("\n")
         except OSError as error:
             raise RunError(f"cannot open {self._path}: {error.strerror}") from error
-        self._lines = JsonLinesSink(self._file)
+        self._lines = events.JsonLinesSink(self._file)
 
     def emit(self, event: Event) -> None:
         """Write and flush one line."""

@@ -78,7 +78,7 @@ def session(
     settings = settled(settings)
     notes = [*_changes(run, before, settings), *filter(None, [less, _model_notice(settings)])]
     run.begin(settings)
-    notes += filter(None, [remember_own(claim_of(run, settings.model_dump(mode="json")))])
+    notes += filter(None, [remember_own(claim_of(run, settings.model_dump(mode="json"))), _fetch_notice(settings)])
     with ExitStack() as stack:
         log = LogSink(run.folder)
         stack.callback(log.close)
@@ -89,8 +89,6 @@ def session(
             with events.in_stage("set-up"):
                 for note in notes:
                     events.noted(note)
-                if notice := _fetch_notice(settings):
-                    events.noted(notice)
                 parts = open_parts(_download_progress(events, control), control.check)
                 if notice := _encoder_notice(settings, parts.embedder):
                     events.noted(notice)
