@@ -49,10 +49,6 @@ class FolderFile:
     settings: Mapping[str, Given]  # what it sets
     claim: Claim | None  # what of it needs the user's consent; None if nothing does
 
-    def claims(self, setting: str) -> bool:
-        """Whether a setting of the file is part of its claim."""
-        return self.claim is not None and not decides_alone(setting, self.settings[setting].value)
-
 
 def configured(
     given: Mapping[str, Any] | None = None, folder: Path | None = None, *, without_untrusted: bool = False
@@ -125,9 +121,10 @@ def _counting(file: FolderFile, own: Mapping[str, Given], *, without_untrusted: 
     counts = file.claim is None or decision(file.claim)
     if counts:
         return layer
+    free = {name: one for name, one in layer.items() if decides_alone(name, one.value)}
     if counts is None and not without_untrusted:
-        return {name: replace(one, claim=file.claim) if file.claims(name) else one for name, one in layer.items()}
-    return {name: one for name, one in layer.items() if not file.claims(name)}
+        return {name: one if name in free else replace(one, claim=file.claim) for name, one in layer.items()}
+    return free
 
 
 def _is_higher_cap(name: str, one: Given, own: Given | None) -> bool:

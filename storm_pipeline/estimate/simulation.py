@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import dspy
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
 from storm_pipeline.errors import StormError
@@ -67,36 +68,32 @@ class Call:
         return count_tokens([self.reply])
 
 
+@dataclass(eq=False)
 class _MadeUpModel:
-    """A DSPy engine that plays a role. Replies are a function of the request.
+    """A DSPy engine that plays a role. Replies are a function of the request."""
 
-    Args:
-        programs: programs of the run; it replies to no others.
-        stage: returns the current stage of the run.
-        calls: each call is appended here, in arbitrary order.
-    """
+    role: Role
+    programs: Programs  # of the run; it replies to no others
+    scenario: Scenario
+    stage: Callable[[], str]  # returns the current stage of the run
+    calls: list[Call]  # each call is appended here, in arbitrary order
 
-    def __init__(
-        self, role: Role, programs: Programs, scenario: Scenario, stage: Callable[[], str], calls: list[Call]
-    ) -> None:
-        self._role = role
-        self._by_instructions = {
-            PromptAdapter().format_system_message(signature): (name, signature)
-            for name, program in programs.named().items()
-            for signature in (predictor.signature for predictor in program.predictors())
+    @cached_property
+    def _by_instructions(self) -> dict[str, tuple[str, type[dspy.Signature]]]:
+        return {
+            PromptAdapter().format_system_message(predictor.signature): (name, predictor.signature)
+            for name, program in self.programs.named().items()
+            for predictor in program.predictors()
         }
-        self._scenario = scenario
-        self._stage = stage
-        self._calls = calls
 
     def complete(self, request: Request) -> Response:
         """Reply to a request of one of the programs, identified by its instructions."""
         system, *messages = str(request.system), *(message.text or "" for message in request.messages)
         program, signature = self._by_instructions[system]
         typical = TYPICAL_REPLIES.get(signature.__name__) or TYPICAL_REPLIES.get(program, DEFAULT_REPLY)
-        reply = str(MadeUpReply(signature, messages[-1], typical, self._scenario, request.config.seed))
+        reply = str(MadeUpReply(signature, messages[-1], typical, self.scenario, request.config.seed))
         max_tokens = request.config.max_tokens
-        self._calls.append(Call(self._stage(), self._role, program, (system, *messages), reply, max_tokens))
+        self.calls.append(Call(self.stage(), self.role, program, (system, *messages), reply, max_tokens))
         return Response(None, request.model, Message.assistant([TextPart(reply)]), "stop", Usage())
 
 
@@ -188,16 +185,15 @@ def _simulation_settings(settings: Settings, scenario: Scenario) -> Settings:
     return settings.model_copy(update={**bounded, **uncapped, **search, "call_attempts": 1, "workers": 1, "seed": 0})
 
 
+@dataclass
 class _MadeUpContents:
-    """A table of contents for any title."""
+    """A table of contents for any title, with the scenario's number of headings."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        self._scenario = scenario
+    scenario: Scenario
 
     def table_of_contents(self, title: str) -> TableOfContents:
-        """A table with the scenario's number of headings."""
         random = SeededRandom(title)
-        return TableOfContents(title, tuple((1, random.words(3)) for _ in range(self._scenario.headings)))
+        return TableOfContents(title, tuple((1, random.words(3)) for _ in range(self.scenario.headings)))
 
 
 def _made_up_search(topic: str, pages: int, scenario: Scenario) -> FakeSearch:

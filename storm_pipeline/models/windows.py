@@ -7,7 +7,11 @@ from storm_pipeline.settings import Role, Settings, is_embedded
 ASSUMED = 16_384
 """Tokens assumed where nobody knows a window, to budget evidence and interviews; prompts are not shortened then."""
 _EVIDENCE = 3 / 8
-"""Share of a window that passages may take; instructions, outline, findings, draft, remarks and reply have the rest."""
+"""Share of a window that passages may take; instructions, outline, findings, draft, remarks and reply have the rest.
+
+1,536 words at 8,192 tokens, where the paper's budgets just fit (1,500, and two thirds of it for an answer); 3,072 at
+16,384; 6,144 at 32,768.
+"""
 _INTERVIEWS = 1 / 2  # share of a window that interviews may take in the prompt that refines an outline
 _TOKENS_A_WORD = 2
 
@@ -24,24 +28,16 @@ def window_of(settings: Settings, role: Role) -> int | None:
     return settings.context or listed_window(name)
 
 
-def evidence_limit(window: int) -> int:
-    """Words of passages for which a section's prompt has room: three eighths of the window, at two tokens a word.
-
-    1,536 words at 8,192 tokens, where the paper's budgets just fit (1,500, and two thirds of it for an answer); 3,072
-    at 16,384; 6,144 at 32,768.
-    """
-    return int(window * _EVIDENCE / _TOKENS_A_WORD)
-
-
 def settled(settings: Settings) -> Settings:
     """The settings with budgets of words for which the models' windows have room; what a run keeps when it is resumed.
 
     Evidence fits the writer and the expert, interviews fit the outliner. What fits already stays.
     """
+    evidence = int(min(_readers(settings).values()) * _EVIDENCE / _TOKENS_A_WORD)
     interviews = int((window_of(settings, "outliner") or ASSUMED) * _INTERVIEWS / _TOKENS_A_WORD)
     return settings.model_copy(
         update={
-            "evidence": min(settings.evidence_words, evidence_limit(min(_readers(settings).values()))),
+            "evidence": min(settings.evidence_words, evidence),
             "outline_words": min(settings.interview_words, interviews),
         }
     )
