@@ -63,6 +63,11 @@ class Journal:
     Args:
         path: the file; None for a journal that keeps nothing.
         read_only: write nothing, and do not create the file.
+
+    Attributes:
+        own_calls: what each call that the run itself made in earlier sessions used, oldest first; None where that is
+            missing. Calls whose replies are taken or marked are included, those copied from another run are not.
+        is_empty: whether the file held no intact record when it was opened.
     """
 
     def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
@@ -70,8 +75,8 @@ class Journal:
         self._lock = threading.Lock()
         self._unused: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
         self._rejected: deque[tuple[str, Mapping[str, str]]] = deque()
-        self._own_calls: list[Any] = []
-        self._is_empty = True
+        self.own_calls: list[Any] = []
+        self.is_empty = True
         self.damaged: tuple[int, ...] = ()
         self._descriptor: int | None = None
         if path is None:
@@ -96,19 +101,6 @@ class Journal:
         """Key → untaken records of this kind from earlier sessions, oldest first."""
         with self._lock:
             return {key: tuple(values) for (kind_, key), values in self._unused.items() if kind_ == kind and values}
-
-    @property
-    def own_calls(self) -> Sequence[Any]:
-        """What each call that the run itself made in earlier sessions used, oldest first; None where that is missing.
-
-        Calls whose replies are taken or marked are included, those copied from another run are not.
-        """
-        return tuple(self._own_calls)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the file held no intact record when it was opened."""
-        return self._is_empty
 
     def add(self, kind: str, key: str, value: Any) -> None:
         """Append a record.
@@ -176,7 +168,7 @@ class Journal:
         for number, line in enumerate(text.splitlines(), 1):
             record = _record(line)
             if record:
-                self._is_empty = False
+                self.is_empty = False
                 self._apply(*record)
             elif line.strip():
                 damaged.append(number)
@@ -185,7 +177,7 @@ class Journal:
     def _apply(self, kind: str, key: str, value: Any) -> None:
         """Add a record of an earlier session to the unused ones, or drop those that it marks."""
         if kind == _REPLY:
-            self._own_calls.append(value.get(_CALL) if isinstance(value, dict) else None)
+            self.own_calls.append(value.get(_CALL) if isinstance(value, dict) else None)
         if kind == _REJECTED:
             records = self._unused[value["kind"], key]
             last = next((n for n in reversed(range(len(records))) if fingerprint(records[n]) == value["value"]), None)
@@ -195,7 +187,7 @@ class Journal:
             for own in [own for own in self._unused if own[0] == key]:
                 self._unused[own] = deque(record for record in self._unused[own] if not _has(record, value))
         elif kind == _COPIED:
-            self._own_calls.clear()
+            self.own_calls.clear()
         else:
             self._unused[kind, key].append(value)
 

@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import wait
 from contextlib import suppress
-from types import TracebackType
 from typing import Self, TypeVar
 
 from storm_pipeline.concurrency import callers_loop, in_own_thread
@@ -157,9 +156,7 @@ class AsyncStream(_RunStream):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.aclose()
 
 
