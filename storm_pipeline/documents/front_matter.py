@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from storm_pipeline.documents.paragraphs import Block
+from storm_pipeline.documents.pdf_record import found_doi
 from storm_pipeline.documents.record import Record
 from storm_pipeline.text.person_names import person_names
 
@@ -15,7 +16,6 @@ _OPENING = re.compile(
 )
 _PROSE_WORDS = 12
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _NO_PERSON = re.compile(
     r"\b(?:journal|review|university|press|institute|department|vol|copyright|received|published)\b|[@©]|https?:", re.I
 )
@@ -38,7 +38,7 @@ def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[s
         title=" ".join(" ".join(one.text.split()) for one in page[first:last]),
         authors="; ".join(_authors(one.text for one in page[last:begin]) if head else ()),
         published=next((found[1] for one in said[: len(furniture) + len(head)] if (found := _YEAR.search(one))), ""),
-        doi=_doi(said),
+        doi=next(filter(None, map(found_doi, said)), ""),
     )
     return record, list(rest)
 
@@ -81,8 +81,3 @@ def _authors(lines: Iterable[str]) -> tuple[str, ...]:
             if not _NO_PERSON.search(line) and (names := person_names(line)):
                 return names
     return ()
-
-
-def _doi(texts: Iterable[str]) -> str:
-    found = next((one for text in texts for one in _DOI.findall(text)), "")
-    return found.rstrip(".,;)]}").lower()

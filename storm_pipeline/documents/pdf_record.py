@@ -12,7 +12,7 @@ _PRISM = tuple(
     f"http://prismstandard.org/namespaces/basic/{version}/" for version in ("2.0", "2.1", "2.2", "3.0", "1.2")
 )
 _DOI_PLACES = (("http://ns.adobe.com/pdfx/1.3/", "doi"), ("http://crossref.org/crossmark/1.0/", "DOI"))
-_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
+_DOI = re.compile(r"(?<!\d)10\.\d{4,9}/[^\s\"<>]+")
 _SCANNED = re.compile(
     r"scan|abbyy|ocr|paper ?capture|canon|xerox|ricoh|konica|epson|tesseract|luradocument|itext", re.I
 )

@@ -104,7 +104,9 @@ _NO_MATCH = 9
 
 
 def _match(topic: str, title: str, text: str, language: str) -> int:
-    """How a page's title or opening matches the topic, best 0."""
+    """How a page's title or opening matches the topic, best -1: Middle Ages are no middle age."""
+    if title.casefold() == topic.casefold():
+        return -1
     wanted = _keys(bare_name(topic), language)
     if _keys(title, language) == _keys(topic, language):
         return 0

@@ -64,7 +64,7 @@ def _asked(doi: str, client: ApiClient) -> Record:
     try:
         answer = client.get_json({}, f"/{doi}")
     except SearchError as error:
-        if "404" in str(error):  # registered elsewhere, or misread
+        if "answered 404" in str(error):  # registered elsewhere, or misread
             return UNKNOWN
         raise
     message = answer.get("message") if isinstance(answer, dict) else None

@@ -15,6 +15,7 @@ _SHORTEST_TOKEN = 16
 _BODY_SECONDS = 30.0
 _MOST_REQUESTS = 100
 _MOST_BYTES = 64 * 1024  # of a request's body
+_MOST_BYTES_OF = {"/check": 16 * 1024 * 1024}  # an article comes with the texts of its sources
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -71,14 +72,15 @@ class Gate:
         if refused := self._refusal(scope["path"], headers):
             await _refuse(send, *refused)
             return
+        most = _MOST_BYTES_OF.get(scope["path"], _MOST_BYTES)
         try:
             async with asyncio.timeout(_BODY_SECONDS):
-                body = await self._body(headers, receive)
+                body = await _body(headers, receive, most)
         except TimeoutError:
             await _refuse(send, 408, f"the body did not arrive within {_BODY_SECONDS:g} seconds")
             return
         if body is None:
-            await _refuse(send, 413, f"the body is larger than {_MOST_BYTES} bytes")
+            await _refuse(send, 413, f"the body is larger than {most} bytes")
             return
         if self._under_way >= _MOST_REQUESTS:
             await _refuse(send, 503, f"{_MOST_REQUESTS} requests are under way: try again later")
@@ -102,19 +104,20 @@ class Gate:
             return 403, "pages of other sites may not call this server"
         return None
 
-    async def _body(self, headers: dict[str, str], receive: Receive) -> bytes | None:
-        """The whole body; None if it is too large."""
-        announced = headers.get("content-length", "")
-        if announced.isdigit() and int(announced) > _MOST_BYTES:
+
+async def _body(headers: dict[str, str], receive: Receive, most: int) -> bytes | None:
+    """The whole body; None if it has more bytes than ``most``."""
+    announced = headers.get("content-length", "")
+    if announced.isdigit() and int(announced) > most:
+        return None
+    body = b""
+    while True:
+        message = await receive()
+        body += bytes(message.get("body", b""))
+        if len(body) > most:
             return None
-        body = b""
-        while True:
-            message = await receive()
-            body += bytes(message.get("body", b""))
-            if len(body) > _MOST_BYTES:
-                return None
-            if not message.get("more_body", False):
-                return body
+        if not message.get("more_body", False):
+            return body
 
 
 def _host(address: str) -> str:

@@ -44,6 +44,12 @@ def posted(service: RunService, order: dict[str, Any]) -> httpx.Response:
     return asyncio.run(asked())
 
 
+def test_an_article_comes_with_pages_of_any_usual_length(service: RunService) -> None:
+    answer = posted(service, ORDER | {"sources": [PAGE | {"text": PAGE["text"] + " And so on." * 20_000}]})
+    assert answer.status_code == 200
+    assert posted(service, ORDER | {"title": "x" * 17_000_000}).status_code == 413
+
+
 def called(service: RunService, order: dict[str, Any]) -> Any:
     from storm_pipeline.server.mcp_tools import SourceSearch, create_mcp_server
 

@@ -211,6 +211,13 @@ def test_crossref_is_asked_by_the_doi() -> None:
     assert (found.record.authors, found.record.work.extent) == ("Helle, Knut", "233-250")
 
 
+def test_a_doi_that_crossref_lacks_is_no_problem_and_another_error_is() -> None:
+    with ScriptedServer(Reply(status=404)) as server:
+        assert with_crossref([UNKNOWN], base_url=f"{server.url}/works")[1] == ""
+    with ScriptedServer(Reply(status=403, body={"message": "404 requests a day are the limit"})) as server:
+        assert "could not be asked" in with_crossref([UNKNOWN], base_url=f"{server.url}/works")[1]
+
+
 def test_without_a_network_one_request_is_tried_and_said() -> None:
     with ScriptedServer(Reply(status=503)) as server:
         found, problem = with_crossref([UNKNOWN, UNKNOWN], base_url=f"{server.url}/works")
@@ -259,10 +266,11 @@ def test_markdown_names_files_with_authors_and_no_folders(tmp_path: Path) -> Non
     )
 
 
-def test_a_doi_on_the_first_page_is_found() -> None:
+@pytest.mark.parametrize("line", ["doi:10.5555/GRAIN.7.", "DOI10.5555/GRAIN.7.", "No. 110.1234/b, 10.5555/GRAIN.7"])
+def test_a_doi_on_the_first_page_is_found(line: str) -> None:
     sheet = papers.Sheet()
     sheet.put(72, 740, "Grain and Hunger", 20, "B")
-    sheet.put(72, 700, "doi:10.5555/GRAIN.7.", 8)
+    sheet.put(72, 700, line, 8)
     sheet.paragraph(72, 660, own_papers.MANUSCRIPT[0], size=11)
     from storm_pipeline.documents.pdf import read_pdf
 

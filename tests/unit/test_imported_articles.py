@@ -5,8 +5,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from imported_cases import DAM, DOCUMENTS, LAKE, by_sentence, cited_articles, headings, passages, read_markdown, rows
 
+from storm_pipeline.documents.articles import AvailablePages, Reference
+from storm_pipeline.documents.articles.markdown import markdown_article
 from storm_pipeline.render.markdown import to_markdown
-from storm_pipeline.types import Article
+from storm_pipeline.types import Article, Citation, Paragraph, Sentence, Snippet, Source
 
 BODY = """# Lake Orrin
 
@@ -119,6 +121,18 @@ def test_an_exported_article_comes_back_from_markdown(article: Article) -> None:
     assert by_sentence(found) == by_sentence(article)
     assert headings(found.sections) == headings(article.sections)
     assert [len(one.sentences) for one in found.lead] == [len(one.sentences) for one in article.lead]
+    assert (found.report.invented_citations, found.report.unavailable_citations) == (0, 0)
+
+
+@pytest.mark.parametrize("note", ["", "A small model planned this article."])
+def test_a_single_source_without_a_link_comes_back_with_its_citation(note: str) -> None:
+    memo = Snippet("corpus:memo.txt", "A memo", "The lake was filled in 1926.")
+    sentence = Sentence("The lake was filled in 1926.", (Citation(memo.source_id, memo.id),))
+    source = Source(memo.source_id, memo.url, memo.title, (memo,))
+    article = Article("Lake", (Paragraph((sentence,)),), (), (source,), note=note)
+    pages = AvailablePages([Reference(memo.url, memo.title, memo.text)])
+    found = markdown_article("Lake", to_markdown(article), pages)
+    assert [len(one.citations) for one in found.sentences()] == [1]
     assert (found.report.invented_citations, found.report.unavailable_citations) == (0, 0)
 
 

@@ -56,6 +56,13 @@ def test_any_text_names_what_is_written_in_it(before: str, name: str, after: str
     assert found or not bare_name(name) or not any(char.isalnum() for char in name) or bare_name(name) != name
 
 
+def test_a_title_as_it_is_goes_before_another_number() -> None:
+    pages = [("Middle age", "Middle age is a time of life."), ("Middle Ages", "The Middle Ages lasted long.")]
+    own = own_page("Middle Ages", pages)
+    assert own is not None
+    assert own.title == "Middle Ages"
+
+
 def test_the_own_page_gives_the_topics_names_and_what_it_is() -> None:
     own = own_page("basil II", [("Basil", "Basil is a herb."), ("Basil II", BASIL)])
     assert own is not None

@@ -225,7 +225,8 @@ def test_a_common_noun_on_another_page_means_one_of_its_own(title: str, text: st
         ("Language cult", "In Selby, the language cult occurs when words die. It is the cult of the state.", False),
         ("History of the cult", "The history of the cult begins in Selby. It ends in the state of the north.", True),
         ("Cult of Selby", "In 1900 the Cult of Selby was a cult in the town of the state and its people.", False),
-        ("Cult building", "Buildings are made of stone. The town of Selby has many buildings of stone.", True),
+        ("Cult building", "A cult building is a house in which a cult meets. The town of Selby has many.", True),
+        ("Cult cream", "Cult cream is a food of milk and sugar. The people of Selby eat cult cream a lot.", False),
     ],
 )
 def test_a_kind_of_what_a_common_noun_means_is_called_so_by_its_page(title: str, text: str, is_part: bool) -> None:
@@ -394,6 +395,8 @@ def test_what_names_the_subject_late_or_beside_another_is_more_remote() -> None:
         ("There is no other cult in Selby.", True),
         ("What looks like a 'cult' is a market.", False),
         ("The temple of Selby has a cult.", True),
+        ("A Selby cult has 93 members.", False),
+        ("In medicine, law, or cult, a Selby is a house.", False),
     ],
 )
 def test_what_denies_a_common_noun_or_quotes_the_word_does_not_tell_of_it(text: str, is_told: bool) -> None:
@@ -416,6 +419,28 @@ def test_the_name_of_a_language_is_no_name_of_what_its_people_make(text: str, is
         "Selbian language", ("Selbian language", "Selbian"), definition="Selbian is a language.", text=text
     )
     assert subject.named_in(text) is is_named
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "New Selby is a group of islands 1,210 km east of West Asia.",
+        "West Asia is less than 500 km away, behind the sea of Selby.",
+        "Selby ends in the north; West Asia is the country's southern neighbour.",
+    ],
+)
+def test_a_distance_does_not_name_the_subject(text: str) -> None:
+    assert not REGION.named_in(text)
+
+
+@pytest.mark.parametrize("text", ["The second is a named body of water.", "Selby occupied a part of the region."])
+def test_what_stands_for_a_thing_before_leans(text: str) -> None:
+    assert leans(text)
+
+
+def test_it_that_stands_for_nothing_gets_no_name() -> None:
+    text = "Since then, it has been more common among historians to refer to the age."
+    assert with_subject(text, "Modern era", "The modern era is a time.", "The modern era is a time.") == text
 
 
 def test_a_title_with_a_comma_is_another_person_of_that_name() -> None:

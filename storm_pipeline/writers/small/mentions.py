@@ -35,6 +35,7 @@ _LIST = re.compile(r"(?:[\w'’-]+(?: [\w'’-]+)?, ){3,}(?:(?:and|or) )?[\w'’
 """Four items or more of one or two words: text, images, sound, and film."""
 _SEVERAL = 2  # other items of a list in which a name tells little
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
+_FIELDS = re.compile(r"In (?:[a-z ]+, )+(?:(?:and|or) )?")  # in medicine, health, or fitness, weight loss is
 _MARKS = tuple("\"“”'‘’")
 _DENIED = re.compile(
     r"\b(?:no(?! other)|not(?! only)|never|nor|neither|without|lacks?|lacking)\b(?:[ ,]+(?!but\b)[\w'’-]+){0,6} $", re.I
@@ -63,7 +64,7 @@ def tells_of(subject: Subject, title: str, text: str) -> bool:
     found = list(subject.mentions(text))
     if not found:
         return subject.named_in(text)
-    asides = (_is_one_of_several, _is_in_a_list, _is_quoted, _is_of_a_word, _is_denied, _is_a_word)
+    asides = (_is_one_of_several, _is_in_a_list, _is_quoted, _is_of_a_word, _is_denied, _is_a_word, _is_of_its_page)
     return not all(
         _is_kind_of_another(subject, text, one) or any(is_so(text, one) for is_so in asides) for one in found
     )
@@ -87,6 +88,12 @@ def _is_quoted(text: str, name: re.Match[str]) -> bool:
 def _is_denied(text: str, name: re.Match[str]) -> bool:
     """Whether a sentence says that something has none of what a common noun means, or is none."""
     return name[0][0].islower() and bool(_DENIED.search(text[: name.start()]))
+
+
+def _is_of_its_page(text: str, name: re.Match[str]) -> bool:
+    """Whether a common noun stands right behind its page's title, as one of that: a neptunium atom; or in a list."""
+    before = text[: name.start()]
+    return name[0][0].islower() and (before.endswith("it ") or bool(_FIELDS.fullmatch(before)))
 
 
 def _is_a_word(text: str, name: re.Match[str]) -> bool:

@@ -19,7 +19,8 @@ _IN_TIME = re.compile(
 )
 """Whose time opens a sentence: Under his reign, …"""
 _EXPLETIVE = re.compile(
-    r"(?:.*?, )?[Ii]t (?:is|was|has been|became|becomes|may be|can be)(?: \w+ly)? \w+ (?:to|that|for)\b"
+    r"(?:.*?, )?[Ii]t (?:is|was|has been|became|becomes|may be|can be)(?: \w+ly| more| most| less)? "
+    r"\w+(?: among [\w ]+?)? (?:to|that|for)\b"
 )
 """It stands for nothing: it is common to …"""
 """A pronoun that is the subject after what opens the sentence: Born in Florence, he …"""
@@ -34,7 +35,8 @@ _BARE = re.compile(
 )
 _OPENS_BACK = re.compile(
     r"(?:(?:since|by|until|before|after|of|for|from|in|with) (?:then|that|this|these|those)|as such|analogous|"
-    r"a related \w+ is|(?:the|a) (?:majority|rest|minority)\b(?! of)|in other \w+,|(?:to|on|in|at) (?:its|their) |"
+    r"a related \w+ is|(?:the|a) (?:majority|rest|minority)\b(?! of)|"
+    r"the (?:first|second|third|last|other) (?:is|was|has|are)\b|in other \w+,|(?:to|on|in|at) (?:its|their) |"
     r"[a-z]+ (?:is|are) then |"
     r"(?:(?:an?|the) )?more (?:modern|recent|advanced|common|general) |"
     r"(?:today|now|later|currently),? (?:they|it|he|she)|the (?:two|three)\b(?! [a-z]+ of)|"

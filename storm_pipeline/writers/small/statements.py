@@ -147,8 +147,9 @@ def _is_a_kind(subject: Subject, page: Snippet) -> bool:
     noun = subject.names[0]
     if re.search(rf"(?<=\w ){noun[0].upper()}{re.escape(noun[1:])} of ", page.text):
         return False  # a name: the House of Romanov
-    if title.startswith(f"{noun} ") and not title.startswith(f"{noun} of ") and not subject.has_namesakes:
-        return True
+    if title.startswith(f"{noun} ") and not title.startswith(f"{noun} of "):
+        opening = re.sub(re.escape(page.title), "it", facts_of(page)[0].text, flags=re.I)
+        return not subject.has_namesakes and subject.named_in(opening)  # ice cream is no ice
     if re.search(rf" of (?:\w+ )?{re.escape(noun)}s?$", title):
         return True
     opening = facts_of(page)[0].text

@@ -28,8 +28,14 @@ _BESIDE = re.compile(
 )
 """What makes a name the end of another thing, or an example beside it: Gothic was succeeded by the Renaissance."""
 _RANKED = re.compile(r"\b(?:\w+est|most[ -]\w+)\b[^.;]{0,60} after (?:the )?$")  # second-largest country after Brazil
-_NEIGHBOUR = re.compile(r"\b(?:border(?:s|ed|ing)?|adjoins?|(?:is|are|lies?|located|situated) between)\b[^.;]*$")
-_SIDE = re.compile(r"(?: [\w-]+){0,2} (?:to|on|in) (?:its|the|their) (?:far )?(?:north|south|east|west)")
+_NEIGHBOUR = re.compile(
+    r"\b(?:border(?:s|ed|ing)?|adjoins?|(?:is|are|lies?|located|situated) between)\b[^.;]*$|"
+    r"\b(?:km|kilomet(?:er|re)s|mi|miles)\b[^.;]* (?:of|from|off) (?:the )?(?:[a-z]+ )*$"
+)
+_SIDE = re.compile(
+    r"(?: [\w-]+){0,2} (?:to|on|in) (?:its|the|their) (?:far )?(?:north|south|east|west)|"
+    r" (?:is|lies) [^.;]*\b(?:away|neighbou?r)\b"
+)
 """What makes a place a neighbour of another: bordered to the north by Mexico; with Mexico to its south."""
 _PLACE_OF = re.compile(
     r"\b(?:Gulf|Bay|Strait|Sea|Valley|University|State|Battle|Treaty|Bank|Isle|Isthmus) of (?:the )?$"
