@@ -8,28 +8,50 @@ import numpy.typing as npt
 
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.facts import without_topic
+from storm_pipeline.retrieval.embedder import Vectors
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]
+_TINY = 1e-6
 _SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numbers count as one finding
 
 
-def fit_of_titles(ctx: RunContext, outline: Outline, vectors: npt.NDArray[np.float32]) -> Matrix:
+def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: Vectors | None = None) -> Matrix:
     """Sections × texts: mean of the cosines to the heading and to the nearest title of the section, heading included.
 
-    Half of the section's mean is subtracted, so that broad headings do not attract everything. ``vectors``: embeddings
-    of the texts, one row per text.
+    Half of the section's mean is subtracted, so that broad headings do not attract everything.
+
+    Args:
+        vectors: embeddings of the texts, one row per text.
+        shared: direction in which neither titles nor texts are compared, a unit vector.
     """
     rows = []
+    texts = vectors if shared is None else _without(shared, vectors)
     for section in outline.sections:
         titles = ctx.store.embed(
             [without_topic(outline.topic, title, ctx.settings.article_language) for title in section.titles()]
         )
-        cosine = titles @ vectors.T
+        cosine = (titles if shared is None else _without(shared, titles)) @ texts.T
         rows.append((cosine[0] + cosine.max(axis=0)) / 2)
     fit = np.asarray(rows, dtype=np.float64)
     return np.asarray(fit - fit.mean(axis=1, keepdims=True) / 2)
+
+
+def fit_of_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> Matrix:
+    """Sections × findings, as :func:`fit_of_titles`, by what tells the findings apart, not by what they all speak of.
+
+    Otherwise a heading whose words are the topic's in another form draws most of them.
+    """
+    vectors = ctx.store.embed([finding.text for finding in findings])
+    shared = vectors.mean(axis=0)
+    return fit_of_titles(ctx, outline, vectors, shared / max(float(np.linalg.norm(shared)), _TINY))
+
+
+def _without(shared: Vectors, vectors: Vectors) -> Vectors:
+    """Unit vectors without their part along ``shared``."""
+    rest = vectors - np.outer(vectors @ shared, shared)
+    return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), _TINY), dtype=np.float32)
 
 
 def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) -> tuple[Sentence, ...]:
@@ -51,7 +73,7 @@ def findings_by_section(
     sections: list[list[Sentence]] = [[] for _ in outline.sections]
     if not findings or not sections:
         return sections
-    fit = fit_of_titles(ctx, outline, ctx.store.embed([finding.text for finding in findings]))
+    fit = fit_of_findings(ctx, outline, findings)
     section_of = {title: i for i, heading in reversed(list(enumerate(outline.sections))) for title in heading.titles()}
     known = {text: section_of[title] for text, title in placed.items() if title in section_of}
     for i in np.argsort(-fit.max(axis=0), kind="stable"):
@@ -63,7 +85,7 @@ def least_fitting(ctx: RunContext, outline: Outline, findings: Sequence[Sentence
     """The findings that match the headings worst, worst first."""
     if not findings or not outline.sections:
         return []
-    fit = fit_of_titles(ctx, outline, ctx.store.embed([finding.text for finding in findings])).max(axis=0)
+    fit = fit_of_findings(ctx, outline, findings).max(axis=0)
     return [findings[i] for i in np.argsort(fit, kind="stable")[:number]]
 
 

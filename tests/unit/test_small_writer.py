@@ -289,6 +289,7 @@ def test_of_what_only_names_one_more_of_its_kind_a_few_are_told() -> None:
         """Each near to the first, and less so to the others."""
         rows = 0.8 * np.eye(len(texts), dtype=np.float32)
         rows[:, 0] = 0.6
+        rows[0, 0] = 1.0
         return rows
 
     own = Snippet("https://example.org/m", "Metal", "A metal is a thing that shines. Every metal bends in the heat.")
@@ -344,6 +345,23 @@ def test_a_sentence_that_lost_a_formula_or_a_date_is_not_told(text: str) -> None
     page = Snippet("https://example.org/x", "Walls of Selby", text)
     with written([OWN, page]) as (ctx, _):
         assert not statements_about(Subject("Orrin Dam", ("Orrin Dam",)), [page], ctx.store)
+
+
+@pytest.mark.parametrize(("nearness", "is_told"), [(0.7, True), (0.37, False)])
+def test_pages_that_have_little_to_do_with_a_common_noun_are_not_told_of(nearness: float, is_told: bool) -> None:
+    own = Snippet("https://example.org/m", "Metal", "A metal is a thing that shines in the sun of the day.")
+    page = Snippet(
+        "https://example.org/b", "Bell", "Bells are made of metal, which bends when men strike it. They hang in towers."
+    )
+
+    def embed(texts: Sequence[str]) -> Any:
+        rows = np.eye(len(texts), dtype=np.float32) * (1 - nearness**2) ** 0.5
+        rows[:, 0] = [1.0 if one.startswith("Metal") else nearness for one in texts]
+        return rows
+
+    store: Any = SimpleNamespace(embed=embed)
+    found = statements_about(subject_of("Metal", sources_of([own])), [own, page], store)
+    assert any(one.fact.title == "Bell" for one in found) is is_told
 
 
 def test_a_page_whose_subject_is_also_called_so_is_of_another_thing() -> None:

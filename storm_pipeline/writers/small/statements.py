@@ -26,6 +26,12 @@ art passes, Sun Tzu does not; higher for a common noun, which is part of other t
 _ON_TOPIC, _COMMON_NOUN, _NAMESAKE = 0.3, 0.36, 0.52
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
 other senses, and for what has namesakes: a kingdom of animals."""
+_BY_OPENING, _BY_SENTENCE, _BY_SHARE = 4.7, 6.3, 2.3
+_NEAR_A_NAME, _NEAR_A_NOUN = 4.2, 6.6
+"""Weights of how near a page's opening and a sentence are to the subject's definition, and of the share of the page's
+sentences that name it; their least sum for a name and for a common noun, below which three of ten and one of seven were
+called off the topic: learned from 282 sentences that two readers labelled (experiments/labels/embedded-statements.csv).
+"""
 _SENSE, _SURE = 0.23, 0.48
 """Minimum cosine of what opens a page to a common noun's own page, both without the noun: a suburb, which is an area,
 is no measure of a surface. Sentences whose nearness to the definition is at least the second need none."""
@@ -105,7 +111,8 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
         for number, fact in _usable(subject, facts, whole=own or snippet.id in parts, own=own)
     ]
     openings = {snippet.id: facts[0].text for snippet, facts in found}
-    return _distinct(_of_the_sense(subject, _relevant(subject, candidates, store), openings, store), store)
+    relevant = _near(subject, _relevant(subject, candidates, store), {one.id: facts for one, facts in found}, store)
+    return _distinct(_of_the_sense(subject, relevant, openings, store), store)
 
 
 def _about_a_part(subject: Subject, snippets: Sequence[Snippet], store: ReferenceStore) -> frozenset[str]:
@@ -205,6 +212,28 @@ def _of_the_sense(
     vectors = store.embed([subject.without_names(text) for text in (subject.text, *(openings[page] for page in pages))])
     cosines = dict(zip(pages, vectors[1:] @ vectors[0], strict=True))
     return [one for one in statements if one not in doubtful or cosines[one.order[0]] >= _SENSE]
+
+
+def _near(
+    subject: Subject, statements: Sequence[Statement], facts: Mapping[str, Sequence[Fact]], store: ReferenceStore
+) -> list[Statement]:
+    """Those of the subject's own pages, and of others those that these pages and their sentences make near enough.
+
+    All of a subject that has no page of its own. ``facts``: of each snippet.
+    """
+    pages = list(dict.fromkeys(one.order[0] for one in statements if not one.own)) if subject.text else []
+    if not pages:
+        return list(statements)
+    vectors = store.embed([subject.described, *(facts[page][0].in_context for page in pages)])
+    opening = dict(zip(pages, vectors[1:] @ vectors[0], strict=True))
+    share = {page: sum(subject.named_in(fact.text) for fact in facts[page]) / len(facts[page]) for page in pages}
+    least = _NEAR_A_NOUN if subject.names[0][:1].islower() else _NEAR_A_NAME
+
+    def nearness(one: Statement) -> float:
+        by_page = _BY_OPENING * opening[one.order[0]] + _BY_SHARE * share[one.order[0]]
+        return float(by_page + _BY_SENTENCE * (one.relevance + one.remoteness))
+
+    return [one for one in statements if one.own or nearness(one) >= least]
 
 
 def _relevant(subject: Subject, candidates: Sequence[Statement], store: ReferenceStore) -> list[Statement]:
