@@ -23,6 +23,7 @@ KEPT = {
     "own-sentences": ("language",),
     "mended-sentences": ("passages", "was"),
     "judged-article": ("version",),
+    "embedded-statements": ("topic_is", "rule"),
 }
 """File → the columns whose values make a row of its table; the columns of the table are its labels."""
 CITATIONS = ("oder-citations", "capable-citations")

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {
-    "core": (("storm_pipeline", "signatures"), 47_500),
+    "core": (("storm_pipeline", "signatures"), 45_750),
     "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 20_500),
     "training": (("training/storm_training",), 3_500),
 }

@@ -1,6 +1,10 @@
 """Labels that readers gave are added up as they are kept."""
 
+import math
+
+import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from storm_benchmarks.labels import CITATIONS, KEPT, citations, counted, labels
 
@@ -37,3 +41,18 @@ def test_a_sentence_that_fails_has_a_class_and_no_other(name: str) -> None:
         assert bool(row["error"]) == (row["label"] != "supported")
         assert int(row["supporting"]) <= int(row["citations"])
         assert (row["label"] == "uncited") == (row["citations"] == "0")
+
+
+def test_the_embedded_writers_weights_are_those_that_the_labels_give() -> None:
+    """Logistic regression of what either reader calls off the topic, as ``writers/small/statements.py`` has it."""
+    rows = labels("embedded-statements")
+    nouns = np.array([row["topic_is"] == "noun" for row in rows])
+    columns = [[float(row[name]) for row in rows] for name in ("opening", "sentence", "share")]
+    off = np.array([row["label"] != "on the topic" for row in rows])
+    fit = LogisticRegression(C=10).fit(np.column_stack([*columns, nouns]), off)
+    *weights, of_noun = -fit.coef_[0]
+    least_name = float(fit.intercept_[0]) + math.log(0.7 / 0.3)  # three of ten
+    least_noun = float(fit.intercept_[0]) - of_noun + math.log(0.85 / 0.15)  # one of seven
+    assert [*weights, least_name, least_noun] == pytest.approx([4.7, 6.3, 2.3, 4.2, 6.6], abs=0.06)
+    told = np.column_stack(columns) @ [4.7, 6.3, 2.3] >= np.where(nouns, 6.6, 4.2)
+    assert [row["rule"] for row in rows] == ["told" if one else "left out" for one in told]
