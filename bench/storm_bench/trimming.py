@@ -70,6 +70,12 @@ def as_text(parts: Sequence[SectionText]) -> str:
     return "\n\n".join(blocks)
 
 
+def as_shown(article: Article, longest: int) -> str:
+    """An article as a grader sees it, of so many words at the most; empty if it has no words besides headings."""
+    parts = trimmed(parts_of(article), longest)
+    return as_text(parts) if any(part.length for part in parts) else ""
+
+
 def _texts(paragraphs: Sequence[Paragraph]) -> tuple[tuple[str, ...], ...]:
     texts = (tuple(s.text for s in paragraph.sentences if s.text.strip()) for paragraph in paragraphs)
     return tuple(sentences for sentences in texts if sentences)

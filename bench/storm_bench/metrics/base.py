@@ -68,6 +68,7 @@ class CaseMetric:
         reference: paper and section of the definition.
         of: the score of a case.
         parameters: what the values depend on besides the case.
+        rests_on: as :attr:`JudgedMetric.rests_on`; empty where no judge is asked.
     """
 
     name: str
@@ -75,10 +76,23 @@ class CaseMetric:
     reference: str
     of: Callable[[Case], Score]
     parameters: Parameters = field(default_factory=dict)
+    rests_on: tuple[tuple[str, tuple[Measure, ...]], ...] = ()
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """One score per case, in order."""
         return [self.of(case) for case in cases]
+
+
+@dataclass(frozen=True)
+class BatchMetric:
+    """A :class:`Metric` whose judges are asked about all cases at once; attributes as of :class:`CaseMetric`."""
+
+    name: str
+    measures: tuple[Measure, ...]
+    reference: str
+    score: Callable[[Sequence[Case]], list[Score]]
+    parameters: Parameters
+    rests_on: tuple[tuple[str, tuple[Measure, ...]], ...]
 
 
 @runtime_checkable

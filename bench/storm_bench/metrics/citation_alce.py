@@ -3,16 +3,18 @@
 Not to be confused with WikiGenBench's measures of the same names (:mod:`.citation_wikigenbench`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from storm_bench.cited_sentences import UNIT, cited_sentences
-from storm_bench.metrics.base import Measure, Score
+from storm_bench.metrics.base import BatchMetric, Measure, Parameters, Score
 from storm_bench.types import Case
 from storm_pipeline.judges.base import CachingJudge, Judge, Question
 from storm_pipeline.judges.citation_quality import AlceVerdict, judge_alce
 
+MEASURES = (Measure("citation_recall_alce"), Measure("citation_precision_alce"))
 
-class CitationAlce:
+
+def citation_alce(judge: Judge, *, expand: bool = False) -> BatchMetric:
     """Citation recall and precision (ALCE): the citation quality in STORM's Table 4.
 
     Recall is the share of all sentences supported by their citations, concatenated in order; a sentence without
@@ -26,29 +28,19 @@ class CitationAlce:
     Args:
         expand: let uncited sentences inherit a neighbour's citations, see :func:`.cited_sentences.cited_sentences`.
     """
+    cached = CachingJudge.of(judge)
 
-    name = "citation_alce"
-    measures = (Measure("citation_recall_alce"), Measure("citation_precision_alce"))
-    rests_on = (("judge", measures),)
-    reference = "Gao et al. 2023 (ALCE), section 3.2; used in Shao et al. 2024 (STORM), section 4.2 and Table 4"
-
-    def __init__(self, judge: Judge, *, expand: bool = False) -> None:
-        self._judge = CachingJudge.of(judge)
-        self._expand = expand
-
-    @property
-    def parameters(self) -> Mapping[str, str | int | float]:
-        """The judge and its parameters, and this metric's own."""
-        own: dict[str, str | int | float] = {"citation": UNIT, "lead": 1, "most_citations": "all"}
-        own |= {"expansion": "official -p"} if self._expand else {}
-        return {"judge": self._judge.name, **self._judge.parameters, **own}
-
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """Judge all sentences of all cases in at most three batches."""
-        articles = [cited_sentences(case.article, expand=self._expand) for case in cases]
+    def score(cases: Sequence[Case]) -> list[Score]:
+        articles = [cited_sentences(case.article, expand=expand) for case in cases]
         asked = [Question(sentence.text, sentence.passages) for own in articles for sentence in own]
-        verdicts = iter(judge_alce(self._judge, asked))
+        verdicts = iter(judge_alce(cached, asked))
         return [_score([next(verdicts) for _ in own]) for own in articles]
+
+    reference = "Gao et al. 2023 (ALCE), section 3.2; used in Shao et al. 2024 (STORM), section 4.2 and Table 4"
+    own: Parameters = {"citation": UNIT, "lead": 1, "most_citations": "all"}
+    expansion = {"expansion": "official -p"} if expand else {}
+    parameters: Parameters = {"judge": judge.name, **judge.parameters, **own, **expansion}
+    return BatchMetric("citation_alce", MEASURES, reference, score, parameters, (("judge", MEASURES),))
 
 
 def _score(verdicts: Sequence[AlceVerdict]) -> Score:

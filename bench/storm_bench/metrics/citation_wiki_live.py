@@ -5,10 +5,10 @@ other systems: statements with the addresses of the pages that they cite.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from storm_bench.metrics.base import Measure, Score
+from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.metrics.statement_coverage import best_scores
 from storm_bench.own_statements import own_statements
 from storm_bench.statement_passages import PASSAGE_WORDS, TOP_PASSAGES, StatementPassages, find_in_text, share
@@ -19,9 +19,15 @@ from storm_pipeline.judges.base import CachingJudge, Judge
 _SUPPORT, _PAIR_SUPPORT, _PAIRS, _HELD = (
     f"citation_{name}_wiki_live" for name in ("support", "pair_support", "pairs", "pages_held")
 )
+MEASURES = (
+    Measure(_SUPPORT),
+    Measure(_PAIR_SUPPORT),
+    Measure(_PAIRS, high=math.inf, better="neither"),
+    Measure(_HELD, better="neither"),
+)
 
 
-class CitationWikiLive:
+def citation_wiki_live(judge: Judge) -> CaseMetric:
     """Share of cited statements that their pages support, and of (statement, page) pairs.
 
     The statements of a system's published article are those published with it. Those of any other article are its
@@ -38,59 +44,43 @@ class CitationWikiLive:
     statements. Here a page supports a statement if one of its five best-matching passages (up to 120 words, under the
     page's title) does, and a sentence that cites is taken as it stands, not split into facts.
     """
+    cached = CachingJudge.of(judge)
 
-    name = "citation_wiki_live"
-    measures = (
-        Measure(_SUPPORT),
-        Measure(_PAIR_SUPPORT),
-        Measure(_PAIRS, high=math.inf, better="neither"),
-        Measure(_HELD, better="neither"),
-    )
-    rests_on = (("judge", measures[:2]),)
-    reference = "Wiki Live Challenge (arXiv 2602.01590), Wiki Fact: citations"
-
-    def __init__(self, judge: Judge) -> None:
-        self._judge = CachingJudge.of(judge)
-
-    @property
-    def parameters(self) -> Mapping[str, str | int | float]:
-        """The judge and its parameters, and length and number of passages."""
-        own: dict[str, str | int | float] = {"passage_words": PASSAGE_WORDS, "passages": TOP_PASSAGES}
-        return {"judge": self._judge.name, **self._judge.parameters, **own}
-
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score per case, in order."""
-        return [self._score(case) for case in cases]
-
-    def _score(self, case: Case) -> Score:
+    def score(case: Case) -> Score:
         cited = own_statements(case)
         dropped = 0 if case.published else case.article.report.unavailable_citations
         pairs = dropped + sum(len(statement.urls) for statement in cited)
-        verdicts = self._verdicts(cited, case.topic.documents)
+        verdicts = _verdicts(cached, cited, case.topic.documents)
         judged = [verdict for own in verdicts for verdict in own]
         by_statement = [any(own) for own in verdicts if own]
-        return {
-            _SUPPORT: share(by_statement),
-            _PAIR_SUPPORT: share(judged),
-            _PAIRS: pairs,
-            _HELD: len(judged) / pairs if pairs else None,
-        }
+        held = len(judged) / pairs if pairs else None
+        return {_SUPPORT: share(by_statement), _PAIR_SUPPORT: share(judged), _PAIRS: pairs, _HELD: held}
 
-    def _verdicts(self, cited: Sequence[CitedStatement], documents: Sequence[TopicDocument]) -> list[list[bool]]:
-        """For each statement, whether each of its held pages supports it."""
-        pages = {source_id(page.url): page for page in documents if page.url and page.text.strip()}
-        citing: dict[str, list[int]] = {}
-        for place, statement in enumerate(cited):
-            for page in filter(pages.__contains__, map(source_id, statement.urls)):
-                citing.setdefault(page, []).append(place)
-        places = [place for own in citing.values() for place in own]
-        found = [
-            one for page, own in citing.items() for one in _passages(pages[page], [cited[place].text for place in own])
-        ]
-        verdicts: list[list[bool]] = [[] for _ in cited]
-        for place, score in zip(places, best_scores(self._judge, found), strict=True):
-            verdicts[place].append(score >= self._judge.threshold)
-        return verdicts
+    return CaseMetric(
+        "citation_wiki_live",
+        MEASURES,
+        "Wiki Live Challenge (arXiv 2602.01590), Wiki Fact: citations",
+        score,
+        {"judge": judge.name, **judge.parameters, "passage_words": PASSAGE_WORDS, "passages": TOP_PASSAGES},
+        (("judge", MEASURES[:2]),),
+    )
+
+
+def _verdicts(judge: Judge, cited: Sequence[CitedStatement], documents: Sequence[TopicDocument]) -> list[list[bool]]:
+    """For each statement, whether each of its held pages supports it."""
+    pages = {source_id(page.url): page for page in documents if page.url and page.text.strip()}
+    citing: dict[str, list[int]] = {}
+    for place, statement in enumerate(cited):
+        for page in filter(pages.__contains__, map(source_id, statement.urls)):
+            citing.setdefault(page, []).append(place)
+    places = [place for own in citing.values() for place in own]
+    found = [
+        one for page, own in citing.items() for one in _passages(pages[page], [cited[place].text for place in own])
+    ]
+    verdicts: list[list[bool]] = [[] for _ in cited]
+    for place, score in zip(places, best_scores(judge, found), strict=True):
+        verdicts[place].append(score >= judge.threshold)
+    return verdicts
 
 
 def _passages(page: TopicDocument, statements: Sequence[str]) -> list[StatementPassages]:

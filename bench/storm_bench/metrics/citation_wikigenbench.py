@@ -4,19 +4,20 @@ Not to be confused with ALCE's measures of the same names (:mod:`.citation_alce`
 jointly and leave each one out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from storm_bench.cited_sentences import UNIT, cited_sentences
 from storm_bench.judges.base import Pair, supported_by
-from storm_bench.metrics.base import Measure, Score
+from storm_bench.metrics.base import BatchMetric, Measure, Score
 from storm_bench.types import Case
 from storm_pipeline.api import words
 from storm_pipeline.judges.base import CachingJudge, Judge
 
 _RECALL, _PRECISION, _RATE = (f"citation_{name}_wikigenbench" for name in ("recall", "precision", "rate"))
+MEASURES = (Measure(_RECALL), Measure(_PRECISION), Measure(_RATE))
 
 
-class CitationWikiGenBench:
+def citation_wikigenbench(judge: Judge) -> BatchMetric:
     """Citation recall, precision and rate (WikiGenBench).
 
     Recall is the share of sentences with at least one citation that supports them alone. Precision is the mean over all
@@ -24,26 +25,22 @@ class CitationWikiGenBench:
     in the papers' tables). Rate is recall weighted by words. All are None for an article without sentences or without
     sources.
     """
+    cached = CachingJudge.of(judge)
 
-    name = "citation_wikigenbench"
-    measures = (Measure(_RECALL), Measure(_PRECISION), Measure(_RATE))
-    rests_on = (("judge", measures),)
-    reference = "WikiGenBench v1, section 3.3; v2, section 3, equations 4 to 6"
-
-    def __init__(self, judge: Judge) -> None:
-        self._judge = CachingJudge.of(judge)
-
-    @property
-    def parameters(self) -> Mapping[str, str | int | float]:
-        """The judge and its parameters, and this metric's own."""
-        return {"judge": self._judge.name, **self._judge.parameters, "citation": UNIT, "lead": 1}
-
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """Judge all citations of all cases in one batch."""
+    def score(cases: Sequence[Case]) -> list[Score]:
         articles = [cited_sentences(case.article) for case in cases]
         pairs = [Pair(passage, s.text) for own in articles for s in own for passage in s.passages]
-        verdicts = iter(supported_by(self._judge, pairs))
+        verdicts = iter(supported_by(cached, pairs))
         return [_score([(s.text, [next(verdicts) for _ in s.passages]) for s in own]) for own in articles]
+
+    return BatchMetric(
+        "citation_wikigenbench",
+        MEASURES,
+        "WikiGenBench v1, section 3.3; v2, section 3, equations 4 to 6",
+        score,
+        {"judge": judge.name, **judge.parameters, "citation": UNIT, "lead": 1},
+        (("judge", MEASURES),),
+    )
 
 
 def _score(judged: Sequence[tuple[str, list[bool]]]) -> Score:

@@ -1,17 +1,17 @@
 """Reference coverage, citation precision and claim coverage as DeepScholar-Bench defines them.
 
 Its nugget coverage is that of the human article's statements, which are the nuggets (:mod:`.statement_coverage`,
-:mod:`.statement_coverage_lm`).
+:mod:`.statements_lm`).
 """
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from statistics import mean
 
 from storm_bench.judges.base import Pair, scores_of, supported_by
-from storm_bench.metrics.base import Measure, Score
+from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.sections import all_paragraphs
 from storm_bench.types import Case, TopicDocument
 from storm_pipeline import Article
@@ -25,9 +25,15 @@ _COVERAGE, _CITED, _PRECISION, _CLAIMS = (
 _FEWEST_CHARACTERS = 50
 _ALIKE = 0.8
 _ARXIV = re.compile(r"arxiv\.org/(?:abs|pdf|html)/(\d{4}\.\d{4,5})", re.I)
+MEASURES = (
+    Measure(_COVERAGE),
+    Measure(_CITED, high=math.inf, better="neither"),
+    Measure(_PRECISION),
+    Measure(_CLAIMS),
+)
 
 
-class DeepScholar:
+def deepscholar(judge: Judge, *, window: int = 1) -> CaseMetric:
     """How much of what the paper cites an article cites, and how far the works that it cites support it.
 
     - ``reference_coverage_deepscholar``: of the works on arXiv that the paper's own related work cites, the share that
@@ -47,34 +53,12 @@ class DeepScholar:
         window: sentences before and after, >= 0; at 0 as the authors' code counts, which reads a sentence's own
             citations only.
     """
+    cached = CachingJudge.of(judge)
 
-    name = "deepscholar"
-    measures = (
-        Measure(_COVERAGE),
-        Measure(_CITED, high=math.inf, better="neither"),
-        Measure(_PRECISION),
-        Measure(_CLAIMS),
-    )
-    rests_on = (("judge", measures[2:]),)
-    reference = "Patel et al. 2025 (DeepScholar-Bench, arXiv 2508.20033), section 4"
-
-    def __init__(self, judge: Judge, *, window: int = 1) -> None:
-        self._judge = CachingJudge.of(judge)
-        self._window = window
-
-    @property
-    def parameters(self) -> Mapping[str, str | int | float]:
-        """The judge and its parameters, and the window."""
-        return {"judge": self._judge.name, **self._judge.parameters, "window": self._window}
-
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score per case, in order."""
-        return [self._score(case) for case in cases]
-
-    def _score(self, case: Case) -> Score:
+    def score(case: Case) -> Score:
         cited = case.article.references
         wanted = [work for work in case.topic.human.references if _ARXIV.search(work.url)]
-        judged = self._judged(case)
+        judged = _judged(cached, case, window)
         return {
             _COVERAGE: mean(any(_same(work, own) for own in cited) for work in wanted) if wanted else None,
             _CITED: len(cited),
@@ -82,22 +66,33 @@ class DeepScholar:
             _CLAIMS: mean(supported for _, supported in judged) if judged else None,
         }
 
-    def _judged(self, case: Case) -> list[tuple[float, bool]]:
-        """Of each sentence that counts, the share of its citations that support it, and whether its window does."""
-        sentences = _sentences(case.article)
-        paper = f"{case.topic.title}\n{case.topic.about}"
-        alone, together = [], []
-        for place, (text, works) in enumerate(sentences):
-            near = sentences[max(0, place - self._window) : place + self._window + 1]
-            window = dict.fromkeys(work for _, own in near for work in own)
-            alone.append([Pair(work, text) for work in works])
-            together.append([Pair("\n".join([*window, paper]), text)] if window else [])
-        counted = [i for i, (text, _) in enumerate(sentences) if len(text) >= _FEWEST_CHARACTERS]
-        scores_of(self._judge, [pair for i in counted for pair in (*alone[i], *together[i])])  # in one batch
-        return [(self._share(alone[i]), self._share(together[i]) == 1) for i in counted]
+    return CaseMetric(
+        "deepscholar",
+        MEASURES,
+        "Patel et al. 2025 (DeepScholar-Bench, arXiv 2508.20033), section 4",
+        score,
+        {"judge": judge.name, **judge.parameters, "window": window},
+        (("judge", MEASURES[2:]),),
+    )
 
-    def _share(self, pairs: Sequence[Pair]) -> float:
-        return mean(map(float, supported_by(self._judge, pairs))) if pairs else 0.0
+
+def _judged(judge: CachingJudge, case: Case, window: int) -> list[tuple[float, bool]]:
+    """Of each sentence that counts, the share of its citations that support it, and whether its window does."""
+    sentences = _sentences(case.article)
+    paper = f"{case.topic.title}\n{case.topic.about}"
+    alone, together = [], []
+    for place, (text, works) in enumerate(sentences):
+        near = sentences[max(0, place - window) : place + window + 1]
+        cited = dict.fromkeys(work for _, own in near for work in own)
+        alone.append([Pair(work, text) for work in works])
+        together.append([Pair("\n".join([*cited, paper]), text)] if cited else [])
+    counted = [i for i, (text, _) in enumerate(sentences) if len(text) >= _FEWEST_CHARACTERS]
+    scores_of(judge, [pair for i in counted for pair in (*alone[i], *together[i])])  # in one batch
+    return [(_share(judge, alone[i]), _share(judge, together[i]) == 1) for i in counted]
+
+
+def _share(judge: CachingJudge, pairs: Sequence[Pair]) -> float:
+    return mean(map(float, supported_by(judge, pairs))) if pairs else 0.0
 
 
 def _sentences(article: Article) -> list[tuple[str, list[str]]]:

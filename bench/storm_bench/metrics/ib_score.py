@@ -1,11 +1,11 @@
 """IB score: does the article contain the facts of the human article's infobox (WikiGenBench v1, section 3.2)?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from storm_bench.judges.model_judge import JudgeModel
-from storm_bench.metrics.base import Measure, Score
+from storm_bench.metrics.base import BatchMetric, Measure, Score
 from storm_bench.signatures.judging import AnswerFromArticle, CompareAnswers
-from storm_bench.trimming import as_text, parts_of, trimmed
+from storm_bench.trimming import as_shown
 from storm_bench.types import Case, Topic
 from storm_pipeline.api import MARKER, Program, tidy
 from storm_pipeline.judges.probability import prompt_fingerprint
@@ -19,9 +19,10 @@ _NON_DESCRIPTIVE_FIELDS = frozenset(
     ["coordinates", "website", "image", "caption", "map", "logo", "isbn", "oclc", "url"]
 )
 """Fields that do not describe the subject; no article is expected to state them."""
+MEASURES = (Measure("ib_score"),)
 
 
-class IbScore:
+def ib_score(model: JudgeModel, *, longest: int = LONGEST) -> BatchMetric:
     """Share of the infobox's fields that the article states.
 
     Each field becomes a question, which is answered from the article alone; the answer is compared with the field's
@@ -32,52 +33,44 @@ class IbScore:
     describe the subject (coordinates, website …) are left out.
 
     Args:
-        longest: maximum words shown; longer articles are trimmed as in :class:`.rubric.RubricGrades`.
+        longest: maximum words shown; longer articles are trimmed as in :func:`.rubric.rubric_grades`.
     """
+    answer = Program(AnswerFromArticle, token_limit=60, greedy=True)
+    compare = Program(CompareAnswers, token_limit=10, greedy=True)
 
-    name = "ib_score"
-    measures = (Measure("ib_score"),)
-    rests_on = (("model", measures),)
-    reference = "WikiGenBench v1, section 3.2, Figure 3 and appendix B.3"
-
-    def __init__(self, model: JudgeModel, *, longest: int = LONGEST) -> None:
-        self._model = model
-        self._longest = longest
-        self._answer = Program(AnswerFromArticle, token_limit=60, greedy=True)
-        self._compare = Program(CompareAnswers, token_limit=10, greedy=True)
-
-    @property
-    def parameters(self) -> Mapping[str, str | int | float]:
-        """The model, its settings, the question, a fingerprint of both prompts, and the longest text."""
-        prompts = prompt_fingerprint(self._answer, self._compare)
-        own: dict[str, str | int | float] = {"question": QUESTION, "prompts": prompts, "longest": self._longest}
-        return {"model": self._model.name, **self._model.settings, **own}
-
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """Answer the questions of all cases in one batch, then compare all answers in another.
-
-        Raises MetricError: the model cannot be called.
-        """
+    def score(cases: Sequence[Case]) -> list[Score]:
+        """Answer the questions of all cases in one batch, then compare all answers in another."""
         asked = [
             (i, question, value, text)
-            for i, (case, text) in enumerate((case, self._text(case)) for case in cases)
+            for i, (case, text) in enumerate((case, as_shown(case.article, longest)) for case in cases)
             for question, value in questions(case.topic)
         ]
         shown = [(i, question, value, text) for i, question, value, text in asked if text]
-        replies = self._model.ask(self._answer, [{"article": text, "question": q} for _, q, _, text in shown])
+        replies = model.ask(answer, [{"article": text, "question": q} for _, q, _, text in shown])
         comparisons = [
             (i, {"question": question, "expected": value, "answer": reply.answer})
             for (i, question, value, _), reply in zip(shown, replies, strict=True)
             if _UNKNOWN not in reply.answer.casefold()
         ]
-        same = self._model.ask(self._compare, [comparison for _, comparison in comparisons])
+        same = model.ask(compare, [comparison for _, comparison in comparisons])
         correct = [i for (i, _), reply in zip(comparisons, same, strict=True) if reply.same]
         fields = [i for i, *_ in asked]
         return [{"ib_score": correct.count(i) / fields.count(i) if i in fields else None} for i in range(len(cases))]
 
-    def _text(self, case: Case) -> str:
-        parts = trimmed(parts_of(case.article), self._longest)
-        return as_text(parts) if any(part.length for part in parts) else ""
+    return BatchMetric(
+        "ib_score",
+        MEASURES,
+        "WikiGenBench v1, section 3.2, Figure 3 and appendix B.3",
+        score,
+        {
+            "model": model.name,
+            **model.settings,
+            "question": QUESTION,
+            "prompts": prompt_fingerprint(answer, compare),
+            "longest": longest,
+        },
+        (("model", MEASURES),),
+    )
 
 
 def questions(topic: Topic) -> list[tuple[str, str]]:

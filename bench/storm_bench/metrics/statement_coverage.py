@@ -1,11 +1,11 @@
 """Statement coverage by the screen: the share of the human article's statements that an article states."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from storm_bench.judges.base import Pair, scores_of
-from storm_bench.metrics.base import Measure, Score
+from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.statement_passages import (
     PASSAGE_WORDS,
     TOP_PASSAGES,
@@ -21,10 +21,12 @@ STATED = 0.75
 """Minimum score at which a passage states a statement. On articles of other systems it finds half of what a reader
 finds stated, and 7 % of the rest (``python -m storm_benchmarks.statements``); at 0.7 most of what it finds would be
 false. Higher than for citations, because all passages are on the topic."""
-_CACHED_TOPICS = 256  # topics whose ceiling is cached
+MEASURES = (Measure("statement_coverage"), Measure("statement_ceiling", better="neither"))
+CACHED_TOPICS = 256
+"""Topics whose ceiling is cached."""
 
 
-class StatementCoverage:
+def statement_coverage(judge: Judge) -> CaseMetric:
     """Share of the human statements that the article states, and that the topic's documents state.
 
     A statement is stated if one of its five best-matching passages (up to 120 words) reaches the screen's threshold.
@@ -32,40 +34,31 @@ class StatementCoverage:
     written from these documents alone. The screen cannot distinguish contradicted from absent statements. Both are None
     without statements, the ceiling also without documents.
 
-    Departures: the benchmark asks a language model about each statement; see :mod:`.statement_coverage_lm`.
+    Departures: the benchmark asks a language model about each statement; see :mod:`.statements_lm`.
     """
+    lock = threading.Lock()
 
-    name = "statement_coverage"
-    measures = (Measure("statement_coverage"), Measure("statement_ceiling", better="neither"))
-    rests_on = (("screen", measures),)
-    reference = "Wiki Live Challenge (arXiv 2602.01590), coverage of the human article's statements"
+    def stated(statements: Sequence[StatementPassages]) -> float | None:
+        return share([score >= judge.threshold for score in best_scores(judge, statements)])
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-        self._ceiling = lru_cache(_CACHED_TOPICS)(self._of_documents)
-        self._lock = threading.Lock()
+    @lru_cache(CACHED_TOPICS)
+    def ceiling(topic: Topic) -> float | None:
+        return stated(find_in_documents(topic))
 
-    @property
-    def parameters(self) -> Mapping[str, str | int | float]:
-        """The judge and its parameters, and length and number of passages."""
-        own: dict[str, str | int | float] = {"passage_words": PASSAGE_WORDS, "passages": TOP_PASSAGES}
-        return {"screen": self._judge.name, **self._judge.parameters, **own}
+    def score(case: Case) -> Score:
+        covered = stated(find_in_article(case.article, case.topic.human.statements))
+        with lock:  # a second thread waits for the cached ceiling
+            most = ceiling(case.topic) if case.topic.documents else None
+        return {"statement_coverage": covered, "statement_ceiling": most}
 
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score per case, in order."""
-        return [self._score(case) for case in cases]
-
-    def _score(self, case: Case) -> Score:
-        stated = self._stated(find_in_article(case.article, case.topic.human.statements))
-        with self._lock:  # a second thread waits for the cached ceiling
-            ceiling = self._ceiling(case.topic) if case.topic.documents else None
-        return {"statement_coverage": share(stated), "statement_ceiling": ceiling}
-
-    def _of_documents(self, topic: Topic) -> float | None:
-        return share(self._stated(find_in_documents(topic)))
-
-    def _stated(self, statements: Sequence[StatementPassages]) -> list[bool]:
-        return [score >= self._judge.threshold for score in best_scores(self._judge, statements)]
+    return CaseMetric(
+        "statement_coverage",
+        MEASURES,
+        "Wiki Live Challenge (arXiv 2602.01590), coverage of the human article's statements",
+        score,
+        {"screen": judge.name, **judge.parameters, "passage_words": PASSAGE_WORDS, "passages": TOP_PASSAGES},
+        (("screen", MEASURES),),
+    )
 
 
 def best_scores(judge: Judge, statements: Sequence[StatementPassages]) -> list[float]:

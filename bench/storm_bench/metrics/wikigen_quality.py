@@ -1,15 +1,15 @@
 """Fluency, informativeness, outline, focus, organisation and coverage, graded 0 to 5 (WikiGenBench v1 B.3, v2 D)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from storm_bench.judges.grading import GradingJudge, GradingRequest, Rubric
 from storm_bench.judges.model_judge import JudgeModel
-from storm_bench.metrics.base import Measure, Score
+from storm_bench.metrics.base import BatchMetric, Measure, Score
 from storm_bench.metrics.rubric import BY_NAME, rubric_fingerprint, writing_task
 from storm_bench.metrics.texts import body_headings
 from storm_bench.sections import all_sections
 from storm_bench.signatures.judging import GradeWriting
-from storm_bench.trimming import as_text, parts_of, trimmed
+from storm_bench.trimming import as_shown
 from storm_bench.types import Case
 from storm_pipeline import Article
 from storm_pipeline.api import Program, words
@@ -29,9 +29,10 @@ def _with_grade_zero(name: str) -> Rubric:
 ORGANISATION, COVERAGE = _with_grade_zero("organisation"), _with_grade_zero("coverage")
 _WRITING = ("fluency", "informativeness")
 _RUBRICS = (OUTLINE, FOCUS, ORGANISATION, COVERAGE)
+MEASURES = tuple(Measure(f"{own}_0_5", low=0, high=5) for own in (*_WRITING, *(r.name for r in _RUBRICS)))
 
 
-class WikiGenQuality:
+def wikigen_quality(model: JudgeModel, grader: GradingJudge, *, longest: int = LONGEST) -> BatchMetric:
     """Six grades of 0 to 5 for writing quality and informativeness.
 
     Fluency and informativeness come from one call (v1, appendix B.3; its third grade, faithfulness, is not reported
@@ -44,67 +45,50 @@ class WikiGenQuality:
 
     Args:
         grader: gives the other grades; may be the same model.
-        longest: maximum words graded; longer articles and sections are trimmed as in :class:`.rubric.RubricGrades`.
+        longest: maximum words graded; longer articles and sections are trimmed as in :func:`.rubric.rubric_grades`.
     """
+    program = Program(GradeWriting, token_limit=40, greedy=True)
 
-    name = "wikigen_quality"
-    measures = tuple(
-        Measure(name, low=0, high=5) for name in (f"{own}_0_5" for own in (*_WRITING, *(r.name for r in _RUBRICS)))
-    )
-    rests_on = (("writing_model", measures[: len(_WRITING)]), ("grader", measures[len(_WRITING) :]))
-    reference = "WikiGenBench v1, section 3 and appendix B.3; v2, section 3 and appendix D"
-
-    def __init__(self, model: JudgeModel, grader: GradingJudge, *, longest: int = LONGEST) -> None:
-        self._model = model
-        self._grader = grader
-        self._longest = longest
-        self._program = Program(GradeWriting, token_limit=40, greedy=True)
-
-    @property
-    def parameters(self) -> Mapping[str, str | int | float]:
-        """The grader and its parameters, a fingerprint of the rubrics, and the longest text.
-
-        Prefixed ``writing_``: the model, its settings and a fingerprint of its prompt.
-        """
-        writing = {"model": self._model.name, **self._model.settings, "prompt": prompt_fingerprint(self._program)}
-        own: dict[str, str | int | float] = {"rubrics": rubric_fingerprint(_RUBRICS), "longest": self._longest}
-        own |= {f"writing_{name}": value for name, value in writing.items()}
-        return {"grader": self._grader.name, **self._grader.parameters, **own}
-
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """Grade all cases in two batches. Raises MetricError: the model or the grader cannot be called."""
-        texts = [self._text(case.article) for case in cases]
+    def score(cases: Sequence[Case]) -> list[Score]:
+        """Grade all cases in two batches."""
+        texts = [as_shown(case.article, longest) for case in cases]
         written = [(case, text) for case, text in zip(cases, texts, strict=True) if text]
-        questions = [{"topic": case.topic.title, "text": text} for case, text in written]
-        writing = iter(self._model.ask(self._program, questions))
-        requests = [self._requests(case, text) for case, text in written]
-        grades = iter(self._grader.grades([request for own in requests for request in own]))
+        writing = iter(model.ask(program, [{"topic": case.topic.title, "text": text} for case, text in written]))
+        requests = [_requests(case, text, longest) for case, text in written]
+        grades = iter(grader.grades([request for own in requests for request in own]))
         scores = iter(
             [
                 _score(case.article, next(writing), [(request, next(grades).score) for request in own])
                 for (case, _), own in zip(written, requests, strict=True)
             ]
         )
-        return [next(scores) if text else {m.name: None for m in self.measures} for text in texts]
+        return [next(scores) if text else {m.name: None for m in MEASURES} for text in texts]
 
-    def _requests(self, case: Case, text: str) -> list[GradingRequest]:
-        article, asked = case.article, writing_task(case.topic.title)
-        requests = [GradingRequest(asked, text, rubric) for rubric in (ORGANISATION, COVERAGE)]
-        if not body_headings(article):
-            return requests
-        requests.append(
-            GradingRequest(f"Write the outline of an article about: {case.topic.title}", _outline(article), OUTLINE)
-        )
-        texts = [(s.heading, self._text(Article(article.title, sections=(s,)))) for s in article.sections]
-        sections = (
-            GradingRequest(f"{asked}\nThis is its section {heading!r}.", own, FOCUS) for heading, own in texts if own
-        )
-        return [*requests, *sections]
+    told = {"model": model.name, **model.settings, "prompt": prompt_fingerprint(program)}
+    own = {"rubrics": rubric_fingerprint(_RUBRICS), "longest": longest, **{f"writing_{n}": v for n, v in told.items()}}
+    return BatchMetric(
+        "wikigen_quality",
+        MEASURES,
+        "WikiGenBench v1, section 3 and appendix B.3; v2, section 3 and appendix D",
+        score,
+        {"grader": grader.name, **grader.parameters, **own},
+        (("writing_model", MEASURES[: len(_WRITING)]), ("grader", MEASURES[len(_WRITING) :])),
+    )
 
-    def _text(self, article: Article) -> str:
-        """The article as trimmed text; empty if it has no words besides headings."""
-        parts = trimmed(parts_of(article), self._longest)
-        return as_text(parts) if any(part.length for part in parts) else ""
+
+def _requests(case: Case, text: str, longest: int) -> list[GradingRequest]:
+    article, asked = case.article, writing_task(case.topic.title)
+    requests = [GradingRequest(asked, text, rubric) for rubric in (ORGANISATION, COVERAGE)]
+    if not body_headings(article):
+        return requests
+    requests.append(
+        GradingRequest(f"Write the outline of an article about: {case.topic.title}", _outline(article), OUTLINE)
+    )
+    texts = [(s.heading, as_shown(Article(article.title, sections=(s,)), longest)) for s in article.sections]
+    sections = (
+        GradingRequest(f"{asked}\nThis is its section {heading!r}.", own, FOCUS) for heading, own in texts if own
+    )
+    return [*requests, *sections]
 
 
 def _score(article: Article, writing: object, graded: Sequence[tuple[GradingRequest, int]]) -> Score:

@@ -17,14 +17,13 @@ from scored_articles import case
 from storm_bench.judges.grading import GradingJudge, GradingRequest, LanguageModelGrader
 from storm_bench.judges.model_judge import JudgeModel, open_judge
 from storm_bench.metrics.base import Metric
-from storm_bench.metrics.ib_score import IbScore, questions
-from storm_bench.metrics.own_statements_lm import OwnStatementsLm
+from storm_bench.metrics.ib_score import ib_score, questions
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
-from storm_bench.metrics.rubric import RUBRICS, RubricGrades, rubric_fingerprint
-from storm_bench.metrics.statement_coverage_lm import StatementCoverageLm
-from storm_bench.metrics.support_errors import SupportErrors
-from storm_bench.metrics.wikigen_quality import COVERAGE, FOCUS, ORGANISATION, OUTLINE, WikiGenQuality
+from storm_bench.metrics.rubric import RUBRICS, rubric_fingerprint, rubric_grades
+from storm_bench.metrics.statements_lm import own_statements_lm, statement_coverage_lm
+from storm_bench.metrics.support_errors import support_errors
+from storm_bench.metrics.wikigen_quality import COVERAGE, FOCUS, ORGANISATION, OUTLINE, wikigen_quality
 from storm_bench.reporting import judges_of
 from storm_bench.types import CitedStatement, HumanArticle, SystemArticle, TopicDocument
 from storm_pipeline.judges.base import Judge
@@ -60,7 +59,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rubric_grades() -> None:
     order = ["Interest", "Coherence", "Relevance", "Broad"]
     grader = ScriptedGrader(lambda work: 1 + order.index(work.rubric.criterion.split()[0]))
-    metric = RubricGrades(grader)
+    metric = rubric_grades(grader)
     found = metric.score([EMPTY, ARTICLE])
     assert found[1] == {"interest": 1.0, "organisation": 2.0, "relevance": 3.0, "coverage": 4.0}
     assert found[0] == dict.fromkeys(found[1])
@@ -75,7 +74,7 @@ def test_rubric_grades() -> None:
 
 def test_a_long_article_is_trimmed_before_it_is_graded() -> None:
     grader = ScriptedGrader(lambda _: 3)
-    RubricGrades(grader, longest=11).score([ARTICLE])
+    rubric_grades(grader, longest=11).score([ARTICLE])
     assert "400" not in grader.requests[0].text
     assert "1931" in grader.requests[0].text
 
@@ -89,7 +88,7 @@ def test_quality_of_wikigenbench() -> None:
     grader = ScriptedGrader(grade)
     reply = json.dumps({"fluency": 5, "informativeness": 1})
     with FakeModel({"GradeWriting": reply}) as server:
-        metric = WikiGenQuality(open_judge(server.lm, FAST), grader)
+        metric = wikigen_quality(open_judge(server.lm, FAST), grader)
         undivided = case(section(UNTITLED, "Nothing but text."))
         found = metric.score([ARTICLE, EMPTY, case(lead=(Sentence("Only a lead."),)), undivided])
         assert len(server.asked) == 3
@@ -125,7 +124,7 @@ def compared(user: str) -> str:
 
 def test_ib_score() -> None:
     with FakeModel({"AnswerFromArticle": answered, "CompareAnswers": compared}) as server:
-        metric = IbScore(open_judge(server.lm, FAST))
+        metric = ib_score(open_judge(server.lm, FAST))
         found = metric.score([ARTICLE, EMPTY, case(section("One", "Text."))])
         assert found == [{"ib_score": 1 / 3}, {"ib_score": 0.0}, {"ib_score": None}]
         assert len(server.of("AnswerFromArticle")) == 3
@@ -155,7 +154,7 @@ def test_classes_of_unsupported_sentences() -> None:
         return json.dumps({"error": "paraphrase" if "1920" in user else "inference"})
 
     with FakeModel({"ClassifyUnsupported": error}) as server:
-        metric = SupportErrors(judge, open_judge(server.lm, FAST))
+        metric = support_errors(judge, open_judge(server.lm, FAST))
         first, second, third = metric.score(
             [judged, case(section("One", sentence("The dam was begun in 1931.", PAGE)), sources=(PAGE,)), EMPTY]
         )
@@ -190,14 +189,14 @@ def test_statements_that_an_article_states_contradicts_or_leaves_out() -> None:
     )
     topic = replace(ARTICLE.topic, human=replace(ARTICLE.topic.human, statements=told), documents=(page,))
     with FakeModel({"FindStatement": found}) as server:
-        metric = StatementCoverageLm(open_judge(server.lm, FAST))
+        metric = statement_coverage_lm(open_judge(server.lm, FAST))
         first, second = metric.score([replace(ARTICLE, topic=topic), replace(EMPTY, topic=topic)])
         assert len(server.of("FindStatement")) == 3 + 3, "what shares no word with a passage is not asked about"
     assert first == {"statement_coverage_lm": 1 / 4, "statement_conflict_lm": 1 / 4, "statement_ceiling_lm": 1 / 4}
     assert second == {"statement_coverage_lm": 0, "statement_conflict_lm": 0, "statement_ceiling_lm": 1 / 4}
     bare = replace(ARTICLE, topic=replace(topic, documents=()))
     with FakeModel({"FindStatement": found}) as server:
-        metric = StatementCoverageLm(open_judge(server.lm, FAST))
+        metric = statement_coverage_lm(open_judge(server.lm, FAST))
         assert metric.score([bare, ARTICLE]) == [{**first, "statement_ceiling_lm": None}, dict.fromkeys(first)]
 
 
@@ -208,7 +207,7 @@ def test_an_articles_own_statements_against_the_human_article() -> None:
     # Sentences: another year, the same words, and neither. Statements: the same words, neither, and no word in common.
     ours, theirs = replace(ARTICLE, topic=topic), replace(ARTICLE, topic=topic, system="alpha")
     with FakeModel({"FindStatement": found}) as server:
-        metric = OwnStatementsLm(open_judge(server.lm, FAST))
+        metric = own_statements_lm(open_judge(server.lm, FAST))
         first, second, empty, bare = metric.score([ours, theirs, replace(EMPTY, topic=topic), ARTICLE])
         asked = [re.findall(r"Statement: (.*?)(?:\n|$)", one.prompt)[-1] for one in server.of("FindStatement")]
     assert first == {"own_statement_support_lm": 1 / 3, "own_statement_conflict_lm": 1 / 3}

@@ -12,8 +12,8 @@ from scored_articles import case
 
 from storm_bench.cited_sentences import cited_sentences
 from storm_bench.judges.base import Pair
-from storm_bench.metrics.citation_alce import CitationAlce
-from storm_bench.metrics.citation_wikigenbench import CitationWikiGenBench
+from storm_bench.metrics.citation_alce import citation_alce
+from storm_bench.metrics.citation_wikigenbench import citation_wikigenbench
 from storm_bench.types import Case
 from storm_pipeline.judges.base import CachingJudge
 from storm_pipeline.types import Paragraph, Sentence, Source
@@ -27,8 +27,8 @@ def needs(passage: str, claim: str) -> bool:
 
 
 def scores(judged: Case, **options: int | None) -> dict[str, float | None]:
-    found = dict(CitationAlce(ScriptedSupportJudge(needs), **options).score([judged])[0])  # type: ignore[arg-type]
-    return found | dict(CitationWikiGenBench(ScriptedSupportJudge(needs)).score([judged])[0])
+    found = dict(citation_alce(ScriptedSupportJudge(needs), **options).score([judged])[0])  # type: ignore[arg-type]
+    return found | dict(citation_wikigenbench(ScriptedSupportJudge(needs)).score([judged])[0])
 
 
 def test_a_case_by_hand() -> None:
@@ -93,9 +93,9 @@ def test_equal_pairs_are_judged_once_and_in_few_batches() -> None:
     judge = ScriptedSupportJudge(needs)
     shared = CachingJudge(judge)
     own = case(section("One", *[sentence("alpha beta.", A, B, C)] * 9), sources=(A, B, C))
-    CitationAlce(shared).score([own, own])
+    citation_alce(shared).score([own, own])
     assert len(judge.batches) == 3
-    CitationWikiGenBench(shared).score([own, own])
+    citation_wikigenbench(shared).score([own, own])
     asked = [pair for batch in judge.batches for pair in batch]
     assert len(asked) == len(set(asked)) == 7
     assert judge.batches[0] == (Pair("a\nalpha\nb\nbeta\nc\ngamma", "alpha beta."),)
@@ -103,7 +103,7 @@ def test_equal_pairs_are_judged_once_and_in_few_batches() -> None:
 
 def test_the_parameters() -> None:
     judge = ScriptedSupportJudge(needs, threshold=0.7)
-    assert CitationAlce(judge).parameters == {
+    assert citation_alce(judge).parameters == {
         "judge": "test double",
         "threshold": 0.7,
         "citation": "each cited chunk",
@@ -147,7 +147,7 @@ def cited_pages(s: Sentence) -> list[Source]:
 
 @given(_cases)
 def test_alce_agrees_with_its_definition(judged: Case) -> None:
-    found = CitationAlce(ScriptedSupportJudge(whim)).score([judged])[0]
+    found = citation_alce(ScriptedSupportJudge(whim)).score([judged])[0]
     if not list(judged.article.sentences()):
         assert set(found.values()) == {None}
         return
@@ -158,7 +158,7 @@ def test_alce_agrees_with_its_definition(judged: Case) -> None:
 
 @given(st.lists(_cases, max_size=3))
 def test_in_range_precision_below_recall_and_alone_or_together_the_same(several: list[Case]) -> None:
-    for metric in (CitationAlce(ScriptedSupportJudge(whim)), CitationWikiGenBench(ScriptedSupportJudge(whim))):
+    for metric in (citation_alce(ScriptedSupportJudge(whim)), citation_wikigenbench(ScriptedSupportJudge(whim))):
         together = metric.score(several)
         assert together == list(itertools.chain.from_iterable(metric.score([own]) for own in several))
         for found in together:
@@ -173,8 +173,8 @@ def test_a_judge_that_always_says_yes_or_no(judged: Case) -> None:
     share = [bool(s.citations) for s in judged.article.sentences()]
     if not share:
         return
-    yes = CitationAlce(ScriptedSupportJudge(lambda *_: 1)).score([judged])[0]
-    no = CitationAlce(ScriptedSupportJudge(lambda *_: 0)).score([judged])[0]
+    yes = citation_alce(ScriptedSupportJudge(lambda *_: 1)).score([judged])[0]
+    no = citation_alce(ScriptedSupportJudge(lambda *_: 0)).score([judged])[0]
     assert yes["citation_recall_alce"] == pytest.approx(sum(share) / len(share))
     assert yes["citation_precision_alce"] == (1.0 if any(share) else None)
     assert no["citation_recall_alce"] == 0

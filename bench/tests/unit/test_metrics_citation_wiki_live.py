@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judge_doubles import ScriptedSupportJudge
 
-from storm_bench.metrics.citation_wiki_live import CitationWikiLive
+from storm_bench.metrics.citation_wiki_live import citation_wiki_live
 from storm_bench.types import Case, CitedStatement, HumanArticle, SystemArticle, Topic, TopicDocument
 from storm_pipeline.identity import source_id
 from storm_pipeline.judges.screen import ScreenJudge
@@ -32,7 +32,7 @@ def said_in(passage: str, claim: str) -> float:
 
 
 def scored(case: Case) -> Mapping[str, float | None]:
-    found = CitationWikiLive(ScriptedSupportJudge(said_in)).score([case])[0]
+    found = citation_wiki_live(ScriptedSupportJudge(said_in)).score([case])[0]
     return {name.removeprefix("citation_").removesuffix("_wiki_live"): value for name, value in found.items()}
 
 
@@ -89,7 +89,7 @@ def test_dropped_citations_are_pairs_without_a_page() -> None:
 
 def test_a_page_supports_by_its_title_and_passage_together() -> None:
     judge = ScriptedSupportJudge(lambda passage, _: float(passage.startswith("The dam\n")))
-    found = CitationWikiLive(judge).score([published(STATED[0])])[0]
+    found = citation_wiki_live(judge).score([published(STATED[0])])[0]
     assert found["citation_pair_support_wiki_live"] == 1 / 2
 
 
@@ -136,4 +136,4 @@ def test_a_page_that_is_not_held_changes_no_verdict(stated: list[CitedStatement]
 
 def test_the_parameters_include_all_of_the_judges() -> None:
     judge = ScreenJudge(HashingEmbedder())
-    assert {"judge": judge.name, **judge.parameters}.items() <= CitationWikiLive(judge).parameters.items()
+    assert {"judge": judge.name, **judge.parameters}.items() <= citation_wiki_live(judge).parameters.items()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judge_doubles import ScriptedSupportJudge
 
-from storm_bench.metrics.deepscholar import DeepScholar
+from storm_bench.metrics.deepscholar import deepscholar
 from storm_bench.types import Case, HumanArticle, Topic, TopicDocument
 from storm_pipeline.identity import source_id
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
@@ -35,7 +35,7 @@ def case(*sentences: tuple[str, tuple[int, ...]], about: str = "") -> Case:
 
 
 def scored(one: Case, **options: int) -> dict[str, float | None]:
-    (score,) = DeepScholar(ScriptedSupportJudge(lambda passage, claim: claim in passage), **options).score([one])
+    (score,) = deepscholar(ScriptedSupportJudge(lambda passage, claim: claim in passage), **options).score([one])
     return {name.removesuffix("_deepscholar"): value for name, value in score.items()}
 
 

@@ -15,7 +15,7 @@ from scored_articles import case as written
 
 from storm_bench.cited_sentences import cited_sentences
 from storm_bench.metrics.article_entity_recall import article_entity_recall
-from storm_bench.metrics.citation_alce import CitationAlce
+from storm_bench.metrics.citation_alce import citation_alce
 from storm_bench.metrics.heading_entity_recall import heading_entity_recall
 from storm_bench.metrics.official import cut_headings, heading_pair, plain
 from storm_bench.metrics.rouge import rouge, rouge_body
@@ -110,11 +110,11 @@ def test_uncited_sentences_inherit_a_neighbours_citations_by_hand() -> None:
     expanded = [s.passages for s in cited_sentences(judged.article, expand=True)]
     assert expanded == [("a\nalpha",), ("a\nalpha",), ("b\nbeta",), ("b\nbeta",), ("b\nbeta",), ()]
     supports = ScriptedSupportJudge(lambda passage, claim: claim.rstrip(".").lower() in passage)
-    found = CitationAlce(supports).score([judged])[0]
+    found = citation_alce(supports).score([judged])[0]
     assert (found["citation_recall_alce"], found["citation_precision_alce"]) == (2 / 6, 1.0)
-    found = CitationAlce(supports, expand=True).score([judged])[0]
+    found = citation_alce(supports, expand=True).score([judged])[0]
     assert (found["citation_recall_alce"], found["citation_precision_alce"]) == (4 / 6, 4 / 5)
-    assert CitationAlce(supports, expand=True).parameters != CitationAlce(supports).parameters
+    assert citation_alce(supports, expand=True).parameters != citation_alce(supports).parameters
 
 
 def test_freshwiki_brings_its_published_text(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from judge_doubles import ScriptedSupportJudge
 
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
-from storm_bench.metrics.statement_coverage import STATED, StatementCoverage, best_scores
+from storm_bench.metrics.statement_coverage import STATED, best_scores, statement_coverage
 from storm_bench.statement_passages import (
     PASSAGE_WORDS,
     TOP_PASSAGES,
@@ -45,7 +45,7 @@ def said_in(passage: str, claim: str) -> float:
 
 
 def scored(article: Article, topic: Topic = TOPIC) -> dict[str, float | None]:
-    return dict(StatementCoverage(ScriptedSupportJudge(said_in)).score([Case(topic, article)])[0])
+    return dict(statement_coverage(ScriptedSupportJudge(said_in)).score([Case(topic, article)])[0])
 
 
 def test_shares_of_what_is_stated() -> None:
@@ -68,7 +68,7 @@ def test_undefined_values() -> None:
 
 def test_the_pages_of_a_topic_are_judged_once() -> None:
     judge = ScriptedSupportJudge(said_in)
-    metric = StatementCoverage(judge)
+    metric = statement_coverage(judge)
     metric.score([Case(TOPIC, generated(lead="Orrin is a lake.")), Case(TOPIC, generated(lead="It is deep."))])
     assert len(judge.batches) == 3
     metric.score([Case(TOPIC, generated(lead="Orrin is a lake."))])

@@ -17,9 +17,9 @@ from storm_bench.errors import ExperimentError
 from storm_bench.judges.model_judge import open_judge
 from storm_bench.metrics.base import Measure
 from storm_bench.metrics.bleu import bleu
-from storm_bench.metrics.citation_alce import CitationAlce
-from storm_bench.metrics.support_errors import SupportErrors
-from storm_bench.metrics.wikigen_quality import WikiGenQuality
+from storm_bench.metrics.citation_alce import citation_alce
+from storm_bench.metrics.support_errors import support_errors
+from storm_bench.metrics.wikigen_quality import wikigen_quality
 from storm_bench.reporting import (
     ExperimentResults,
     JudgedMeasures,
@@ -162,7 +162,7 @@ def test_a_topic_counts_once_whatever_its_seeds() -> None:
 
 
 def test_the_judge_of_a_metric() -> None:
-    metric = CitationAlce(ScriptedSupportJudge(lambda passage, claim: 1.0))
+    metric = citation_alce(ScriptedSupportJudge(lambda passage, claim: 1.0))
     (found,) = judges_of(metric, {"judge": KNOWN[0]})
     assert found.measures == ("citation_recall_alce", "citation_precision_alce")
     assert found.judge == "test double"
@@ -173,7 +173,7 @@ def test_the_judge_of_a_metric() -> None:
 def test_a_models_measures_do_not_get_the_support_judges_calibration() -> None:
     model = open_judge("openai/fake@http://127.0.0.1:9/v1")
     support, errors = judges_of(
-        SupportErrors(ScriptedSupportJudge(lambda passage, claim: 1.0), model), {"judge": KNOWN[0]}
+        support_errors(ScriptedSupportJudge(lambda passage, claim: 1.0), model), {"judge": KNOWN[0]}
     )
     assert (support.measures, support.judge, support.calibration) == (
         ("unsupported",),
@@ -181,6 +181,6 @@ def test_a_models_measures_do_not_get_the_support_judges_calibration() -> None:
         KNOWN[0],
     )
     assert (errors.measures[0], errors.judge, errors.calibration) == ("error_uncited", "openai/fake", None)
-    writing, rest = judges_of(WikiGenQuality(model, ScriptedGrader(lambda _: 3)))
+    writing, rest = judges_of(wikigen_quality(model, ScriptedGrader(lambda _: 3)))
     assert (writing.measures, writing.judge) == (("fluency_0_5", "informativeness_0_5"), "openai/fake")
     assert (rest.measures[0], rest.judge) == ("outline_0_5", "test double")
