@@ -1,14 +1,14 @@
 """Executors run independent jobs on threads of this process or on a Ray cluster."""
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
-from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Self, TypeVar
 
 from storm_pipeline import SettingsError
 from storm_pipeline.api import Tasks
@@ -28,13 +28,29 @@ class JobLost:
     reason: str  # the error it raised, or why its worker died
 
 
-class Executor(Protocol):
-    """Runs jobs concurrently. A context manager; ``run`` may be called repeatedly, but not concurrently."""
+class Executor(ABC):
+    """Runs jobs concurrently. A context manager; ``run`` may be called repeatedly, but not concurrently.
 
-    @property
-    def name(self) -> str:
-        """Its name on the command line."""
+    Args:
+        at_once: maximum concurrent jobs, at least 1.
 
+    Attributes:
+        name: its name on the command line.
+
+    Raises:
+        SettingsError: a value is invalid.
+    """
+
+    name: str
+
+    def __init__(self, at_once: int = 1) -> None:
+        if at_once < 1:
+            raise SettingsError(f"{at_once} concurrent jobs is out of range: at least 1 is needed")
+        self._at_once = at_once
+        self._stopped = threading.Event()
+        self._halts: set[threading.Event] = set()
+
+    @abstractmethod
     def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R | JobLost]]:
         """Run every job and yield results in order of completion.
 
@@ -56,15 +72,30 @@ class Executor(Protocol):
         May be called from any thread or signal handler. Jobs that stop cleanly still yield results; jobs that had not
         started do not.
         """
+        self._stopped.set()
+        for halt in tuple(self._halts):
+            halt.set()
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - threads need none
         """Release the executor's resources. May be called repeatedly."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _halt_of_run(self) -> Iterator[threading.Event]:
+        """The event that stops one run; already set if the executor was stopped earlier."""
+        halt = threading.Event()
+        self._halts.add(halt)
+        if self._stopped.is_set():
+            halt.set()
+        try:
+            yield halt
+        finally:
+            self._halts.discard(halt)
 
 
 def open_executor(name: str, *, at_once: int = 1, address: str = "") -> Executor:
@@ -89,22 +120,14 @@ def open_executor(name: str, *, at_once: int = 1, address: str = "") -> Executor
     raise SettingsError(f"unknown executor {name!r}: use 'local' or 'ray'")
 
 
-class LocalExecutor:
-    """Runs jobs on threads of this process.
-
-    Args:
-        at_once: maximum concurrent jobs, at least 1.
-    """
+class LocalExecutor(Executor):
+    """Runs jobs on threads of this process."""
 
     name = "local"
 
-    def __init__(self, at_once: int = 1) -> None:
-        self._at_once = checked_at_once(at_once)
-        self._halts = HaltSignals()
-
     def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R | JobLost]]:
         """As :meth:`Executor.run`; results are not copied."""
-        with self._halts.for_run() as halt, Tasks(self._at_once) as tasks:
+        with self._halt_of_run() as halt, Tasks(self._at_once) as tasks:
 
             def begin(job: J) -> Future[R]:
                 return tasks.start(run_with_halt, halt, work, job)
@@ -113,19 +136,6 @@ class LocalExecutor:
                 for job, future in ended:
                     error = future.exception()
                     yield job, JobLost(one_line(error)) if error else future.result()
-
-    def stop(self) -> None:
-        """As :meth:`Executor.stop`."""
-        self._halts.stop()
-
-    def close(self) -> None:
-        """Nothing to release."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 def job_halt() -> threading.Event:
@@ -137,32 +147,6 @@ def run_with_halt(halt: threading.Event, work: Callable[[J], R], job: J) -> R:
     """Run a job with ``halt`` as its :func:`job_halt`; call it in a separate context."""
     _halt.set(halt)
     return work(job)
-
-
-class HaltSignals:
-    """Stop signals of an executor's runs."""
-
-    def __init__(self) -> None:
-        self._stopped = threading.Event()
-        self._halts: set[threading.Event] = set()
-
-    @contextmanager
-    def for_run(self) -> Iterator[threading.Event]:
-        """The event of one run; already set if the executor was stopped earlier."""
-        halt = threading.Event()
-        self._halts.add(halt)
-        if self._stopped.is_set():
-            halt.set()
-        try:
-            yield halt
-        finally:
-            self._halts.discard(halt)
-
-    def stop(self) -> None:
-        """Set the events of all current and future runs."""
-        self._stopped.set()
-        for halt in tuple(self._halts):
-            halt.set()
 
 
 def run_concurrently(
@@ -207,10 +191,3 @@ def run_concurrently(
 def one_line(error: BaseException) -> str:
     """An exception's type and message on one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
-
-
-def checked_at_once(at_once: int) -> int:
-    """Return ``at_once`` if it is valid. Raises SettingsError: it is less than 1."""
-    if at_once < 1:
-        raise SettingsError(f"{at_once} concurrent jobs is out of range: at least 1 is needed")
-    return at_once

@@ -7,17 +7,16 @@ import socket
 import sys
 import sysconfig
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, TypeVar
 
 from storm_bench.experiments.executors import (
     POLL_SECONDS,
-    HaltSignals,
+    Executor,
     JobLost,
-    checked_at_once,
     one_line,
     run_concurrently,
     run_with_halt,
@@ -32,7 +31,7 @@ _OBJECT_STORE_BYTES = 128 * 2**20  # shared memory of a new local Ray; jobs and 
 _CONNECT_TIMEOUT = 10.0  # seconds to wait for a connection to the cluster's head
 
 
-class RayExecutor:
+class RayExecutor(Executor):
     """Runs jobs in workers of a Ray cluster or of a new local Ray. A context manager.
 
     Every machine of a cluster needs the same packages, checkout and folders under the same paths (a shared file
@@ -57,44 +56,51 @@ class RayExecutor:
     name = "ray"
 
     def __init__(self, address: str = "", *, at_once: int = 1, max_retries: int = 3) -> None:
+        super().__init__(at_once)
         if max_retries < 0:
             raise SettingsError("max_retries of the executor 'ray' must be at least 0")
         self._address = _checked_address(address)
-        self._at_once = checked_at_once(at_once)
         self._max_retries = max_retries
-        self._halts = HaltSignals()
         self._started_ray = False
         self._ray = _import_ray()
 
     def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R | JobLost]]:
-        """As :meth:`storm_bench.experiments.executors.Executor.run`; workers use this process's working directory.
+        """As :meth:`Executor.run`; workers use this process's working directory, and are told of a stop meanwhile.
 
         Raises SettingsError: Ray cannot be started, or no cluster answers.
         """
         self._connect()
-        submitted = _Submitted[J, R](self._ray, self._task(), work)
-        with self._halts.for_run() as halt, closing(submitted.each(jobs, self._at_once, halt)) as ended:
+        task = self._task()
+        refs: dict[Future[R], Any] = {}
+        cancelled = threading.Event()
+
+        def begin(job: J) -> Future[R]:
+            ref = task.remote(work, job, str(Path.cwd()))
+            future: Future[R] = ref.future()
+            refs[future] = ref
+            return future
+
+        def cancel_all() -> None:
+            for ref in () if cancelled.is_set() else refs.values():
+                self._ray.cancel(ref)
+            cancelled.set()
+
+        with (
+            self._halt_of_run() as halt,
+            closing(run_concurrently(begin, jobs, at_once=self._at_once, halt=halt, on_halt=cancel_all)) as ended,
+        ):
             for job, future in ended:
+                del refs[future]
                 error = future.exception()
                 if halt.is_set() and isinstance(error, self._ray.exceptions.TaskCancelledError):
                     continue  # it had not started
                 yield job, JobLost(one_line(getattr(error, "cause", error))) if error else future.result()
-
-    def stop(self) -> None:
-        """As :meth:`storm_bench.experiments.executors.Executor.stop`; workers are notified while ``run`` waits."""
-        self._halts.stop()
 
     def close(self) -> None:
         """Shut Ray down if this executor started it. May be called repeatedly."""
         if self._started_ray:
             self._started_ray = False
             self._ray.shutdown(wait_for_processes=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     def _connect(self) -> None:
         if not self._ray.is_initialized():
@@ -129,40 +135,6 @@ class RayExecutor:
         path = os.pathsep.join(_import_path())
         env = {"runtime_env": {"env_vars": {"PYTHONPATH": path}}} if path else {}
         return self._ray.remote(max_retries=self._max_retries, num_cpus=1, **env)(_run_in_worker)
-
-
-class _Submitted(Generic[J, R]):
-    """The jobs of a run that were submitted to Ray."""
-
-    def __init__(self, ray: Any, task: Any, work: Callable[[J], R]) -> None:
-        self._ray = ray
-        self._task = task
-        self._work = work
-        self._refs: dict[Future[R], Any] = {}
-        self._cancelled = False
-
-    def each(
-        self, jobs: Iterable[J], at_once: int, halt: threading.Event
-    ) -> "Generator[tuple[J, Future[R]], None, None]":
-        """Yield each job when it ends."""
-        with closing(
-            run_concurrently(self._begin, jobs, at_once=at_once, halt=halt, on_halt=self._cancel_all)
-        ) as ended:
-            for job, future in ended:
-                del self._refs[future]
-                yield job, future
-
-    def _begin(self, job: J) -> "Future[R]":
-        ref = self._task.remote(self._work, job, str(Path.cwd()))
-        future: Future[R] = ref.future()
-        self._refs[future] = ref
-        return future
-
-    def _cancel_all(self) -> None:
-        if not self._cancelled:
-            self._cancelled = True
-            for ref in self._refs.values():
-                self._ray.cancel(ref)
 
 
 def _run_in_worker(work: Callable[[J], R], job: J, folder: str) -> R:
