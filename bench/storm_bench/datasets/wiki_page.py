@@ -5,8 +5,9 @@ HTML instead of wikitext, because only MediaWiki can expand templates (units, da
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from storm_bench.datasets.dataset import without_back_matter
@@ -14,6 +15,7 @@ from storm_bench.datasets.wiki_citations import Citations, take_citations
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import MARKER, is_back_matter, plain_text, source_id, split_sentences
+from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextBlock
 
 _TAGS = frozenset("table style script figure noscript math audio video".split())
 _CLASSES = frozenset(
@@ -40,22 +42,12 @@ class Features:
 
 
 @dataclass(frozen=True)
-class RenderedSection:
-    """A section of a rendered article; ``level`` is the HTML heading level, 1 for the lead."""
-
-    level: int
-    heading: str
-    paragraphs: list[str] = field(default_factory=list)
-    below: list["RenderedSection"] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
 class WikiPage:
     """A rendered article."""
 
     title: str  # of the article
     url: str  # its URL
-    lead: RenderedSection  # the text before the first heading; all sections are below it
+    tree: HeadingNode  # the text before the first heading; all sections are below it
     citations: Citations  # the documents its marks cite
     infobox: tuple[tuple[str, str], ...]  # field → value
     features: Features  # quality features
@@ -63,9 +55,9 @@ class WikiPage:
     @cached_property
     def article(self) -> HumanArticle:
         """The article with its sentences, split lazily because that takes a second for a long article."""
-        body, back = without_back_matter([_section(part, self.citations) for part in self.lead.below])
+        body, back = without_back_matter([_section(part, self.citations) for part in self.tree.subsections])
         cited = tuple(self.citations.values())
-        lead = _section(self.lead, self.citations).text
+        lead = _text(_sentences(self.tree, self.citations))
         return HumanArticle(self.title, self.url, lead, body, cited, infobox=self.infobox, back_matter=back)
 
     def links(self) -> tuple[TopicDocument, ...]:
@@ -87,9 +79,9 @@ def read_page(html: str, title: str, url: str) -> WikiPage:
     infobox, has_banner = tuple(_infobox(root)), _has_banner(root)
     citations = take_citations(root)
     _strip(root)
-    lead = _parts(root)
-    features = _features(root, lead, len(citations), has_banner=has_banner)
-    return WikiPage(title, url, lead, citations, infobox, features)
+    tree = HeadingNode.of_blocks(_blocks(root))
+    features = _features(root, tree, len(citations), has_banner=has_banner)
+    return WikiPage(title, url, tree, citations, infobox, features)
 
 
 def _root(html: str, title: str) -> Any:
@@ -147,50 +139,47 @@ def _is_not_prose(element: Any) -> bool:
     return is_comment or element.tag in _TAGS or bool(_classes(element) & _CLASSES)
 
 
-def _parts(root: Any) -> RenderedSection:
-    lead = RenderedSection(1, "")
-    path = [lead]
+def _blocks(root: Any) -> Iterator[TextBlock]:
     for element in root.iter("p", *_HEADINGS):
         text = plain_text(element.text_content())
         if level := _HEADINGS.get(element.tag):
-            while path[-1].level >= level:
-                path.pop()
-            part = RenderedSection(level, plain_text(MARKER.sub("", text)))
-            path[-1].below.append(part)
-            path.append(part)
+            yield TextBlock(plain_text(MARKER.sub("", text)), level)
         elif text:
-            path[-1].paragraphs.append(text)
-    return lead
+            yield TextBlock(text)
 
 
-def _section(part: RenderedSection, citations: Citations) -> HumanSection:
-    paragraphs = [list(_sentences(paragraph, citations)) for paragraph in part.paragraphs]
-    return HumanSection(
-        part.heading,
-        "\n\n".join(" ".join(sentence.text for sentence in paragraph) for paragraph in paragraphs if paragraph),
-        tuple(_section(below, citations) for below in (part.below if part.level > 1 else ())),
-        tuple(sentence for paragraph in paragraphs for sentence in paragraph),
-    )
+def _section(part: HeadingNode, citations: Citations) -> HumanSection:
+    paragraphs = _sentences(part, citations)
+    below = tuple(_section(own, citations) for own in part.subsections)
+    return HumanSection(part.heading, _text(paragraphs), below, tuple(chain.from_iterable(paragraphs)))
 
 
-def _sentences(paragraph: str, citations: Citations) -> Iterator[HumanSentence]:
-    for sentence in split_sentences(paragraph):
-        numbers = [int(found) for mark in MARKER.finditer(sentence) for found in re.findall(r"\d+", mark[0])]
-        cited = (citations[number].url for number in numbers if number in citations)
-        if text := plain_text(MARKER.sub("", sentence)):
-            yield HumanSentence(text, tuple(dict.fromkeys(filter(None, cited))))
+def _text(paragraphs: list[list[HumanSentence]]) -> str:
+    return "\n\n".join(" ".join(sentence.text for sentence in paragraph) for paragraph in paragraphs if paragraph)
 
 
-def _features(root: Any, lead: RenderedSection, references: int, *, has_banner: bool) -> Features:
-    body = [part for part in lead.below if not is_back_matter(part.heading)]
+def _sentences(part: HeadingNode, citations: Citations) -> list[list[HumanSentence]]:
+    """The sentences of each paragraph, with the addresses that they cite."""
+    return [[found for text in split_sentences(own) for found in _cited(text, citations)] for own in part.paragraphs]
+
+
+def _cited(sentence: str, citations: Citations) -> Iterator[HumanSentence]:
+    numbers = [int(found) for mark in MARKER.finditer(sentence) for found in re.findall(r"\d+", mark[0])]
+    cited = (citations[number].url for number in numbers if number in citations)
+    if text := plain_text(MARKER.sub("", sentence)):
+        yield HumanSentence(text, tuple(dict.fromkeys(filter(None, cited))))
+
+
+def _features(root: Any, tree: HeadingNode, references: int, *, has_banner: bool) -> Features:
+    body = [part for part in tree.subsections if not is_back_matter(part.heading)]
     parts = [below for part in body for below in _walk(part)]
-    text = [MARKER.sub("", paragraph) for part in (lead, *parts) for paragraph in part.paragraphs]
+    text = [MARKER.sub("", paragraph) for part in (tree, *parts) for paragraph in part.paragraphs]
     lists = (item.text_content() for item in root.iter("li") if next(item.iterancestors("li"), None) is None)
     return Features(
         sum(map(len, text)),
         sum(len(paragraph.split()) for paragraph in text),
         references,
-        sum(1 for part in _walk(lead) if part.level in {2, 3}),
+        sum(1 for _ in root.iter("h2", "h3")),
         len(body),
         len(parts) - len(body),
         sum(len(entry.split()) for entry in lists),
@@ -198,7 +187,7 @@ def _features(root: Any, lead: RenderedSection, references: int, *, has_banner: 
     )
 
 
-def _walk(part: RenderedSection) -> Iterator[RenderedSection]:
+def _walk(part: HeadingNode) -> Iterator[HeadingNode]:
     yield part
-    for below in part.below:
+    for below in part.subsections:
         yield from _walk(below)

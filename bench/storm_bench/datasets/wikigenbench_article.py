@@ -7,10 +7,11 @@ are missing. So headings come from the latter and text from the former.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from storm_bench.types import HumanSection
 from storm_pipeline.api import folded_words, overlap
+from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextBlock
 
 _SUBHEADING = re.compile(r"(#{3,6}) +(.*)")
 _RUN_TOGETHER = re.compile(r"(?<=[a-z\d)\]][.,;:!?])(?=[A-Z])")
@@ -26,7 +27,6 @@ class _Node:
     level: int
     rest: str
     text: str = ""
-    below: list["_Node"] = field(default_factory=list)
 
 
 def article_tree(text: str, outlines: Sequence[str], contents: Sequence[str]) -> tuple[str, tuple[HumanSection, ...]]:
@@ -48,7 +48,8 @@ def article_tree(text: str, outlines: Sequence[str], contents: Sequence[str]) ->
             node.text = _paragraphs(lines[start + 1 : end])
         elif overlap(node.rest, text) < _SAME_TEXT:
             node.text = _paragraphs(_RUN_TOGETHER.sub(" ", node.rest).splitlines())
-    return lead, _frozen(_nested(nodes))
+    blocks = (block for node in nodes for block in (TextBlock(node.heading, node.level), TextBlock(node.text)))
+    return lead, _sections(HeadingNode.of_blocks(blocks))
 
 
 def _nodes(heading: str, rest: str) -> Iterator[_Node]:
@@ -74,19 +75,9 @@ def _heading_lines(lines: Sequence[str], nodes: Sequence[_Node]) -> Iterator[int
         yield found
 
 
-def _nested(nodes: Sequence[_Node]) -> list[_Node]:
-    roots: list[_Node] = []
-    path: list[_Node] = []
-    for node in nodes:
-        while path and path[-1].level >= node.level:
-            path.pop()
-        (path[-1].below if path else roots).append(node)
-        path.append(node)
-    return roots
-
-
-def _frozen(nodes: Sequence[_Node]) -> tuple[HumanSection, ...]:
-    return tuple(HumanSection(node.heading, node.text, _frozen(node.below)) for node in nodes if node.heading)
+def _sections(part: HeadingNode) -> tuple[HumanSection, ...]:
+    below = part.subsections
+    return tuple(HumanSection(own.heading, own.paragraphs[0], _sections(own)) for own in below if own.heading)
 
 
 def _paragraphs(lines: Sequence[str]) -> str:
