@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from storm_bench.errors import MetricError
-from storm_bench.vectors import Vectors
 from storm_pipeline.api import split_sentences
-from storm_pipeline.retrieval.embedder import Embedder
+from storm_pipeline.retrieval.embedder import Embedder, Vectors
 
 Floats = npt.NDArray[np.float32]
 _HIDDEN = 64

@@ -6,13 +6,12 @@ come last, in input order.
 
 import math
 import threading
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Protocol
 
 from storm_bench.datasets.dataset import shuffled
-from storm_bench.vectors import Vectors
 from storm_pipeline import Snippet
 from storm_pipeline.api import LexicalIndex, terms
 from storm_pipeline.retrieval.embedder import Embedder
@@ -21,18 +20,30 @@ Texts = tuple[str, ...]
 _CACHED_CORPORA = 2  # corpora whose indexes are cached
 
 
-class Ranker(Protocol):
-    """Ranks chunks by relevance to a query."""
+class Ranker(ABC):
+    """Ranks chunks by relevance to a query.
 
-    @property
-    def name(self) -> str:
-        """Short and stable; a column of the tables."""
+    Attributes:
+        name: short and stable; a column of the tables.
+    """
+
+    name: str
 
     def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
         """The ``k`` best chunks, best first; all if there are fewer."""
+        if not chunks or k < 1:
+            return ()
+        order = self._order(query, chunks)
+        ranked = set(order)
+        full_ranking = [*order, *(position for position in range(len(chunks)) if position not in ranked)]
+        return tuple(chunks[position] for position in full_ranking[:k])
+
+    @abstractmethod
+    def _order(self, query: str, chunks: Sequence[Snippet]) -> Sequence[int]:
+        """The positions of the chunks that match, best first."""
 
 
-class RandomRanker:
+class RandomRanker(Ranker):
     """Random order: the lower bound of the comparison. Reproducible for equal seed, query and chunks."""
 
     name = "random"
@@ -40,12 +51,11 @@ class RandomRanker:
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
 
-    def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
-        """See the protocol."""
-        return tuple(shuffled(chunks, f"{self._seed}\n{query}", lambda chunk: chunk.id)[: max(0, k)])
+    def _order(self, query: str, chunks: Sequence[Snippet]) -> Sequence[int]:
+        return shuffled(range(len(chunks)), f"{self._seed}\n{query}", lambda position: chunks[position].id)
 
 
-class Bm25Ranker:
+class Bm25Ranker(Ranker):
     """BM25 over title and text by the package's lexical index, without its score floor."""
 
     name = "bm25"
@@ -53,13 +63,11 @@ class Bm25Ranker:
     def __init__(self) -> None:
         self._index = lru_cache(_CACHED_CORPORA)(_lexical)
 
-    def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
-        """See the protocol."""
-        index = self._index(_texts(chunks))
-        return _best(chunks, [match.position for match in index.search(query)], k)
+    def _order(self, query: str, chunks: Sequence[Snippet]) -> Sequence[int]:
+        return [match.position for match in self._index(_texts(chunks)).search(query)]
 
 
-class TfIdfRanker:
+class TfIdfRanker(Ranker):
     """Cosine of TF-IDF vectors: (1 + log tf) · (1 + log((1 + n) / (1 + df))), smoothed like scikit-learn's."""
 
     name = "tfidf"
@@ -67,12 +75,11 @@ class TfIdfRanker:
     def __init__(self) -> None:
         self._model = lru_cache(_CACHED_CORPORA)(_TfIdf)
 
-    def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
-        """See the protocol."""
-        return _best(chunks, _ranking(self._model(_texts(chunks)).cosines(query)), k)
+    def _order(self, query: str, chunks: Sequence[Snippet]) -> Sequence[int]:
+        return _ranking(self._model(_texts(chunks)).cosines(query))
 
 
-class DenseRanker:
+class DenseRanker(Ranker):
     """Cosine of sentence embeddings, by any embedder; the paper uses DPR and GTR.
 
     Args:
@@ -82,25 +89,18 @@ class DenseRanker:
 
     def __init__(self, embedder: Embedder, of_query: Embedder | None = None) -> None:
         self.name = f"dense:{f'{of_query.name}+' if of_query else ''}{embedder.name}"
-        self._embedder = embedder
         self._of_query = of_query or embedder
-        self._vectors = lru_cache(_CACHED_CORPORA)(self._embedded)
+        self._vectors = lru_cache(_CACHED_CORPORA)(embedder.embed)
         self._lock = threading.Lock()
 
-    def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:
-        """See the protocol."""
-        if not chunks or k < 1:
-            return ()
+    def _order(self, query: str, chunks: Sequence[Snippet]) -> Sequence[int]:
         with self._lock:  # a second thread waits for the cached embeddings
             vectors = self._vectors(_texts(chunks))
         scores = vectors @ self._of_query.embed([query])[0]
-        return _best(chunks, _ranking(scores.tolist(), floor=-math.inf), k)
-
-    def _embedded(self, texts: Texts) -> Vectors:
-        return self._embedder.embed(texts)
+        return _ranking(scores.tolist(), floor=-math.inf)
 
 
-class GoldenRanker:
+class GoldenRanker(TfIdfRanker):
     """Ranks chunks by similarity to the human article (TF-IDF cosine), ignoring the query: an oracle.
 
     An upper bound for ranking these documents. The paper's own ``golden`` uses chunks of the article itself; for that,
@@ -110,12 +110,11 @@ class GoldenRanker:
     name = "golden"
 
     def __init__(self, article: str) -> None:
+        super().__init__()
         self._article = article
-        self._nearest = TfIdfRanker()
 
-    def rank(self, query: str, chunks: Sequence[Snippet], k: int) -> tuple[Snippet, ...]:  # noqa: ARG002 (protocol)
-        """See the protocol; the query is ignored."""
-        return self._nearest.rank(self._article, chunks, k)
+    def _order(self, query: str, chunks: Sequence[Snippet]) -> Sequence[int]:  # noqa: ARG002 - every ranker's
+        return super()._order(self._article, chunks)
 
 
 class _TfIdf:
@@ -149,12 +148,3 @@ def _ranking(scores: Sequence[float], floor: float = 0.0) -> list[int]:
     """Positions with scores above the floor, best first; ties in order."""
     found = [position for position, score in enumerate(scores) if score > floor]
     return sorted(found, key=lambda position: -scores[position])
-
-
-def _best(chunks: Sequence[Snippet], order: Sequence[int], k: int) -> tuple[Snippet, ...]:
-    """The first ``k`` chunks of a ranking, followed by unranked chunks."""
-    if k < 1:
-        return ()
-    ranked = set(order)
-    full_ranking = [*order, *(position for position in range(len(chunks)) if position not in ranked)]
-    return tuple(chunks[position] for position in full_ranking[:k])

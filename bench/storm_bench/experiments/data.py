@@ -1,5 +1,6 @@
 """The topics of an experiment, and the corpus that runs on a topic search."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -76,15 +77,9 @@ def engine_of(
 
 @lru_cache(2)
 def _read(name: str, folder: Path, *, core: bool) -> DataSet:
-    match name:
-        case "freshwiki":
-            return read_freshwiki(folder)
-        case "deepscholar":
-            return read_deepscholar(folder)
-        case "wiki_live":
-            return read_wiki_live(folder)
-        case _:
-            return read_wikigenbench(folder, core_only=core)
+    if name == "wikigenbench":
+        return read_wikigenbench(folder, core_only=core)
+    return {"freshwiki": read_freshwiki, "deepscholar": read_deepscholar, "wiki_live": read_wiki_live}[name](folder)
 
 
 @lru_cache(1)
@@ -100,27 +95,20 @@ def _pooled_for(topic: Topic, data: DataTable, sources: Sources) -> tuple[Snippe
 
 
 def _chunks(search: SearchTable, topic: Topic, data: DataTable) -> tuple[Snippet, ...]:
-    match search.corpus:
-        case "pooled":
-            return _pooled_for(topic, data, search.sources)
-        case "article":
-            return article_chunks(topic)
-        case _:
-            return topic_chunks(topic, sources=search.sources)
+    if search.corpus == "pooled":
+        return _pooled_for(topic, data, search.sources)
+    return article_chunks(topic) if search.corpus == "article" else topic_chunks(topic, sources=search.sources)
 
 
 def _ranker(name: str, topic: Topic, resources: Resources, seed: int) -> Ranker:
-    match name:
-        case "random":
-            return RandomRanker(seed)
-        case "tfidf":
-            return TfIdfRanker()
-        case "dense":
-            return DenseRanker(resources.vectors)
-        case "golden":
-            return GoldenRanker(topic.human.text())
-        case "bm25":
-            return Bm25Ranker()
-        case _:
-            *of_query, of_chunks = (shared_embedder(one, resources.cache) for one in name.split(":", 1)[1].split("+"))
-            return DenseRanker(of_chunks, *of_query)
+    rankers: dict[str, Callable[[], Ranker]] = {
+        "random": lambda: RandomRanker(seed),
+        "tfidf": TfIdfRanker,
+        "dense": lambda: DenseRanker(resources.vectors),
+        "golden": lambda: GoldenRanker(topic.human.text()),
+        "bm25": Bm25Ranker,
+    }
+    if name in rankers:
+        return rankers[name]()
+    *of_query, of_chunks = (shared_embedder(one, resources.cache) for one in name.split(":", 1)[1].split("+"))
+    return DenseRanker(of_chunks, *of_query)

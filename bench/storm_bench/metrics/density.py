@@ -1,16 +1,15 @@
 """Knowledge density: distinct facts per length of an article."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.metrics.texts import generated_text
 from storm_bench.types import Case
-from storm_bench.vectors import Embed
 from storm_pipeline.api import numbers
-from storm_pipeline.retrieval.embedder import Embedder
+from storm_pipeline.retrieval.embedder import Embedder, Vectors
 
 ALIKE = 0.85
 """Minimum cosine (all-MiniLM-L6-v2) of two facts that count as one.
@@ -24,7 +23,7 @@ _NAMES = ("knowledge_density", "cited_density", "distinct_facts")
 MEASURES = (*(Measure(name, high=math.inf) for name in _NAMES[:2]), Measure(_NAMES[2]))
 
 
-def first_stated(facts: Sequence[str], embed: Embed, alike: float = ALIKE) -> list[bool]:
+def first_stated(facts: Sequence[str], embed: Callable[[Sequence[str]], Vectors], alike: float = ALIKE) -> list[bool]:
     """For each fact, whether it is new: no earlier new fact is similar and has all of its numbers."""
     if not facts:
         return []

@@ -14,7 +14,7 @@ from storm_pipeline import api
 PACKAGE = Path(__file__).resolve().parents[2] / "storm_bench"
 FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = [
-    {"errors", "sections", "signatures", "types", "vectors"},
+    {"errors", "sections", "signatures", "types"},
     {"cited_sentences", "own_statements", "planting", "trimming", "significance"},
     {"articles", "datasets"},
     {"statement_passages", "judges"},
