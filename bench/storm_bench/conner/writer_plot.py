@@ -1,15 +1,17 @@
 """CONNER's Figure 3: means of generated knowledge as curves over the models that wrote it."""
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from storm_bench.conner.report import WRITTEN
 from storm_bench.conner.scoring import INTRINSIC, Record
 from storm_bench.conner.study_records import measured
-from storm_bench.datasets.dataset import write_bytes
-from storm_bench.reporting.plots import drawings
+from storm_bench.reporting.plots import write_png
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SHOWN = (*INTRINSIC, "helpfulness", "validity")
 
@@ -22,8 +24,8 @@ def plot_writers(studies: Mapping[str, Sequence[Record]], file: Path) -> None:
         MissingExtraError: matplotlib is not installed.
     """
     datasets = dict.fromkeys(one.dataset for own in studies.values() for one in own)
-    with drawings() as made, io.BytesIO() as picture:
-        drawing = made(figsize=(9.6, 4.8), layout="constrained")
+
+    def draw(drawing: "Figure") -> None:
         panels = drawing.subplots(2, (len(SHOWN) + 1) // 2).flat
         for axes, name in zip(panels, SHOWN, strict=False):
             axes.set_title(name)
@@ -34,8 +36,8 @@ def plot_writers(studies: Mapping[str, Sequence[Record]], file: Path) -> None:
             axes.tick_params("x", rotation=30)
         panels[-1].set_axis_off()
         panels[-1].legend(*panels[0].get_legend_handles_labels(), loc="center", frameon=False)
-        drawing.savefig(picture, format="png", dpi=150, metadata={"Software": None})
-        write_bytes(file, picture.getvalue())
+
+    write_png(file, (9.6, 4.8), draw)
 
 
 def _mean(records: Sequence[Record], dataset: str, kind: str, name: str) -> float | None:

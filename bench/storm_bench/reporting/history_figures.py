@@ -1,13 +1,12 @@
 """STORM's Figures 4 and 5 as plots and numbers, from the edit histories of a data set that was built with them."""
 
-import io
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from storm_bench.datasets.dataset import write_bytes, write_text
+from storm_bench.datasets.dataset import write_text
 from storm_bench.datasets.statistics import EditHistory, edit_counts, reference_evolution
-from storm_bench.reporting.plots import drawings
+from storm_bench.reporting.plots import write_png
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,11 +45,7 @@ def _written(
     stem: Path, columns: tuple[str, ...], rows: Iterable[tuple[float, ...]], draw: Callable[["Axes"], None]
 ) -> tuple[Path, Path]:
     plot, table = stem.with_suffix(".png"), stem.with_suffix(".csv")
-    with drawings() as made, io.BytesIO() as picture:
-        drawing = made(figsize=(4.8, 3.2), layout="constrained")
-        draw(drawing.subplots())
-        drawing.savefig(picture, format="png", dpi=150, metadata={"Software": None})
-        write_bytes(plot, picture.getvalue())
+    write_png(plot, (4.8, 3.2), lambda drawing: draw(drawing.subplots()))
     lines = [",".join(columns), *(",".join(f"{value:.6g}" for value in row) for row in rows)]
     write_text(table, "\n".join(lines) + "\n")
     return plot, table
