@@ -30,19 +30,14 @@ class Completing(Protocol):
     def complete(self, prompts: Sequence[str], *, tokens: int, drawing: Drawing) -> list[str]: ...  # noqa: D102
 
 
-@dataclass(frozen=True)
-class Demonstration:
-    """A worked example of a few-shot prompt."""
+def knowledge_example(item: KnowledgeItem) -> str:
+    """A worked example of a few-shot prompt for knowledge: query and knowledge."""
+    return f"{_asked(item)} {opening_of(item.reference, LONGEST)}\n\n"
 
-    item: KnowledgeItem
 
-    def of_knowledge(self) -> str:
-        """Query and knowledge."""
-        return f"{_asked(self.item)} {opening_of(self.item.reference, LONGEST)}\n\n"
-
-    def of_answer(self) -> str:
-        """Knowledge, query and answer."""
-        return f"{answer_prompt(self.item, opening_of(self.item.reference, LONGEST // 2))} {self.item.answer}\n\n"
+def answer_example(item: KnowledgeItem) -> str:
+    """A worked example of a few-shot prompt for answers: knowledge, query and answer."""
+    return f"{answer_prompt(item, opening_of(item.reference, LONGEST // 2))} {item.answer}\n\n"
 
 
 def answer_prompt(item: KnowledgeItem, knowledge: str) -> str:
@@ -67,21 +62,21 @@ def retrieved(item: KnowledgeItem, evidence: EvidenceSource) -> str:
 def generated(
     items: Sequence[KnowledgeItem],
     lm: Completing,
-    demonstrations: Sequence[Demonstration] = (),
+    demonstrations: Sequence[KnowledgeItem] = (),
     drawing: Drawing | None = None,
 ) -> list[str]:
     """Knowledge that a model writes, one text an item: zero-shot without demonstrations, else few-shot."""
-    shown = "".join(one.of_knowledge() for one in demonstrations)
+    shown = "".join(map(knowledge_example, demonstrations))
     prompts = [shown + _asked(item) if shown else query_prompt(item) for item in items]
     texts = lm.complete(prompts, tokens=_KNOWLEDGE_TOKENS, drawing=drawing or Drawing())
     return [opening_of(text, LONGEST) for text in texts]
 
 
 def answered(
-    items: Sequence[KnowledgeItem], knowledge: Sequence[str], lm: Completing, demonstrations: Sequence[Demonstration]
+    items: Sequence[KnowledgeItem], knowledge: Sequence[str], lm: Completing, demonstrations: Sequence[KnowledgeItem]
 ) -> list[str]:
     """The answer that a model gives to each item with its knowledge, few-shot and greedily (appendix G)."""
-    shown = "".join(one.of_answer() for one in demonstrations)
+    shown = "".join(map(answer_example, demonstrations))
     prompts = [shown + answer_prompt(item, own) for item, own in zip(items, knowledge, strict=True)]
     open_ended = any(item.open_ended for item in items)
     return lm.complete(prompts, tokens=_ANSWER_TOKENS[open_ended], drawing=Drawing())

@@ -31,12 +31,7 @@ class Quality:
 
     def of(self, scores: Intrinsic) -> float:
         """Q_know(q, k) = gamma^T S_intr, unbounded."""
-        return (
-            self.factuality * scores.factuality
-            + self.relevance * scores.relevance
-            + self.coherence * scores.coherence
-            + self.informativeness * scores.informativeness
-        )
+        return float(sum(weight * score for weight, score in zip(astuple(self), astuple(scores), strict=True)))
 
 
 def fit_quality(scores: Sequence[Intrinsic], targets: Sequence[float]) -> Quality:

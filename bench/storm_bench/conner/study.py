@@ -10,11 +10,12 @@ from pathlib import Path
 from storm_bench.conner.evidence_source import LONGEST, EvidenceSource
 from storm_bench.conner.knowledge import (
     Completing,
-    Demonstration,
     Drawing,
+    answer_example,
     answered,
     generated,
     irrelevant,
+    knowledge_example,
     query_prompt,
     retrieved,
 )
@@ -47,14 +48,6 @@ _BATCH = 8
 
 
 @dataclass(frozen=True)
-class Task:
-    """Items of a data set that want knowledge of one kind."""
-
-    kind: str
-    items: tuple[KnowledgeItem, ...]
-
-
-@dataclass(frozen=True)
 class Study:
     """What is measured on."""
 
@@ -81,22 +74,22 @@ class Study:
         """
         require_setup(self.file, self.setup)
         end = time.monotonic() + 60 * minutes
-        for task in self._tasks():
-            known = {one.item: one for one in self.records() if one.kind == task.kind}
-            missing = [item for item in task.items if self._is_missing(item, task.kind, known.get(item.id))]
+        for kind, items in self._tasks():
+            known = {one.item: one for one in self.records() if one.kind == kind}
+            missing = [item for item in items if self._is_missing(item, kind, known.get(item.id))]
             for start in range(0, len(missing), _BATCH):
                 if time.monotonic() >= end:
                     return False
-                self._measure(task.kind, missing[start : start + _BATCH])
-                tell(f"{task.kind}, {task.items[0].id.rpartition('-')[0]}: {len(missing) - start} were missing")
+                self._measure(kind, missing[start : start + _BATCH])
+                tell(f"{kind}, {_name(items[0])}: {len(missing) - start} were missing")
         return True
 
     @property
     def setup(self) -> StudySetup:
         """What all records of the study have in common."""
         rows = [repr(row) for own in self.datasets for row in own]
-        shown = [Demonstration(own[0]) for own in self.datasets]
-        prompts = [query_prompt(one.item) + one.of_knowledge() + one.of_answer() for one in shown]
+        shown = [own[0] for own in self.datasets]
+        prompts = [query_prompt(one) + knowledge_example(one) + answer_example(one) for one in shown]
         return StudySetup(
             writer=self.lm.name,
             inference=self.models.inference.name,
@@ -124,19 +117,19 @@ class Study:
     def _examples(self) -> dict[str, tuple[KnowledgeItem, ...]]:
         """The m rows of each data set from which demonstrations are taken."""
         drawn = random.Random(0)  # noqa: S311 - a choice to be repeated
-        return {own[0].id.rpartition("-")[0]: tuple(drawn.sample(own[-_POOL:], _M)) for own in self.datasets}
+        return {_name(own[0]): tuple(drawn.sample(own[-_POOL:], _M)) for own in self.datasets}
 
-    def _tasks(self) -> Iterator[Task]:
-        """Everything, in an order in which each step finds what it rests on."""
+    def _tasks(self) -> Iterator[tuple[str, tuple[KnowledgeItem, ...]]]:
+        """All items with the kind of knowledge that they want, in an order in which each finds what it rests on."""
         for start in range(0, self.items, _BATCH):
             for own in self.datasets:
                 for kind in KINDS:
-                    yield Task(kind, own[start : min(start + _BATCH, self.items)])
+                    yield kind, own[start : min(start + _BATCH, self.items)]
         first = self.datasets[0]
         for kind in SAMPLES:
-            yield Task(kind, first[CHOICES : CHOICES + self.choices])
-        yield Task("reference", self._examples[_name(first[0])])
-        yield Task(SELECTED, first[: self.items])
+            yield kind, first[CHOICES : CHOICES + self.choices]
+        yield "reference", self._examples[_name(first[0])]
+        yield SELECTED, first[: self.items]
 
     def _is_missing(self, item: KnowledgeItem, kind: str, known: Record | None) -> bool:
         """Whether there is no record, or one that lacks the answer that is wanted."""
@@ -153,24 +146,17 @@ class Study:
     def _scored(self, kind: str, items: Sequence[KnowledgeItem]) -> list[Record]:
         """New knowledge of the items, without answers."""
         fit = fit_size(self.records()) if kind == SELECTED else None
+        texts = self._acquired(kind, items) if items else ()
         return [
-            record(
-                kind,
-                item,
-                text,
-                random_losses=self._random_losses(item),
-                evidence=self.evidence,
-                models=self.models,
-                fit=fit,
-            )
-            for item, text in zip(items, self._acquired(kind, items) if items else (), strict=True)
+            record(kind, item, text, self._random_losses(item), evidence=self.evidence, models=self.models, fit=fit)
+            for item, text in zip(items, texts, strict=True)
         ]
 
     def _answered(self, items: Sequence[KnowledgeItem], known: Sequence[Record]) -> list[Record]:
         """The records with the writer's answers."""
         if not items:
             return []
-        shots = [Demonstration(one) for one in self._examples[_name(items[0])][:_ANSWER_SHOTS]]
+        shots = self._examples[_name(items[0])][:_ANSWER_SHOTS]
         answers = answered(items, [one.knowledge for one in known], self.lm, shots)
         return [
             with_answer(one, item, answer, self.evidence, self.models)
@@ -192,7 +178,7 @@ class Study:
             return generated(items, self.lm)
         examples = self._examples[_name(items[0])]
         chosen = self._chosen(examples) if kind == SELECTED else examples[:_N]
-        return generated(items, self.lm, [Demonstration(one) for one in chosen])
+        return generated(items, self.lm, chosen)
 
     def _chosen(self, examples: Sequence[KnowledgeItem]) -> tuple[KnowledgeItem, ...]:
         """The n of the m demonstrations with the best references by Q."""
