@@ -58,6 +58,15 @@ class CalibrationRow:
     f1: MetricInterval
     always_yes: float
 
+    def cells(self) -> tuple[str, ...]:
+        """The row of a table with :data:`COLUMNS`; pairs with thousands separators."""
+        intervals = (self.auc, self.balanced_accuracy, self.f1)
+        return (self.task, f"{self.pairs:,}", f"{self.positives:.0%}", *map(str, intervals), f"{self.always_yes:.2f}")
+
+
+COLUMNS = ("task", "pairs", "supported", "AUC", "balanced accuracy", "F1", "F1 of always yes")
+"""Heads of a table of :class:`CalibrationRow`."""
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -73,12 +82,8 @@ class Calibration:
             f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
             for name, value in self.parameters.items()
         )
-        head = "| task | pairs | supported | AUC | balanced accuracy | F1 | F1 of always yes |"
-        rows = [
-            f"| {row.task} | {row.pairs} | {row.positives:.0%} | {row.auc} | {row.balanced_accuracy} | {row.f1} "
-            f"| {row.always_yes:.2f} |"
-            for row in self.rows
-        ]
+        plain = ((row.task, str(row.pairs), *row.cells()[2:]) for row in self.rows)  # pairs without separators
+        head, *rows = (f"| {' | '.join(cells)} |" for cells in (COLUMNS, *plain))
         title = f"Judge `{self.judge}`" + (f" ({parameters})" if parameters else "")
         return "\n".join(
             [f"{title}. Always yes has AUC and balanced accuracy 0.50.", "", head, "|---" * 7 + "|", *rows]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from storm_bench.conner.correlation import somers_d
 from storm_bench.conner.scoring import Record
 from storm_bench.conner.study_records import StudySetup
-from storm_bench.reporting.blocks import Cell, Grid
+from storm_bench.reporting.blocks import Grid
 from storm_bench.reporting.markdown import grid
 from storm_bench.reporting.tables import LEVEL
 from storm_bench.reporting.wording import p_value, plural, smallest_possible_p
@@ -99,7 +99,7 @@ def claims(records: Sequence[Record], pageviews: Mapping[str, int], setup: Study
 
 def _table(rows: Sequence[tuple[str, ...]], *more: str) -> str:
     columns = ("claim", "data", "n", "difference or D [95 % interval]", "p (Holm)", "holds here", *more)
-    return grid(Grid(columns, tuple(tuple(Cell(text) for text in row) for row in rows), 2))
+    return grid(Grid.of(columns, rows, names=2))
 
 
 def _explained(found: Sequence[PaperClaim], corrected: Sequence[float | None]) -> str:

@@ -9,7 +9,7 @@ from storm_bench.conner.perspectives import DiscourseModel
 from storm_bench.conner.scoring import EXTRINSIC, INTRINSIC, Record
 from storm_bench.conner.study_records import KINDS, SAMPLES, SELECTED, StudySetup, fitted, measured
 from storm_bench.datasets.conner import KnowledgeItem
-from storm_bench.reporting.blocks import Cell, Grid
+from storm_bench.reporting.blocks import Grid
 from storm_bench.reporting.markdown import grid
 from storm_bench.reporting.tables import LEVEL
 from storm_bench.reporting.wording import listed, p_value, smallest_possible_p
@@ -37,7 +37,7 @@ def to_markdown(records: Sequence[Record], pageviews: Mapping[str, int], setup: 
     main = [one for one in measured(records) if one.kind in KINDS]
     parts = [
         "## Setup",
-        _table(("setting", "value"), [(name, str(value)) for name, value in setup], names=2),
+        grid(Grid.of(("setting", "value"), [(name, str(value)) for name, value in setup], names=2)),
         "## Means (Tables 2 and 3)",
         f"In brackets the 95 % interval over items: Student's t up to {SMALL} items, else BCa bootstrap.",
         *(f"### {name}\n\n{_means([one for one in main if one.dataset == name])}" for name in _datasets(main)),
@@ -59,7 +59,7 @@ def to_markdown(records: Sequence[Record], pageviews: Mapping[str, int], setup: 
 
 def _means(records: Sequence[Record]) -> str:
     rows = [_kind_means(kind, [one for one in records if one.kind == kind]) for kind in KINDS]
-    return _table(("knowledge", "items", *_MEANS), rows)
+    return grid(Grid.of(("knowledge", "items", *_MEANS), rows))
 
 
 def _kind_means(kind: str, records: Sequence[Record]) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def by_writer(studies: Mapping[str, Sequence[Record]]) -> str:
             for kind in WRITTEN
             for writer, own in main.items()
         ]
-        parts.append(f"## {name}\n\n{_table(('writer', 'knowledge', 'items', *_MEANS), rows, names=2)}")
+        parts.append(f"## {name}\n\n{grid(Grid.of(('writer', 'knowledge', 'items', *_MEANS), rows, names=2))}")
     return "\n\n".join(parts)
 
 
@@ -106,7 +106,7 @@ def _correlations(records: Sequence[Record]) -> str:
             cells = [_correlation(own, intrinsic, extrinsic) for intrinsic in INTRINSIC]
             known = sum(one.scores.get(extrinsic) is not None for one in own)
             rows.append((group, extrinsic, str(known), *cells))
-    return _table(("knowledge", "extrinsic", "n", *INTRINSIC), rows, names=2)
+    return grid(Grid.of(("knowledge", "extrinsic", "n", *INTRINSIC), rows, names=2))
 
 
 def _correlation(records: Iterable[Record], intrinsic: str, extrinsic: str) -> str:
@@ -171,7 +171,7 @@ def _against(one: tuple[str, Sequence[Record]], other: tuple[str, Sequence[Recor
         rows.append((name, str(len(shared)), before, after, change, p_value(tested.permutation)))
     if not rows:
         return f"Not measured: {one[0]} beside {other[0]}."
-    table = _table(("measure", "items", one[0], other[0], "difference", "p"), rows)
+    table = grid(Grid.of(("measure", "items", one[0], other[0], "difference", "p"), rows))
     return f"{table}\n\n{_explained(counts, split)}" if counts else table
 
 
@@ -193,10 +193,6 @@ def _gamma(quality: Quality) -> str:
 
 def _datasets(records: Iterable[Record]) -> list[str]:
     return list(dict.fromkeys(one.dataset for one in records))
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1) -> str:
-    return grid(Grid(tuple(columns), tuple(tuple(Cell(text) for text in row) for row in rows), names))
 
 
 def beside_published(

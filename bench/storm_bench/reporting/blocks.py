@@ -1,5 +1,6 @@
 """Format-independent content of a report: plain text, never markup."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -26,6 +27,12 @@ class Grid:
     columns: tuple[str, ...]  # column headers
     rows: tuple[tuple[Cell, ...], ...]  # each as long as ``columns``
     names: int = 1  # number of leading columns that contain text instead of numbers
+
+    @classmethod
+    def of(cls, columns: Iterable[str], rows: Iterable[Iterable[str | Cell]], names: int = 1) -> "Grid":
+        """A table whose texts become plain cells."""
+        cells = (tuple(Cell(one) if isinstance(one, str) else one for one in row) for row in rows)
+        return cls(tuple(columns), tuple(cells), names)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from storm_bench.calibration import COLUMNS
 from storm_bench.metrics.base import Measure
 from storm_bench.reporting.blocks import Block, Cell, Grid, ReportPage, ReportSection, Text
 from storm_bench.reporting.plots import cost_figures, difference_figures
@@ -84,12 +85,12 @@ def _table_part(results: ExperimentResults, table: Table) -> ReportSection:
 def means_grid(table: Table) -> Grid:
     """One row per method, one column per measure: mean, interval, number of topics; failures, where there are some."""
     places = [digits([own.mean for row in table.means if (own := row[i].interval)]) for i in range(len(table.measures))]
-    failed = [(Cell(str(count)),) if any(table.failed) else () for count in table.failed]
-    rows = tuple(
-        (Cell(method), *lost, *(_mean(mean, own) for mean, own in zip(means, places, strict=True)))
+    failed = [(str(count),) if any(table.failed) else () for count in table.failed]
+    rows = (
+        (method, *lost, *(_mean(mean, own) for mean, own in zip(means, places, strict=True)))
         for method, lost, means in zip(table.methods, failed, table.means, strict=True)
     )
-    return Grid(("method", *(["failed"] if any(table.failed) else []), *map(column, table.measures)), rows)
+    return Grid.of(("method", *(["failed"] if any(table.failed) else []), *map(column, table.measures)), rows)
 
 
 def _published(results: ExperimentResults, table: Table) -> list[Block]:
@@ -97,13 +98,13 @@ def _published(results: ExperimentResults, table: Table) -> list[Block]:
     named = [m for m in table.measures if any(m.name in own for own in results.published.values())]
     if not named:
         return []
-    rows = tuple(
-        (Cell(method), *(Cell(number(own[m.name], 3) if m.name in own else UNDEFINED) for m in named))
+    rows = (
+        (method, *(number(own[m.name], 3) if m.name in own else UNDEFINED for m in named))
         for method, own in results.published.items()
         if any(m.name in own for m in named)
     )
     beside = f"As published, with other models, search and topics: {results.published_in}"
-    return [Text(beside), Grid(("method", *map(column, named)), rows)]
+    return [Text(beside), Grid.of(("method", *map(column, named)), rows)]
 
 
 def _mean(mean: Mean, places: int) -> Cell:
@@ -148,19 +149,19 @@ def _incomparable(results: ExperimentResults, measures: Sequence[str]) -> str:
 def comparison_grid(paired: Sequence[Paired]) -> Grid:
     """One row per comparison: difference with interval, and both tests with corrected p-values."""
     columns = ("method", "measure", "difference", "topics", "t-test p", "corrected", "permutation p", "corrected")
-    return Grid(columns, tuple(_comparison(row) for row in paired), names=2)
+    return Grid.of(columns, map(_comparison, paired), names=2)
 
 
-def _comparison(row: Paired) -> tuple[Cell, ...]:
+def _comparison(row: Paired) -> tuple[str | Cell, ...]:
     own = row.comparison
     places = digits([own.difference])
     tests = (own.t_test, row.corrected_t, own.permutation, row.corrected_permutation)
     return (
-        Cell(row.method),
-        Cell(column(row.measure)),
+        row.method,
+        column(row.measure),
         Cell(signed(own.difference, places), bounds(row.interval, places)),
-        Cell(str(own.topics)),
-        *(Cell(p_value(p)) for p in tests[:3]),
+        str(own.topics),
+        *map(p_value, tests[:3]),
         Cell(p_value(tests[3]), strong=row.significant),
     )
 
@@ -194,17 +195,17 @@ def topic_grid(results: ExperimentResults, measures: Sequence[Measure]) -> Grid:
     places = {
         m.name: digits_of_values([v for own in written if (v := own.values.get(m.name)) is not None]) for m in measures
     }
-    rows = tuple(
+    rows = (
         (
-            Cell(own.topic),
-            Cell(own.method),
-            *([Cell(str(own.seed))] if seeds else []),
-            *(Cell(_value(own, m.name, places[m.name])) for m in measures),
+            own.topic,
+            own.method,
+            *([str(own.seed)] if seeds else []),
+            *(_value(own, m.name, places[m.name]) for m in measures),
         )
         for own in written
     )
     heads = ("topic", "method", *(["seed"] if seeds else []))
-    return Grid((*heads, *map(column, measures)), rows, names=2)
+    return Grid.of((*heads, *map(column, measures)), rows, names=2)
 
 
 def _value(result: Result, measure: str, places: int) -> str:
@@ -220,25 +221,14 @@ def _failures(results: ExperimentResults) -> list[ReportSection]:
     if not failed:
         return []
     asked, lost = Counter(own.method for own in results.results), Counter(own.method for own in failed)
-    counts = tuple(
-        (Cell(method), *(Cell(str(n)) for n in (asked[method], asked[method] - lost[method], lost[method])))
-        for method in results.methods
+    counts = ((name, *map(str, (asked[name], asked[name] - lost[name], lost[name]))) for name in results.methods)
+    rows = ((own.topic, own.method, str(own.seed), _truncated(own.failure)) for own in failed)
+    blocks = (
+        Text("A topic on which a method failed is in no method's means."),
+        Grid.of(("method", "articles", "written", "failed"), counts),
+        Grid.of(("topic", "method", "seed", "why"), rows, names=4),
     )
-    rows = tuple(
-        (Cell(own.topic), Cell(own.method), Cell(str(own.seed)), Cell(_truncated(own.failure))) for own in failed
-    )
-    note = Text("A topic on which a method failed is in no method's means.")
-    return [
-        ReportSection(
-            "failures",
-            "Failures",
-            (
-                note,
-                Grid(("method", "articles", "written", "failed"), counts),
-                Grid(("topic", "method", "seed", "why"), rows, names=4),
-            ),
-        )
-    ]
+    return [ReportSection("failures", "Failures", blocks)]
 
 
 def _repairs(results: ExperimentResults) -> list[ReportSection]:
@@ -262,19 +252,9 @@ def _judge(own: JudgedMeasures) -> list[Block]:
     text = Text(judge_line(own, own.measures) + (f" Parameters: {parameters}." if parameters else ""))
     if own.calibration is None or not own.calibration.rows:
         return [text]
-    rows = tuple(
-        (
-            Cell(row.task),
-            Cell(f"{row.pairs:,}"),
-            Cell(f"{row.positives:.0%}"),
-            *(Cell(str(interval)) for interval in (row.auc, row.balanced_accuracy, row.f1)),
-            Cell(f"{row.always_yes:.2f}"),
-        )
-        for row in own.calibration.rows
-    )
-    return [text, Grid(("task", "pairs", "supported", "AUC", "balanced accuracy", "F1", "F1 of always yes"), rows)]
+    return [text, Grid.of(COLUMNS, (row.cells() for row in own.calibration.rows))]
 
 
 def _facts(results: ExperimentResults) -> list[ReportSection]:
-    rows = tuple((Cell(name), Cell(value)) for name, value in results.facts.items())
-    return [ReportSection("facts", "Reproducibility", (Grid(("item", "value"), rows, names=2),))] if rows else []
+    grid = Grid.of(("item", "value"), results.facts.items(), names=2)
+    return [ReportSection("facts", "Reproducibility", (grid,))] if grid.rows else []
