@@ -49,31 +49,15 @@ Block = Text | Grid | Figure
 
 @dataclass(frozen=True)
 class ReportSection:
-    """A section of the report."""
+    """A section of the report, or the whole of it."""
 
-    key: str  # short and unique, for anchors
-    title: str  # the heading
+    key: str  # short and unique, for anchors; empty for the whole
+    title: str  # the heading, or the title of the experiment
     blocks: tuple[Block, ...] = ()  # in order
     parts: tuple["ReportSection", ...] = ()  # its subsections
     folded: bool = False  # collapsed by default in HTML
 
-
-@dataclass(frozen=True)
-class ReportPage:
-    """The whole report."""
-
-    title: str  # of the experiment
-    blocks: tuple[Block, ...]  # content before the first heading
-    parts: tuple[ReportSection, ...]  # in order
-
     def figures(self) -> tuple[Figure, ...]:
         """All plots, in order."""
-
-        def below(parts: tuple[ReportSection, ...]) -> list[Figure]:
-            return [
-                figure
-                for part in parts
-                for figure in [*(b for b in part.blocks if isinstance(b, Figure)), *below(part.parts)]
-            ]
-
-        return tuple(below(self.parts))
+        own = (block for block in self.blocks if isinstance(block, Figure))
+        return (*own, *(figure for part in self.parts for figure in part.figures()))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from storm_bench.reporting.blocks import Block, Cell, Figure, Grid, ReportPage, ReportSection, Text
+from storm_bench.reporting.blocks import Block, Cell, Figure, Grid, ReportSection, Text
 from storm_pipeline.api import escape
 
 PLOTS = "plots"
@@ -12,10 +12,9 @@ _WITHIN_WORD = re.compile(r"(?<=[^\W_])\\_(?=[^\W_])")
 """An escaped underscore inside a word, where Markdown takes it literally anyway."""
 
 
-def to_markdown(report: ReportPage) -> str:
+def to_markdown(report: ReportSection) -> str:
     """Render a report; all text is escaped."""
-    parts = (line for part in report.parts for line in _part(part, 2))
-    return "\n\n".join([f"# {_escaped_inline(report.title)}", *map(_block, report.blocks), *parts]) + "\n"
+    return "\n\n".join(_part(report, 1)) + "\n"
 
 
 def grid(table: Grid) -> str:

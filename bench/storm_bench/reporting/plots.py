@@ -77,7 +77,8 @@ def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | 
             _plot_mean(axes, interval(values), place - 0.16, colour, "D")
         axes.set_yticks(range(len(rows)), [_short(method) for method, _ in rows])
         axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xlabel(f"{measure.name}: difference from {_short(results.baseline)}{_direction(measure)}")
+        direction = {"higher": " (right is better)", "lower": " (left is better)"}.get(measure.better, "")
+        axes.set_xlabel(f"{measure.name}: difference from {_short(results.baseline)}{direction}")
 
     name = f"difference-{measure.name.replace('_', '-')}"
     caption = (
@@ -116,14 +117,8 @@ def cost_figure(results: ExperimentResults, measure: Measure) -> Figure | None:
         for axes, (axis, points) in zip(grid[0], panels, strict=True):
             for method, cost, quality in points:
                 place = results.methods.index(method)
-                _plot_mean(
-                    axes,
-                    cost,
-                    quality,
-                    _COLOURS[place % len(_COLOURS)],
-                    _MARKERS[place % len(_MARKERS)],
-                    label=_short(method),
-                )
+                colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
+                _plot_mean(axes, cost, quality, colour, marker, label=_short(method))
             means = [cost.mean for _, cost, _ in points]
             if min(means) > 0 and max(means) > 20 * min(means):
                 axes.set_xscale("log")
@@ -189,10 +184,6 @@ def _with_tokens(result: Result) -> Result:
     if read is None or written is None:
         return result
     return replace(result, values={**result.values, _TOKENS: read + written})
-
-
-def _direction(measure: Measure) -> str:
-    return {"higher": " (right is better)", "lower": " (left is better)"}.get(measure.better, "")
 
 
 def _short(name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from storm_bench.calibration import COLUMNS
 from storm_bench.metrics.base import Measure
-from storm_bench.reporting.blocks import Block, Cell, Grid, ReportPage, ReportSection, Text
+from storm_bench.reporting.blocks import Block, Cell, Grid, ReportSection, Text
 from storm_bench.reporting.plots import cost_figures, difference_figures
 from storm_bench.reporting.results_file import ExperimentResults, JudgedMeasures, Result
 from storm_bench.reporting.tables import Mean, Paired, Table, differences, tables
@@ -32,7 +32,7 @@ _REPAIRED = "repaired: "  # how the readers of data sets begin a note on what th
 _LONGEST = 400  # maximum characters shown of a failure message
 
 
-def report_of(results: ExperimentResults) -> ReportPage:
+def report_of(results: ExperimentResults) -> ReportSection:
     """Build the report with its plots. Raises MissingExtraError: a library of the extra ``eval`` is not installed."""
     found = tables(results)
     parts = (
@@ -45,7 +45,7 @@ def report_of(results: ExperimentResults) -> ReportPage:
         *_facts(results),
     )
     notes = (note for note in results.notes if not note.startswith(_REPAIRED))
-    return ReportPage(results.title, (*_opening(results, found), *map(Text, notes)), parts)
+    return ReportSection("", results.title, (*_opening(results, found), *map(Text, notes)), parts)
 
 
 def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[Text]:
@@ -222,7 +222,8 @@ def _failures(results: ExperimentResults) -> list[ReportSection]:
         return []
     asked, lost = Counter(own.method for own in results.results), Counter(own.method for own in failed)
     counts = ((name, *map(str, (asked[name], asked[name] - lost[name], lost[name]))) for name in results.methods)
-    rows = ((own.topic, own.method, str(own.seed), _truncated(own.failure)) for own in failed)
+    why = [own.failure if len(own.failure) <= _LONGEST else f"{own.failure[:_LONGEST]} …" for own in failed]
+    rows = ((own.topic, own.method, str(own.seed), said) for own, said in zip(failed, why, strict=True))
     blocks = (
         Text("A topic on which a method failed is in no method's means."),
         Grid.of(("method", "articles", "written", "failed"), counts),
@@ -235,10 +236,6 @@ def _repairs(results: ExperimentResults) -> list[ReportSection]:
     """What the reader of the data had to repair."""
     repaired = [Text(note.removeprefix(_REPAIRED)) for note in results.notes if note.startswith(_REPAIRED)]
     return [ReportSection("repairs", "Repaired data", tuple(repaired))] if repaired else []
-
-
-def _truncated(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
 
 
 def _judges(results: ExperimentResults) -> list[ReportSection]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from storm_bench.errors import ExperimentError
-from storm_bench.reporting.blocks import Block, Figure, ReportPage
+from storm_bench.reporting.blocks import Figure, ReportSection
 from storm_bench.reporting.markdown import PLOTS, to_markdown
 from storm_bench.reporting.report_content import report_of
 from storm_bench.reporting.results_file import RESULTS, ExperimentResults, save_results
@@ -21,24 +21,19 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
-def to_html(report: ReportPage) -> str:
+def to_html(report: ReportSection) -> str:
     """Render a report as a page."""
     return _template().render(report=report, lang="en")
-
-
-def _image(svg: str) -> str:
-    """An SVG document as a data URL."""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-
-
-def _kind(block: Block) -> str:
-    return type(block).__name__.lower()
 
 
 @functools.cache
 def _template() -> "Template":
     environment = page_environment("storm_bench.reporting")
-    environment.filters |= {"image": _image, "kind": _kind, "tidy": tidy}
+    environment.filters |= {
+        "image": lambda svg: "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode(),
+        "kind": lambda block: type(block).__name__.lower(),
+        "tidy": tidy,
+    }
     environment.tests["figure"] = lambda block: isinstance(block, Figure)
     return environment.get_template("report.html")
 

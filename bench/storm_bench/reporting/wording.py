@@ -76,7 +76,7 @@ def gaps(table: Table) -> list[str]:
             missing = [f"{method} {count} of {articles}" for method, count, articles in counts if count]
             if missing:
                 sentences.append(f"{measure.name} is {words} for some articles: {', '.join(missing)}.")
-    known = [{row[place].topics for row in table.means if row[place].topics} for place in _places(table)]
+    known = [{row[place].topics for row in table.means if row[place].topics} for place in range(len(table.measures))]
     if mixed := [measure.name for measure, own in zip(table.measures, known, strict=True) if len(own) > 1]:
         sentences.append(
             f"The methods' means of {listed(mixed)} are over different topics: do not rank them; comparisons are over "
@@ -134,10 +134,6 @@ def judge_line(judged: JudgedMeasures, measures: Sequence[str]) -> str:
 def unknown_judge(measures: Sequence[str]) -> str:
     """A sentence for judged measures whose judge is not recorded."""
     return f"{listed(measures)}: the judge is not recorded, so its calibration is unknown."
-
-
-def _places(table: Table) -> range:
-    return range(len(table.measures))
 
 
 def _significant_differences(tested: Sequence[Paired], baseline: str) -> str:
