@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from storm_bench.commands.datasets import to_stderr
 from storm_pipeline.api import Guard, say, settings_known
 
 if TYPE_CHECKING:
-    from storm_bench.conner.named_models import ModelNames
-    from storm_bench.datasets.conner import KnowledgeItem
+    from storm_bench.datasets.conner import KnowledgeItem, Name
 
 conner_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Acquired knowledge from six perspectives (CONNER)."
@@ -50,13 +50,14 @@ def run(
     with Guard(debug=debug):
         from storm_bench.conner.completing import open_writer
         from storm_bench.conner.evidence_source import LEADS, Bm25Evidence, passage_pool
-        from storm_bench.conner.named_models import open_models
+        from storm_bench.conner.named_models import model_names, open_models
         from storm_bench.conner.study import Study
         from storm_bench.metrics.resources import Resources
         from storm_pipeline.api import fetch
 
-        names, cache = _names(model), _opened(cache)
-        datasets = tuple(_rows(data, name) for name in ("nq", "wow"))
+        names = model_names(dict(pair.partition("=")[::2] for pair in model or ()))
+        cache = _opened(cache)
+        datasets = (_rows(data, "nq"), _rows(data, "wow"))
         pool = passage_pool((item for own in datasets for item in own), fetch(LEADS, cache))
         models = open_models(names, cache, Resources(cache).vectors)
         evidence = Bm25Evidence(pool)
@@ -70,7 +71,7 @@ def run(
             answers=answers,
             choices=choices,
         )
-        done = study.run(minutes, lambda line: typer.echo(line, err=True))
+        done = study.run(minutes, to_stderr)
         say(f"{len(study.records())} records in {_records(out)}" + ("" if done else "; the same command goes on"))
 
 
@@ -141,10 +142,10 @@ def train_order(*, cache: _Cache = None, debug: _Debug = False) -> None:
         )
 
 
-def _rows(data: Path | None, name: str) -> "tuple[KnowledgeItem, ...]":
-    from storm_bench.datasets.conner import NAMES, read_conner
+def _rows(data: Path | None, name: "Name") -> "tuple[KnowledgeItem, ...]":
+    from storm_bench.datasets.conner import read_conner
 
-    return read_conner(_folder(data), next(own for own in NAMES if own == name))
+    return read_conner(_folder(data), name)
 
 
 def _folder(data: Path | None) -> Path:
@@ -157,9 +158,3 @@ def _opened(cache: Path | None) -> Path:
 
 def _records(out: Path) -> Path:
     return out / "records.jsonl"
-
-
-def _names(given: list[str] | None) -> "ModelNames":
-    from storm_bench.conner.named_models import model_names
-
-    return model_names(dict(pair.partition("=")[::2] for pair in given or ()))

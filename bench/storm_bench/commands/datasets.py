@@ -68,7 +68,7 @@ def freshwiki(
         from storm_bench.reporting.history_figures import write_history_figures
 
         plan = FreshWikiPlan(tuple(months), size=size, max_words=max_words, seed=chance, history_points=history_points)
-        _print_size(build_freshwiki(plan, to, on_progress=_to_stderr), to)
+        _print_size(build_freshwiki(plan, to, on_progress=to_stderr), to)
         if history_points:
             for file in write_history_figures(read_histories(to).values(), to):
                 say(str(file))
@@ -94,7 +94,7 @@ def wikigenbench(
         from storm_bench.datasets.wikigenbench_builder import WikiGenBenchPlan, build_wikigenbench
 
         plan = WikiGenBenchPlan(tuple(months), size=size, seed=chance, created_after=created_after)
-        _print_size(build_wikigenbench(plan, to, _engine(ctx.obj), on_progress=_to_stderr), to)
+        _print_size(build_wikigenbench(plan, to, _engine(ctx.obj), on_progress=to_stderr), to)
 
 
 @data_app.command(
@@ -131,7 +131,7 @@ def wiki_live(
             min_pages=min_pages,
         )
         engine = _engine(ctx.obj) if "search" in ctx.obj else None
-        _print_size(build_wiki_live(plan, to, engine, on_progress=_to_stderr), to)
+        _print_size(build_wiki_live(plan, to, engine, on_progress=to_stderr), to)
 
 
 def _engine(values: dict[str, Any]) -> "Search":
@@ -145,5 +145,6 @@ def _print_size(dataset: "DataSet", folder: Path) -> None:
     say(f"{len(dataset.topics)} topics in {folder}")
 
 
-def _to_stderr(line: str) -> None:
+def to_stderr(line: str) -> None:
+    """Print a line of progress."""
     typer.echo(line, err=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from storm_bench.commands.conner import conner_app
-from storm_bench.commands.datasets import data_app
+from storm_bench.commands.datasets import data_app, to_stderr
 from storm_pipeline.api import Guard, SettingsCommand, require_consent, say, settings_known, stopping, table_text
 
 if TYPE_CHECKING:
@@ -73,22 +73,23 @@ def run(
     """
     with Guard(debug=debug):
         from storm_bench.experiments import Experiment, open_executor
+        from storm_bench.experiments.forecast import forecast
         from storm_bench.reporting import write_report
 
         chosen, folder, cache = _read_config(config, size, topics, ctx.obj, allow_code=allow_code)
         given = {*ctx.obj, *(name for name, value in (("judge", judge), ("judge_lm", judge_lm)) if value)}
         require_consent(config, _decided(chosen, given), given=trust)
         chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
-        log = _nothing if quiet else _to_stderr
+        log = (lambda _: None) if quiet else to_stderr
         with (
             open_executor(executor, at_once=at_once, address=address) as work,
             Experiment(chosen, folder, work, cache=cache, on_progress=log) as experiment,
         ):
             log(f"{chosen.title}: {folder}")
-            expected = _forecast(experiment)
+            expected = forecast(experiment.config, experiment.topics, experiment.missing, experiment.unscored)
             log(_forecast_lines(expected))
             for warning in _warnings(expected) if quiet else ():
-                _to_stderr(warning)
+                to_stderr(warning)
             with stopping(experiment):
                 results = experiment.run()
             report = write_report(folder / "report", results)
@@ -166,12 +167,6 @@ def _decided(config: "ExperimentConfig", given: set[str]) -> dict[str, dict[str,
     return {head: {name: value for name, value in own.items() if name not in given} for head, own in tables.items()}
 
 
-def _forecast(experiment: "Experiment") -> "Forecast":
-    from storm_bench.experiments.forecast import forecast
-
-    return forecast(experiment.config, experiment.topics, experiment.missing, experiment.unscored)
-
-
 def _forecast_lines(expected: "Forecast") -> str:
     if not expected.articles:
         lines = ["all articles are written"]
@@ -235,11 +230,3 @@ def _exit_unless_complete(experiment: "Experiment") -> None:
         return
     typer.echo(f"error: {problem}", err=True)
     raise typer.Exit(1)
-
-
-def _to_stderr(line: str) -> None:
-    typer.echo(line, err=True)
-
-
-def _nothing(_: str) -> None:
-    return

@@ -19,7 +19,6 @@ _FILES: dict[Name, str] = {
     "wow": "wow/random_testset/seen_random_testset.txt",
     "wow-unseen": "wow/random_testset/unseen_random_testset.txt",
 }
-NAMES: tuple[Name, ...] = tuple(_FILES)
 _VIEWS: dict[Name, str] = {
     "wow": "wow/random_testset/seen_topic_pageviews.txt",
     "wow-unseen": "wow/random_testset/unseen_topic_pageviews.txt",
