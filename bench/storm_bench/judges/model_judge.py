@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from pathlib import Path
+from typing import Any, Final, Literal
 
 import dspy
 
 from storm_bench.errors import MetricError
 from storm_bench.judges.prometheus import PrometheusAdapter
-from storm_bench.judges.reply_cache import JudgeReplyCache
 from storm_pipeline import ModelAuthError, ModelError, Settings
-from storm_pipeline.api import LanguageModels, Program, open_models, parallel_map
+from storm_pipeline.api import Journal, LanguageModels, Program, SqliteCache, open_models, parallel_map
 from storm_pipeline.judges.base import Parameters
 
 _ROLE: Final = "reviewer"
@@ -101,3 +101,33 @@ def open_judge(
 
 def _key(question: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(question.items()))
+
+
+class JudgeReplyCache(Journal):
+    """Judge replies keyed by request (model, sampling, prompt). Thread-safe.
+
+    A reply that does not parse is removed, so that a retry gets a new one.
+
+    Args:
+        cache: the cache folder; replies are stored in its ``judges.sqlite``.
+        judge: model name and endpoint; the same name may mean different models at different endpoints.
+    """
+
+    def __init__(self, cache: Path, judge: str) -> None:
+        super().__init__(None)
+        self._judge = judge
+        self._replies = SqliteCache(cache / "judges.sqlite")
+
+    def take(self, kind: str, key: str) -> Any | None:
+        """The cached reply, or None; may be read repeatedly."""
+        return self._replies.get(f"{self._judge} {kind} {key}")
+
+    def add(self, kind: str, key: str, value: Any) -> None:
+        """Store a reply, replacing an earlier one; a full disk is ignored."""
+        self._replies.put(f"{self._judge} {kind} {key}", value)
+
+    def unparsed(self, kind: str, key: str, value: Any = None) -> None:  # noqa: ARG002 - of `reject`
+        """Remove the reply."""
+        self.add(kind, key, None)
+
+    reject = unparsed
