@@ -128,7 +128,7 @@ class _Server(LocalServer):
 class _Handler(JsonHandler):
     server: _Server
 
-    def get(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - the base class's contract
         start = time.monotonic()
         if self.path == "/calls":
             self._reply([asdict(call) for call in self.server.traffic.drain()], start)
@@ -140,7 +140,7 @@ class _Handler(JsonHandler):
         self.server.traffic.record("search", text, mark, tokens=(0, 0), latency=SEARCH_SECONDS)
         self._reply(body, start + SEARCH_SECONDS)
 
-    def post(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802 - the base class's contract
         start = time.monotonic()
         request = self.read()
         prompt = "\n".join(f"<{m['role']}>\n{m['content']}" for m in request["messages"])

@@ -47,27 +47,6 @@ class JsonHandler(BaseHTTPRequestHandler):
     def log_message(self, *args: Any) -> None:
         """Stay silent."""
 
-    def do_GET(self) -> None:
-        self.get()
-
-    def do_POST(self) -> None:
-        self.post()
-
-    def do_PUT(self) -> None:
-        self.put()
-
-    def get(self) -> None:
-        """Handle a GET request."""
-        self.send(b"{}", 404)
-
-    def post(self) -> None:
-        """Handle a POST request."""
-        self.send(b"{}", 404)
-
-    def put(self) -> None:
-        """Handle a PUT request."""
-        self.send(b"{}", 404)
-
     def read(self) -> Any:
         """The body of the request."""
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -131,11 +131,11 @@ class _Server(LocalServer):
 class _Handler(JsonHandler):
     server: _Server
 
-    def put(self) -> None:
+    def do_PUT(self) -> None:  # noqa: N802 - the base class's contract
         self.server.plans[self._run()] = TypeAdapter(Plan).validate_python(self.read())
         self.send(b"{}")
 
-    def get(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - the base class's contract
         if self.path.endswith("/log"):
             self.send(json.dumps([asdict(line) for line in self.server.log.of(self._run())]).encode())
             return
@@ -143,7 +143,7 @@ class _Handler(JsonHandler):
         query, page = asked["q"][0], asked.get("pageno", ["1"])[0]
         self._reply("search", f"search {query} {page}", _results(query) if page == "1" else {"results": []})
 
-    def post(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802 - the base class's contract
         request = self.read()
         prompt = json.dumps(request["messages"], ensure_ascii=False)
         kind, text = scripted_reply(request["messages"], mark_of(prompt))
