@@ -10,6 +10,8 @@ from storm_pipeline.documents.articles.markdown_blocks import HeadingNode
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference, with_citations
 from storm_pipeline.types import Paragraph, Section
 
+_LONGEST_TITLE = 125  # characters to which knowledge-storm cuts a folder's name
+_LONGEST_NAME = 250  # bytes of a name without its suffix; file systems allow 255 with it
 _SHARED = 0.5  # minimum share of a statement's content words in the sentence that states it
 
 
@@ -43,6 +45,15 @@ def system_article(topic: Topic, system: str, passages: int = 1) -> Article:
 def pages_of(topic: Topic, passages: int = 1) -> AvailablePages:
     """A topic's documents as the pages that an article can cite. ``passages``: of a page by one statement, at most."""
     return AvailablePages((Reference(own.url, own.title, own.text) for own in topic.documents), passages)
+
+
+def file_names(topic: Topic) -> tuple[str, ...]:
+    """The names that the files and folders of a topic's article may have, without suffix.
+
+    They are its id, and its title as knowledge-storm names the folder of a run.
+    """
+    names = dict.fromkeys([topic.id, topic.title.replace(" ", "_").replace("/", "_")[:_LONGEST_TITLE]])
+    return tuple(name for name in names if len(name.encode("utf-8", "replace")) <= _LONGEST_NAME)
 
 
 def human_article(topic: Topic) -> Article:

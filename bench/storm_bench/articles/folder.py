@@ -4,8 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from storm_bench.articles.data_set import pages_of
-from storm_bench.articles.file_names import file_names
+from storm_bench.articles.data_set import file_names, pages_of
 from storm_bench.types import Topic
 from storm_pipeline import Article, DatasetError
 from storm_pipeline.api import read_bounded

@@ -20,7 +20,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from storm_bench.articles.file_names import file_names
+from storm_bench.articles.data_set import file_names
 from storm_bench.types import Case, HumanArticle, Topic
 from storm_pipeline import Article, DatasetError, Outline, Snippet
 from storm_pipeline.api import parse_cited, source_id, split_sentences, tidy
