@@ -4,7 +4,7 @@ import dataclasses
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
@@ -32,6 +32,7 @@ _OF_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})
 """Metrics of the human article: they neither compare it with itself nor judge its citations (WikiGenBench v2, 5.1)."""
 _MAX_BYTES = 1_000_000
 _RESOURCES_ADAPTER = TypeAdapter(Resources)
+C = TypeVar("C", bound="ExperimentConfig")
 
 
 class ExperimentConfig(ConfigTable):
@@ -123,6 +124,7 @@ class ExperimentConfig(ConfigTable):
         kept = [method for method in self.methods if size.methods is None or method.label in size.methods]
         labels = [method.label for method in kept]
         return _validated(
+            ExperimentConfig,
             self.model_dump()
             | {
                 "methods": [method.model_dump() for method in kept],
@@ -131,7 +133,7 @@ class ExperimentConfig(ConfigTable):
                 "settings": {**self.settings, **size.settings},
                 "data": {**self.data.model_dump(), "topics": size.topics or self.data.topics},
                 "sizes": {},
-            }
+            },
         )
 
     def with_overrides(
@@ -146,13 +148,14 @@ class ExperimentConfig(ConfigTable):
         kept = [{name: value for name, value in m.settings.items() if name not in overrides} for m in self.methods]
         methods = [m.model_dump() | {"settings": own} for m, own in zip(self.methods, kept, strict=True)]
         return _validated(
+            ExperimentConfig,
             self.model_dump()
             | {
                 "settings": {**self.settings, **overrides},
                 "methods": methods,
                 "seeds": seeds,
                 "data": {**self.data.model_dump(), "topics": topics or self.data.topics},
-            }
+            },
         )
 
     def with_judges(self, **judges: str | None) -> "ExperimentConfig":
@@ -228,7 +231,7 @@ def read_config(path: Path | str, *, allow_code: bool = False) -> ExperimentConf
     if "code" in values:
         raise SettingsError(f"{place}code: no file allows code to be run; --allow-code does")
     values |= {"code": path.parent.absolute()} if allow_code else {}
-    config = _validated(_validated(values, place, _ExperimentFile).expanded(), place)
+    config = _validated(ExperimentConfig, _validated(_ExperimentFile, values, place).expanded(), place)
     try:
         methods = tuple(method.with_articles_beside(path.parent) for method in config.methods)
     except (OSError, RuntimeError) as error:  # a name that is too long, a user who does not exist
@@ -238,13 +241,7 @@ def read_config(path: Path | str, *, allow_code: bool = False) -> ExperimentConf
     return config.model_copy(update={"methods": methods})
 
 
-@overload
-def _validated(values: Mapping[str, Any], place: str = "") -> ExperimentConfig: ...
-@overload
-def _validated(values: Mapping[str, Any], place: str, kind: type[_ExperimentFile]) -> _ExperimentFile: ...
-def _validated(
-    values: Mapping[str, Any], place: str = "", kind: type[ExperimentConfig] = ExperimentConfig
-) -> ExperimentConfig:
+def _validated(kind: type[C], values: Mapping[str, Any], place: str = "") -> C:
     try:
         return kind.model_validate(values)
     except ValidationError as error:

@@ -16,16 +16,12 @@ from storm_pipeline.estimate.results import Range
 
 
 @dataclass(frozen=True)
-class JudgingForecast:
+class JudgingForecast(JudgingEstimate):
     """Forecast of one judge model's calls."""
 
     model: str  # its name, as in the settings
     metrics: tuple[str, ...]  # names of the metrics that call it
     articles: int  # number of articles to judge
-    calls: Range  # number of calls
-    tokens_in: Range  # prompt tokens
-    tokens_out: Range  # completion tokens
-    dollars: Range | None  # US dollars; None if the model's price is unknown
 
 
 @dataclass(frozen=True)
@@ -117,11 +113,11 @@ def _judging_forecasts(
 def _summed(model: str, metrics: tuple[str, ...], judged: Sequence[JudgingEstimate]) -> JudgingForecast:
     dollars = [one.dollars for one in judged if one.dollars is not None]
     return JudgingForecast(
-        model,
-        metrics,
-        len(judged),
         Range.sum(one.calls for one in judged),
         Range.sum(one.tokens_in for one in judged),
         Range.sum(one.tokens_out for one in judged),
         Range.sum(dollars) if len(dollars) == len(judged) else None,
+        model,
+        metrics,
+        len(judged),
     )

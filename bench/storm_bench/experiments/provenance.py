@@ -40,9 +40,10 @@ def provenance_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[s
     models = {method.label: config.settings_of(method) for method in config.methods if method.recipe}
     named = {f"{label}: {name}" for label, settings in models.items() for name in settings.models}
     plain = {name.partition(": ")[2] for name in named}
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     facts = {
         "storm-pipeline": f"{__version__}{_commit()}",
-        "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}, {_cores()} cores",
+        "Python": f"{platform.python_version()} on {platform.system()} {platform.machine()}, {cores} cores",
         "libraries": ", ".join(f"{name} {found}" for name in _LIBRARIES if (found := _version(name))),
         "models": ", ".join(sorted(plain if len(plain) <= 1 else named)) or "none",
         "pinned models": ", ".join(f"{asset.name} {fingerprint(dict(asset.files))[:8]}" for asset in catalogue()),
@@ -152,10 +153,6 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return ""
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _commit() -> str:
