@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal, get_args
 
 Kind = Literal[
@@ -48,6 +47,10 @@ class Planted:
     sentence: str
     source: str
     kind: Kind
+
+
+Rule = Callable[[Supported, Sequence[Supported], random.Random], str | None]
+"""From a sentence, sentences of other articles, and chance to the sentence with an error; None without a place."""
 
 
 def plant(one: Supported, kind: Kind, others: Sequence[Supported], rng: random.Random) -> Planted | None:
@@ -142,16 +145,14 @@ def _negated(one: Supported, _: Sequence[Supported], __: random.Random) -> str |
     return at and _replaced(one.sentence, at, f"{at[1]} not")
 
 
-def _swapped(
-    pairs: Sequence[Sequence[str]], *, both: bool
-) -> Callable[[Supported, Sequence[Supported], random.Random], str | None]:
+def _swapped(pairs: Sequence[Sequence[str]], *, both: bool) -> Rule:
     """A rule that replaces one word by another, as listed: from, to; where ``both``, in either direction."""
     table = {pair[0]: pair[1] for pair in reversed(pairs)}
     table |= {new: old for old, new in table.items() if new not in table} if both else {}
     return _by_table(table)
 
 
-def _by_table(table: Mapping[str, str]) -> Callable[[Supported, Sequence[Supported], random.Random], str | None]:
+def _by_table(table: Mapping[str, str]) -> Rule:
     pattern = re.compile(rf"\b({'|'.join(sorted(map(re.escape, table), key=len, reverse=True))})\b")
 
     def rule(one: Supported, _: Sequence[Supported], rng: random.Random) -> str | None:
@@ -177,19 +178,17 @@ def _replaced(text: str, at: re.Match[str], new: str) -> str:
     return text[: at.start()] + new + text[at.end() :]
 
 
-_RULES: Mapping[str, Callable[[Supported, Sequence[Supported], random.Random], str | None]] = MappingProxyType(
-    {
-        "number ±1": _by_one,
-        "number ±10 %": _by_a_tenth,
-        "year": _other_year,
-        "number word": _other_number_word,
-        "name": _other_name,
-        "subject": _other_subject,
-        "negation": _negated,
-        "opposite": _swapped(_TABLE["opposites"], both=True),
-        "quantifier": _swapped(_TABLE["quantifiers"], both=False),
-        "hedge": _by_table(_TABLE["hedges"]),
-        "cause reversed": _cause,
-        "order reversed": _swapped(_TABLE["orders"], both=True),
-    }
-)
+_RULES: Mapping[str, Rule] = {
+    "number ±1": _by_one,
+    "number ±10 %": _by_a_tenth,
+    "year": _other_year,
+    "number word": _other_number_word,
+    "name": _other_name,
+    "subject": _other_subject,
+    "negation": _negated,
+    "opposite": _swapped(_TABLE["opposites"], both=True),
+    "quantifier": _swapped(_TABLE["quantifiers"], both=False),
+    "hedge": _by_table(_TABLE["hedges"]),
+    "cause reversed": _cause,
+    "order reversed": _swapped(_TABLE["orders"], both=True),
+}

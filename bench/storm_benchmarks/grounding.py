@@ -121,10 +121,10 @@ def main() -> None:
         return
     print("| data | cites | label | sentences | kept | moved | of these to its source | handed back |")
     print("|---|---|---|---|---|---|---|---|")
-    for name, read in (("WiCE", _wice), ("AttributionBench", _attribution_bench)):
+    wice = [Labelled(one.text, one.topic, one.sources[0], one.label) for one in read_wice(args.data / "support")]
+    for name, labelled in (("WiCE", wice), ("AttributionBench", _attribution_bench(args.data / "support"))):
         drawn = random.Random(1)
-        rows = list(read(args.data / "support"))
-        rows = drawn.sample(rows, min(args.sentences, len(rows)))
+        rows = drawn.sample(labelled, min(args.sentences, len(labelled)))
         for cites in ("its source", "another one's"):
             counts: dict[str, Counter[str]] = {}
             for row in rows:
@@ -295,15 +295,10 @@ def _passage(row: Labelled, sentence: str) -> Passage:
     return Passage(text, (Snippet(f"https://example.org/{page}", "", text),))
 
 
-def _wice(folder: Path) -> Iterator[Labelled]:
-    yield from (Labelled(one.text, one.topic, one.sources[0], one.label) for one in read_wice(folder))
-
-
-def _attribution_bench(folder: Path) -> Iterator[Labelled]:
-    for row in json_lines(folder / "attributionbench_dev.jsonl.gz"):
-        source = "\n".join(row["references"])
-        if source.strip():
-            yield Labelled(row["claim"], row["question"], source, _BENCH[row["attribution_label"]])
+def _attribution_bench(folder: Path) -> list[Labelled]:
+    rows = ((row, "\n".join(row["references"])) for row in json_lines(folder / "attributionbench_dev.jsonl.gz"))
+    labelled = ((row["claim"], row["question"], source, _BENCH[row["attribution_label"]]) for row, source in rows)
+    return [Labelled(*one) for one in labelled if one[2].strip()]
 
 
 if __name__ == "__main__":

@@ -63,7 +63,9 @@ def learn(claims: Sequence[LabelledClaim], embedder: Embedder) -> None:
     for title, names in _subsets().items():
         weights = _fitted(learning, known, names)
         own = np.array([getattr(weights, name) for name in FEATURES])
-        scores = (auc(_rows(task, known) @ own, _labels(task)) for task in held_out)
+        tables = [np.array([known[item.pair] for item in task.items]) for task in held_out]
+        positive = [np.array([item.positive for item in task.items]) for task in held_out]
+        scores = (auc(table @ own, labels) for table, labels in zip(tables, positive, strict=True))
         print(f"| {title} | " + " | ".join(f"{score:.3f}" for score in scores) + " |")
 
 
@@ -78,14 +80,6 @@ def _subsets() -> dict[str, list[str]]:
 def _table(given: Sequence[CalibrationTask], embedder: Embedder) -> dict[object, np.ndarray]:
     pairs = list(dict.fromkeys(item.pair for task in given for item in task.items))
     return dict(zip(pairs, features([pair.question for pair in pairs], embedder), strict=True))
-
-
-def _rows(task: CalibrationTask, known: dict[object, np.ndarray]) -> np.ndarray:
-    return np.array([known[item.pair] for item in task.items])
-
-
-def _labels(task: CalibrationTask) -> np.ndarray:
-    return np.array([item.positive for item in task.items])
 
 
 def _fitted(given: Sequence[CalibrationTask], known: dict[object, np.ndarray], names: list[str]) -> Weights:

@@ -81,7 +81,8 @@ def labelled(data: Path, cache: Path) -> list[Labelled]:
         for topic in data_set.topics
         for document in reversed(topic.documents)
     }
-    leads = {page_address(title): (title, text) for title, text in _leads(fetch(LEADS, cache))}
+    records = json.loads(fetch(LEADS, cache).read_bytes())
+    leads = {page_address(title): (title, plain_text(own["extract"])) for title, own in records.items()}
     ranker = Bm25Ranker()
 
     def snippets(row: dict[str, str]) -> tuple[Snippet, ...]:
@@ -95,11 +96,6 @@ def labelled(data: Path, cache: Path) -> list[Labelled]:
             Labelled(row["source"], row["part"], row["topic"], row["label"], row["query"], snippets(row))
             for row in csv.DictReader(opened)
         ]
-
-
-def _leads(path: Path) -> Iterator[tuple[str, str]]:
-    for title, record in json.loads(path.read_bytes()).items():
-        yield title, plain_text(record["extract"])
 
 
 def kept(pages: Sequence[Labelled], embedder: Embedder) -> dict[str, list[bool]]:

@@ -82,7 +82,8 @@ def rows(collection: Collection, words: int, embedder: Embedder) -> Iterator[str
     }
     for depth in DEPTHS:
         ranked = {i: _staged(lexical[i], dense[i], depth) for i in lexical}
-        variants[f"staged-{depth}"] = ranked, _share(lexical, depth, len(texts))
+        needed = {i for own in lexical.values() for i in own[:depth]}  # what is embedded for all queries together
+        variants[f"staged-{depth}"] = ranked, f"{len(needed) / len(texts):.0%}"
     for retriever, (ranked, embedded) in variants.items():
         yield f"| {name} | {size} | {retriever} | {_scores(collection, owners, ranked)} | {embedded} |"
     took = f"{seconds:.0f} s, {1000 * seconds / len(texts):.1f} ms each"
@@ -92,11 +93,6 @@ def rows(collection: Collection, words: int, embedder: Embedder) -> Iterator[str
 def _staged(lexical: list[int], dense: "np.ndarray[tuple[int], np.dtype[np.int64]]", depth: int) -> list[int]:
     near = set(lexical[:depth])
     return fused([lexical[:100], [i for i in dense.tolist() if i in near]])
-
-
-def _share(lexical: dict[str, list[int]], depth: int, size: int) -> str:
-    """Share of all passages that must be embedded for all queries together."""
-    return f"{len({i for ranked in lexical.values() for i in ranked[:depth]}) / size:.0%}"
 
 
 def _scores(collection: Collection, owners: list[str], ranked: dict[str, list[int]]) -> str:

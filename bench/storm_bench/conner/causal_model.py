@@ -53,7 +53,8 @@ class CausalModel:
         before, scored = self._tokens(model, tokenizer, context, text)
         if not scored:
             return []
-        options = {"logits_to_keep": len(scored) + 1} if _keeps(model) else {}
+        keeps = "logits_to_keep" in inspect.signature(model.forward).parameters  # saves most of the output layer
+        options = {"logits_to_keep": len(scored) + 1} if keeps else {}
         with torch_threads.limited_to(self._threads), torch.inference_mode():
             logits = model(input_ids=torch.tensor([[*before, *scored]]), use_cache=False, **options).logits[0]
             shares = logits[-len(scored) - 1 : -1].double().log_softmax(dim=-1)
@@ -120,8 +121,3 @@ def _opened(source: Path | str, cache: Path | None = None, **gguf: str) -> tuple
             **options,
         )
         return model, tokenizer
-
-
-def _keeps(model: Any) -> bool:
-    """Whether the model can be asked for the last logits alone, which saves most of the output layer."""
-    return "logits_to_keep" in inspect.signature(model.forward).parameters

@@ -191,7 +191,7 @@ def train_on_leads(leads: Path, embedder: Embedder, *, paragraphs: int = _PARAGR
     texts = json.loads(leads.read_text(encoding="utf-8"))
     learn: list[Vectors] = []
     test: list[Vectors] = []
-    for title in sorted(texts, key=_chance):
+    for title in sorted(texts, key=lambda title: zlib.crc32(title.encode())):
         sentences = split_sentences(texts[title]["extract"])[:_LONGEST]
         if len(sentences) < 3:
             continue
@@ -216,7 +216,3 @@ def trained_order(cache: Path, embedder: Embedder, leads: Path) -> SentenceOrder
     if not path.exists():
         save_order(train_on_leads(leads, embedder).weights, embedder.name, path)
     return SentenceOrder(embedder, load_order(path, embedder.name))
-
-
-def _chance(title: str) -> int:
-    return zlib.crc32(title.encode())

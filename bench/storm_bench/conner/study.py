@@ -76,7 +76,11 @@ class Study:
         end = time.monotonic() + 60 * minutes
         for kind, items in self._tasks():
             known = {one.item: one for one in self.records() if one.kind == kind}
-            missing = [item for item in items if self._is_missing(item, kind, known.get(item.id))]
+            missing = [
+                item
+                for item in items
+                if (own := known.get(item.id)) is None or (own.answer is None and self._is_answered(kind, item))
+            ]
             for start in range(0, len(missing), _BATCH):
                 if time.monotonic() >= end:
                     return False
@@ -130,10 +134,6 @@ class Study:
             yield kind, first[CHOICES : CHOICES + self.choices]
         yield "reference", self._examples[_name(first[0])]
         yield SELECTED, first[: self.items]
-
-    def _is_missing(self, item: KnowledgeItem, kind: str, known: Record | None) -> bool:
-        """Whether there is no record, or one that lacks the answer that is wanted."""
-        return known is None or (known.answer is None and self._is_answered(kind, item))
 
     def _measure(self, kind: str, items: Sequence[KnowledgeItem]) -> None:
         """Record what is missing of some items: knowledge and answer, or the answer alone."""

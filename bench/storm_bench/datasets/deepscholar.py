@@ -12,7 +12,7 @@ import io
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -65,7 +65,8 @@ def read_deepscholar(folder: Path) -> DataSet:
     cited = defaultdict(list)
     for row in _rows(found, "parent_paper_arxiv_id", "cited_paper_title"):
         cited[row["parent_paper_arxiv_id"]].append(row)
-    nuggets = dict(_nuggets(base))
+    files = sorted([*base.glob("nuggets/*.json"), *base.rglob("res.json")])
+    nuggets = {read.qid: read.nuggets for read in (read_model(file, _Nuggets) for file in files)}
     topics, problems = [], []
     for row in _rows(_file(base, _PAPERS) or base, "arxiv_id", "title", "abstract"):
         name = row["arxiv_id"]
@@ -126,12 +127,6 @@ def _work(row: Row) -> TopicDocument:
     text = row.get("cited_paper_abstract", "").strip() or row.get("search_res_content", "")
     url = next(filter(None, map(web_address, addresses)), "")
     return TopicDocument(url, plain_text(row["cited_paper_title"]), plain_text(text))
-
-
-def _nuggets(base: Path) -> Iterator[tuple[str, list[_Nugget]]]:
-    for file in sorted([*base.glob("nuggets/*.json"), *base.rglob("res.json")]):
-        read = read_model(file, _Nuggets)
-        yield read.qid, read.nuggets
 
 
 def _file(folder: Path, name: str) -> Path | None:

@@ -65,7 +65,9 @@ class MediaWiki:
         """
         which: Params = {"cmtitle": category, "cmnamespace": 0, "cmprop": "title|timestamp", "cmlimit": "max"}
         when: Params = {"cmsort": "timestamp", "cmdir": "newer", "cmstart": start, "cmend": end}
-        queries = self._continued({"list": "categorymembers", **which, **when}, _checked_members)
+        queries = self._continued(
+            {"list": "categorymembers", **which, **when}, lambda answer: objects(answer["query"]["categorymembers"])
+        )
         found = (member for query in queries for member in objects(query["categorymembers"]))
         return {plain_text(member.get("title")): plain_text(member.get("timestamp")) for member in found}
 
@@ -177,10 +179,6 @@ class MediaWiki:
 
 def _checked_pages(answer: Any) -> None:
     objects(answer["query"]["pages"])
-
-
-def _checked_members(answer: Any) -> None:
-    objects(answer["query"]["categorymembers"])
 
 
 def _revisions(query: Any) -> list[dict[str, Any]]:

@@ -91,7 +91,10 @@ def _topic(file: Path) -> Topic:
         raise DatasetError(f"{file} holds no article: title, text or statements are missing; download it again")
     address = f"https://en.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
     human = HumanArticle(title, address, _text(tree), body, back_matter=back, statements=statements)
-    documents = usable(map(_document, data.pages))
+    documents = usable(
+        TopicDocument(web_address(page.url), readable_title(page.title), plain_markdown(page.text), page.origin)
+        for page in data.pages
+    )
     name = file.stem if file.suffix == ".md" else file.name.removesuffix(SUFFIX)
     return Topic(name, title, human, documents, tuple(_systems(data.systems)))
 
@@ -102,10 +105,6 @@ def _section(part: HeadingNode) -> HumanSection:
 
 def _text(part: HeadingNode) -> str:
     return "\n\n".join(part.paragraphs)
-
-
-def _document(page: _Page) -> TopicDocument:
-    return TopicDocument(web_address(page.url), readable_title(page.title), plain_markdown(page.text), page.origin)
 
 
 def _systems(data: Mapping[str, _System]) -> Iterator[SystemArticle]:

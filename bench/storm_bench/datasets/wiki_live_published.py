@@ -5,7 +5,7 @@ article and its facts; ``data/BENCHMARK/test_data/SYSTEM/json_data/NAME.json`` a
 pages that it cites.
 """
 
-from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,9 @@ def topic_values(article: Path) -> dict[str, Any]:
     systems: dict[str, Any] = {}
     pages: dict[str, dict[str, str]] = {}
     for folder in sorted(benchmark.glob(_SYSTEMS)):
-        for page in _system_pages(folder / f"{name}.json"):
+        file = folder / f"{name}.json"
+        found = read_model(file, _SystemFile).query.pages.values() if file.is_file() else ()
+        for page in islice(found, 1):  # the one article in the system's file
             systems[folder.parent.name] = {"article": page.extract, "statements": page.statements}
             for cited in filter(None, page.citation_contents.values()):
                 if cited.url and cited.content:
@@ -74,12 +76,6 @@ def topic_values(article: Path) -> dict[str, Any]:
         "pages": list(pages.values()),
         "systems": systems,
     }
-
-
-def _system_pages(file: Path) -> Iterator[_SystemPage]:
-    """The one article in a system's file; nothing if the system has none on the topic."""
-    if file.is_file():
-        yield from list(read_model(file, _SystemFile).query.pages.values())[:1]
 
 
 def _statements(file: Path) -> list[str]:

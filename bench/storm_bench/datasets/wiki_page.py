@@ -76,7 +76,8 @@ def read_page(html: str, title: str, url: str) -> WikiPage:
         DatasetError: there is no HTML.
     """
     root = _root(html, title)
-    infobox, has_banner = tuple(_infobox(root)), _has_banner(root)
+    infobox = tuple(_infobox(root))
+    has_banner = any("ambox" in _classes(table) for table in root.iter("table"))
     citations = take_citations(root)
     _strip(root)
     tree = HeadingNode.of_blocks(_blocks(root))
@@ -96,10 +97,6 @@ def _root(html: str, title: str) -> Any:
 
 def _classes(element: Any) -> set[str]:
     return set((element.get("class") or "").split())
-
-
-def _has_banner(root: Any) -> bool:
-    return any("ambox" in _classes(table) for table in root.iter("table"))
 
 
 def _infobox(root: Any) -> Iterator[tuple[str, str]]:

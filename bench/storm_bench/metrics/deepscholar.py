@@ -97,13 +97,12 @@ def _share(judge: CachingJudge, pairs: Sequence[Pair]) -> float:
 
 def _sentences(article: Article) -> list[tuple[str, list[str]]]:
     """The sentences, each with the texts of the works that it cites, title first."""
-    texts = {source.id: _text(source) for source in article.sources}
+    texts = {
+        source.id: "\n".join(dict.fromkeys([source.title, *(snippet.text for snippet in source.snippets)]))
+        for source in article.sources
+    }
     sentences = (sentence for paragraph in all_paragraphs(article) for sentence in paragraph.sentences)
     return [(one.text, [texts[i] for i in dict.fromkeys(c.source_id for c in one.citations)]) for one in sentences]
-
-
-def _text(source: Source) -> str:
-    return "\n".join(dict.fromkeys([source.title, *(snippet.text for snippet in source.snippets)]))
 
 
 def _same(work: TopicDocument, cited: Source) -> bool:

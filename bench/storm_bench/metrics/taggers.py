@@ -134,8 +134,12 @@ class SpacyTagger:
         with self._lock:
             documents = list(self._pipeline.pipe([_encodable(text) for text in texts]))
         return [
-            frozenset(_normalised_mention(e.text) for e in doc.ents if e.label_ not in _IGNORED_TYPES)
-            for doc in documents
+            frozenset(
+                _ARTICLE_OR_POSSESSIVE.sub("", " ".join(mention.text.lower().split()))
+                for mention in document.ents
+                if mention.label_ not in _IGNORED_TYPES
+            )
+            for document in documents
         ]
 
 
@@ -167,10 +171,6 @@ def _require_trusted(name: str) -> None:
             f"{name!r} is a pickle, which can run any code when it is loaded: if you trust where it comes from, set "
             f"the environment variable {_PICKLES}={name}"
         )
-
-
-def _normalised_mention(mention: str) -> str:
-    return _ARTICLE_OR_POSSESSIVE.sub("", " ".join(mention.lower().split()))
 
 
 def _encodable(text: str) -> str:

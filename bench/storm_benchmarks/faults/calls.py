@@ -58,7 +58,8 @@ def disagreements(log: Sequence[Line], events: Sequence[Event], articles: Iterab
     Args:
         articles: their articles, whose usage and reports are compared with the events.
     """
-    injected, reported = _injected(log), _reported(events)
+    injected = Counter((_part(line.kind), _client_name(line)) for line in log if line.fault != OK)
+    reported = _reported(events)
     found = [
         f"{part}, {fault}: {injected[part, fault]} times, reported {reported[part, fault]} times"
         for part, fault in sorted(injected | reported)
@@ -88,10 +89,6 @@ def _unreported(events: Sequence[Event], articles: Iterable[Article]) -> list[st
     found = [f"missing in the report: {detail}" for detail in in_events - problems]
     found += [f"only in the report: {detail}" for detail in problems - in_events]
     return found + [f"usage has {calls} calls, the events {finished}"] * (calls != finished)
-
-
-def _injected(log: Sequence[Line]) -> Tally:
-    return Counter((_part(line.kind), _client_name(line)) for line in log if line.fault != OK)
 
 
 def _client_name(line: Line) -> str:

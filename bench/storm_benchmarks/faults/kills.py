@@ -64,7 +64,8 @@ def undisturbed(lab: Lab, run: str) -> Whole:
         raise RuntimeError(f"the undisturbed run ended with {ended.code}: {ended.err}")
     article, text = read_article(folder)
     files = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
-    return Whole(article, text, _answered(lab.bench.log(run)), ended.seconds, sum(files), max(files))
+    asked = Counter(line.key for line in lab.bench.log(run) if line.whole)
+    return Whole(article, text, asked, ended.seconds, sum(files), max(files))
 
 
 def moments(number: int, whole: Whole, seed: int = 0) -> list[float]:
@@ -132,10 +133,6 @@ def _repeated_calls(log: Sequence[Line], asked: Counter[str]) -> list[Line]:
         if line.whole:
             whole[line.key].append(line)
     return [line for key, lines in whole.items() for line in lines[: max(0, len(lines) - max(1, asked[key]))]]
-
-
-def _answered(log: Sequence[Line]) -> Counter[str]:
-    return Counter(line.key for line in log if line.whole)
 
 
 def read_article(folder: Path) -> tuple[dict[str, Any], str]:

@@ -59,23 +59,16 @@ def hung(lab: Lab, run: str, *, search: bool) -> Outcome:
     """Write an article while the language model or the search engine accepts calls and never replies."""
     lab.plan(run, Plan(share=float(not search), search_share=float(search), kinds=("time-out",)))
     outcome = _outcome(lab, run, lambda sink: [lab.storm(run, sinks=[sink], call_attempts=_ATTEMPTS).write(TOPIC)])
-    longest = _SLACK + (_max_search_seconds(lab) if search else _max_lm_seconds(lab))
+    # Until the calls for related topics, perspectives and a first question have failed, or every conversation's first
+    # searches, two at a time, and the circuit opens.
+    seconds = (lab.perspectives + 1) * 3 / 2 * lab.patience.attempts * lab.search_timeout
+    longest = _SLACK + (seconds if search else 3 * _ATTEMPTS * lab.lm_timeout)
     if outcome.seconds > longest:
         outcome.problems.append(f"took {outcome.seconds:.0f} s, the timeouts allow {longest:.0f} s")
     if lab.bench.place not in outcome.error:
         outcome.problems.append(f"the error does not name {lab.bench.place}: {outcome.error or 'there is none'}")
     outcome.problems += disagreements(outcome.log, outcome.events)
     return outcome
-
-
-def _max_lm_seconds(lab: Lab) -> float:
-    """Maximum seconds until the calls for related topics, perspectives and a first question have failed."""
-    return 3 * _ATTEMPTS * lab.lm_timeout
-
-
-def _max_search_seconds(lab: Lab) -> float:
-    """Maximum seconds until every conversation's first searches have failed, two at a time, and the circuit opens."""
-    return (lab.perspectives + 1) * 3 / 2 * lab.patience.attempts * lab.search_timeout
 
 
 def crowd(lab: Lab, run: str, topics: int, seed: int = 0) -> Outcome:
