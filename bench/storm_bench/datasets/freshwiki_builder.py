@@ -122,12 +122,7 @@ def _judged(plan: FreshWikiPlan, lift_wing: LiftWing, page: CurrentPage, failure
 
 
 def _entry(name: str, one: _Chosen) -> dict[str, Any]:
-    return {
-        "id": name,
-        "title": one.page.title,
-        "url": one.page.url,
-        "page": one.page.number,
-        "revision": one.page.revision,
+    return one.page.told(name) | {
         "grade": one.verdict.grade,
         "judge": one.verdict.judge,
         "months": list(one.edited.months),

@@ -9,7 +9,7 @@ from statistics import fmean
 from pydantic import BaseModel, ValidationError
 
 from storm_bench.datasets.dataset import write_text
-from storm_bench.types import HumanArticle, HumanSection, Topic
+from storm_bench.types import HumanArticle, Topic
 from storm_pipeline import DatasetError
 
 FILE = "histories.jsonl"
@@ -97,7 +97,7 @@ def article_size(article: HumanArticle, *, back_matter: bool = False) -> Article
         back_matter: whether to count back matter, as the paper's table does.
     """
     sections = article.sections + (article.back_matter if back_matter else ())
-    words = [_words(article.lead), *map(_section_words, sections)]
+    words = [_words(article.lead), *(sum(_words(part.text) for part in section.walk()) for section in sections)]
     return ArticleSize(
         len(sections),
         sum(1 for section in sections for _ in section.walk()),
@@ -181,7 +181,3 @@ def reference_evolution(histories: Iterable[EditHistory], points: int = 11) -> t
 
 def _words(text: str) -> int:
     return len(text.split())
-
-
-def _section_words(section: HumanSection) -> int:
-    return sum(_words(part.text) for part in section.walk())

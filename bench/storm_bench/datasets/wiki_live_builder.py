@@ -141,12 +141,8 @@ class _Examination:
             return f"under {self._plan.min_pages} pages with text"
         origins = [document.origin for document in topic.documents]
         self.entries.append(
-            {
-                "id": topic.id,
-                "title": page.title,
-                "url": page.url,
-                "page": page.number,
-                "revision": page.revision,
+            page.told(topic.id)
+            | {
                 "month": str(month),
                 "words": read.features.words,
                 "statements": len(human.statements),
