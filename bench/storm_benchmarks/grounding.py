@@ -35,11 +35,11 @@ from typing import Any
 
 from scipy.stats import binomtest
 
-from storm_bench.datasets.support import read_wice
+from storm_bench.datasets.support import json_lines, read_wice
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_benchmarks.labels import labels
-from storm_benchmarks.shared import json_lines, options, print_table
+from storm_benchmarks.shared import options, print_table
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.errors import ModelError
 from storm_pipeline.judges.opening import judge_of_run

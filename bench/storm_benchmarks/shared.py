@@ -1,13 +1,10 @@
 """What the benchmarks share: options, Markdown tables, and readers of labelled data."""
 
 import argparse
-import gzip
-import json
 import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 _FIELD = re.compile(r"<(docno|title|text)>(.*?)</\1>", re.S)
@@ -28,12 +25,6 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[object]], *, marks:
     print(f"| {' | '.join(head)} |\n|{'|'.join(aligned)}|")
     for row in rows:
         print(f"| {' | '.join(map(str, row))} |", flush=True)
-
-
-def json_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of a compressed file with one a line."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 def cranfield(folder: Path) -> tuple[dict[str, tuple[str, str]], dict[str, str], dict[str, set[str]]]:

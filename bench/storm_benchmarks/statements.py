@@ -21,6 +21,7 @@ from scipy.stats import spearmanr
 
 from storm_bench.articles.data_set import system_article
 from storm_bench.calibration import Calibration, calibrate
+from storm_bench.datasets.support import json_lines
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.judges.base import Pair, scores_of, supported_by
 from storm_bench.judging_tasks import CalibrationTask, LabelledPair
@@ -29,7 +30,7 @@ from storm_bench.metrics.texts import generated_text
 from storm_bench.statement_passages import find_in_text
 from storm_bench.types import Topic
 from storm_benchmarks.labels import Row, labels
-from storm_benchmarks.shared import ROOT, json_lines, options, print_table
+from storm_benchmarks.shared import ROOT, options, print_table
 from storm_pipeline.judges.base import CachingJudge, Judge, Parameters, Question, Verdict, label_of
 from storm_pipeline.judges.screen import ScreenJudge
 from storm_pipeline.retrieval.embedder import CachingEmbedder, open_embedder

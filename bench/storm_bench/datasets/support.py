@@ -26,7 +26,7 @@ def read_wice(folder: Path, file: str = "wice_claim_dev.jsonl.gz") -> tuple[Labe
     labels = {"supported": "supported", "partially_supported": "partly", "not_supported": "not"}
     return tuple(
         LabelledSentence(row["claim"], ("\n".join(row["evidence"]),), labels[row["label"]], row["meta"]["claim_title"])
-        for row in _rows(folder / file)
+        for row in json_lines(folder / file)
     )
 
 
@@ -39,7 +39,7 @@ def read_attribution_bench(folder: Path, *, trained_on: bool | None = None) -> t
     Raises:
         OSError: the file is not there.
     """
-    rows = (row for row in _rows(folder / _ATTRIBUTION_BENCH) if row["src_dataset"] != "ExpertQA")
+    rows = (row for row in json_lines(folder / _ATTRIBUTION_BENCH) if row["src_dataset"] != "ExpertQA")
     found = (
         LabelledSentence(
             row["claim"],
@@ -58,6 +58,7 @@ def is_trained_on(question: str) -> bool:
     return sum(question.encode()) % 2 == 0
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a compressed file with one a line. Raises OSError: the file is not there."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)

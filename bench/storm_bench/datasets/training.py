@@ -1,7 +1,5 @@
 """Data sets as what ``storm compile --train NAME:FOLDER`` learns from: human articles, and what they rest on."""
 
-import gzip
-import json
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +9,7 @@ from storm_bench.articles.data_set import human_article
 from storm_bench.datasets.closed_corpus import topic_chunks
 from storm_bench.datasets.expertqa import read_expertqa
 from storm_bench.datasets.freshwiki import read_freshwiki
+from storm_bench.datasets.support import json_lines
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import MANIFEST, read_wikigenbench
 from storm_bench.types import Topic
@@ -57,11 +56,9 @@ def wice(folder: Path) -> list[Article]:
     """
     articles: dict[str, Claims] = {}
     try:
-        with gzip.open(folder / _WICE, "rt", encoding="utf-8") as lines:
-            for row in map(json.loads, lines):
-                meta = row["meta"]
-                claims = articles.setdefault(meta["claim_title"], {})
-                claims.setdefault(meta["claim_section"].strip(" ."), []).append((row["claim"], _evidence(row)))
+        for row in json_lines(folder / _WICE):
+            claims = articles.setdefault(row["meta"]["claim_title"], {})
+            claims.setdefault(row["meta"]["claim_section"].strip(" ."), []).append((row["claim"], _evidence(row)))
     except OSError as error:
         raise DatasetError(f"{folder / _WICE} cannot be read: put WiCE's claims there") from error
     except (ValueError, KeyError, TypeError, EOFError, zlib.error) as error:
