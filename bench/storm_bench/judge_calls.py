@@ -124,13 +124,14 @@ def _own_statements(article: ExpectedArticle) -> Sequence[Question]:
 
 def _good_article(article: ExpectedArticle) -> Sequence[Question]:
     """Three calls in each order, each with both articles; none without a human article."""
-    shown = {"topic": 3} | {
-        name: min(words, LONGEST_COMPARED)
-        for name, words in (("article_a", article.words), ("article_b", article.human_words))
+    shown = {
+        "topic": 3,
+        "article_a": min(article.words, LONGEST_COMPARED),
+        "article_b": min(article.human_words, LONGEST_COMPARED),
+        "criteria": asks.CRITERIA_PER_CALL * CRITERION,
     }
-    asked = {"criteria": asks.CRITERIA_PER_CALL * CRITERION}
     calls = COMPARISONS if article.human_words else 0
-    return (Question(asks.CompareArticles, calls, shown | asked, asks.CRITERIA_PER_CALL * 30),)
+    return (Question(asks.CompareArticles, calls, shown, asks.CRITERIA_PER_CALL * 30),)
 
 
 def _support(article: ExpectedArticle) -> Sequence[Question]:

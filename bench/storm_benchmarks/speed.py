@@ -109,23 +109,19 @@ def _check(article: Article) -> None:
 def print_tokens(calls: list[Call]) -> None:
     """Print tokens by kind of call, and the share that a prefix cache would serve."""
     tokens = Tokenizer()
-    asked = [call for call in calls if call.kind != "search"]
     seen: list[list[int]] = []
-    total: Counter[str] = Counter()
-    served: Counter[str] = Counter()
-    for call in asked:
+    number, total, served, out = (Counter[str]() for _ in range(4))
+    for call in (one for one in calls if one.kind != "search"):
         prompt = tokens(call.prompt)
         total[call.kind] += len(prompt)
         served[call.kind] += max((_common(prompt, other) for other in seen), default=0)
         seen.append(prompt)
-    out = Counter(dict.fromkeys(total, 0))
-    number = Counter(call.kind for call in asked)
-    for call in asked:
         out[call.kind] += call.tokens_out
+        number[call.kind] += 1
     print("| call | number | prompt tokens | from a prefix cache | completion tokens |")
     print("|---|---|---|---|---|")
     for kind in [*total, "all"]:
-        n, t, s, o = (sum(c.values()) if kind == "all" else c[kind] for c in (number, total, served, out))
+        n, t, s, o = (c.total() if kind == "all" else c[kind] for c in (number, total, served, out))
         print(f"| {kind} | {n} | {t} | {s / t:.1%} | {o} |")
 
 

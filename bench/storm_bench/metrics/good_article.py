@@ -106,15 +106,14 @@ class GoodArticle:
 
         Raises MetricError: the model cannot be called, has no room for two articles, or omits a criterion.
         """
-        shown = [self.shown(case) for case in cases]
-        return [_score(texts, results) for texts, results in zip(shown, self._compared(cases, shown), strict=True)]
+        return [_score(texts, results) for texts, results in self._compared(cases)]
 
     def compare(self, cases: Sequence[Case]) -> list[tuple[CriterionResult, ...]]:
         """The result of each criterion, in order, by case; empty if one of the articles has no text.
 
         Raises MetricError: as :meth:`score`.
         """
-        return self._compared(cases, [self.shown(case) for case in cases])
+        return [results for _, results in self._compared(cases)]
 
     def shown(self, case: Case) -> Shown | None:
         """The texts that the judge is shown; None if one of the articles has no text.
@@ -129,20 +128,21 @@ class GoodArticle:
         share = (_words(generated) + _words(human)) / sum(map(_words, whole))
         return Shown(as_text(generated), as_text(human), share)
 
-    def _compared(self, cases: Sequence[Case], shown: Sequence[Shown | None]) -> list[tuple[CriterionResult, ...]]:
+    def _compared(self, cases: Sequence[Case]) -> list[tuple[Shown | None, tuple[CriterionResult, ...]]]:
+        shown = [self.shown(case) for case in cases]
         questions = [
-            question
+            {"topic": case.topic.title, "article_a": a, "article_b": b, "criteria": _numbered(batch)}
             for case, texts in zip(cases, shown, strict=True)
             if texts
-            for pair in ((texts.generated, texts.human), (texts.human, texts.generated))
-            for question in _questions(case.topic.title, *pair)
+            for a, b in ((texts.generated, texts.human), (texts.human, texts.generated))
+            for batch in _BATCHES
         ]
         replies = iter(self._model.ask(self._program, questions))
 
         def verdicts() -> list[Better]:
             return [one.better for _ in _BATCHES for one in next(replies).verdicts]
 
-        return [results_of(verdicts(), verdicts()) if texts else () for texts in shown]
+        return [(texts, results_of(verdicts(), verdicts()) if texts else ()) for texts in shown]
 
     def _budget(self, whole: Sequence[Sequence[SectionText]]) -> int:
         """Maximum words shown of each article."""
@@ -195,11 +195,6 @@ def _score(texts: Shown | None, results: Sequence[CriterionResult]) -> Score:
     groups = (value_of([one for one in results if one.criterion.group == group]) for group in GROUPS)
     values = (value_of(results), *shares, disagree, texts.share, *groups)
     return dict(zip((measure.name for measure in GoodArticle.measures), values, strict=True))
-
-
-def _questions(topic: str, article_a: str, article_b: str) -> list[dict[str, str]]:
-    shown = {"topic": topic, "article_a": article_a, "article_b": article_b}
-    return [{**shown, "criteria": _numbered(batch)} for batch in _BATCHES]
 
 
 def _numbered(criteria: Sequence[Criterion]) -> str:
