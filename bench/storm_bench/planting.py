@@ -56,8 +56,7 @@ Rule = Callable[[Supported, Sequence[Supported], random.Random], str | None]
 def plant(one: Supported, kind: Kind, others: Sequence[Supported], rng: random.Random) -> Planted | None:
     """The sentence with an error of a kind; None where it offers no place for one.
 
-    Args:
-        others: sentences of other articles: what a name is replaced with, and what is joined.
+    ``others``: sentences of other articles: what a name is replaced with, and what is joined.
     """
     if kind == "two facts joined":
         return _joined(one, others, rng)

@@ -41,10 +41,7 @@ def trimmed(parts: Sequence[SectionText], budget: int) -> tuple[SectionText, ...
 
     The shortest section with no text left in its subsections (the last one among ties) loses its last sentence until
     the whole fits. So the shortest sections are emptied one by one, and at most one is cut in part. Headings stay; the
-    lead is cut last. The official code cuts whole paragraphs.
-
-    Args:
-        budget: maximum words in all paragraphs, >= 0.
+    lead is cut last. The official code cuts whole paragraphs. ``budget``: maximum words in all paragraphs, >= 0.
     """
     cut = list(parts)
     lengths = [part.length for part in cut]

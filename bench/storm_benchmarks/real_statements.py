@@ -30,8 +30,7 @@ _TRIED = 5  # passages
 def supported_statements(folder: Path) -> list[Supported]:
     """The statements of the topics of a folder that are supported so, each with its best passage, in a drawn order.
 
-    Raises:
-        DatasetError: there are no topics.
+    Raises DatasetError: there are no topics.
     """
     topics = map(without_copies, read_wiki_live(folder).topics)
     found = list(dict.fromkeys(one for topic in topics for one in _of_topic(topic)))

@@ -148,8 +148,7 @@ def _precision_recall(rows: Sequence[tuple[bool, bool]]) -> str:
 def run_lines(folder: Path, embedder: Embedder) -> Iterator[str]:
     """Lines on a capable writer's recorded run: of what its answers were shown, what the floor removes.
 
-    Args:
-        folder: of the run with its ``conversations``, and beside it the corpus.
+    ``folder``: of the run with its ``conversations``, and beside it the corpus.
     """
     topic = json.loads((folder / "article.json").read_text(encoding="utf-8"))["article"]["title"]
     shown = removed = cited = lost = 0

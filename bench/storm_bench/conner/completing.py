@@ -15,11 +15,7 @@ _CONTINUE = "Continue the text that you are given. Reply with its next line alon
 
 
 class Completions:
-    """Asks ``/completions`` of a server, four prompts side by side.
-
-    Args:
-        url: of the server, up to and with ``/v1``.
-    """
+    """Asks ``/completions`` of a server, four prompts side by side. ``url``: of the server, up to and with ``/v1``."""
 
     def __init__(self, url: str, model: str, key: str = "") -> None:
         self.name = model
@@ -54,12 +50,8 @@ class Messages:
 
     Such a model does not continue a text by itself: it is told to, and its first line counts, cut to as many words as
     tokens were asked for, since models that reason spend tokens before they reply. These draw as they please.
-
-    Args:
-        settings: ``lm`` names the model.
-
-    Raises:
-        SettingsError, MissingExtraError, ModelError: the model cannot be opened.
+    ``settings``: ``lm`` names the model. Raises SettingsError, MissingExtraError, ModelError: the model cannot be
+    opened.
     """
 
     def __init__(self, settings: Settings) -> None:

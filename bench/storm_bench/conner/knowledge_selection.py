@@ -41,11 +41,8 @@ def fit_quality(scores: Sequence[Intrinsic], targets: Sequence[float]) -> Qualit
     of 1 on the squared coefficients keeps small samples from extremes, and gamma applies to the scores as they are. A
     score that does not vary gets 0. Fit on other items than those the choice is measured on.
 
-    Args:
-        targets: what Q is to predict, such as the gain in helpfulness.
-
-    Raises:
-        ValueError: there are fewer than two items, or the two sequences differ in length.
+    ``targets``: what Q is to predict, such as the gain in helpfulness. Raises ValueError: there are fewer than two
+    items, or the two sequences differ in length.
     """
     table, wanted = np.array([astuple(one) for one in scores], dtype=float), np.asarray(targets, dtype=float)
     if len(table) != len(wanted) or len(table) < 2:

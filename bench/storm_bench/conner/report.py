@@ -70,8 +70,7 @@ def _kind_means(kind: str, records: Sequence[Record]) -> tuple[str, ...]:
 def by_writer(studies: Mapping[str, Sequence[Record]]) -> str:
     """Table 16: means of generated knowledge by the model that wrote it, a table a data set.
 
-    Args:
-        studies: writer → its study's records, in the order of the rows, such as by size.
+    ``studies``: writer → its study's records, in the order of the rows, such as by size.
     """
     main = {writer: [one for one in measured(own) if one.kind in WRITTEN] for writer, own in studies.items()}
     parts = []

@@ -95,8 +95,7 @@ class Record:
 def intrinsic_scores(query: str, prompt: str, knowledge: str, evidence: EvidenceSource, models: Models) -> Scores:
     """The intrinsic scores, with all three dimensions of factuality by ``min`` and its other aggregates.
 
-    Args:
-        prompt: what stands before the knowledge for informativeness.
+    ``prompt``: what stands before the knowledge for informativeness.
     """
     sentences = split_sentences(knowledge)
     checked = [SentenceEvidence(one, tuple(evidence.find(one, EVIDENCE))) for one in sentences]

@@ -185,8 +185,7 @@ class OrderTraining:
 def train_on_leads(leads: Path, embedder: Embedder, *, paragraphs: int = _PARAGRAPHS) -> OrderTraining:
     """Learn from four fifths of the leads with three sentences or more, and measure on the rest.
 
-    Args:
-        leads: the pinned file of lead sections, title → ``extract``.
+    ``leads``: the pinned file of lead sections, title → ``extract``.
     """
     texts = json.loads(leads.read_text(encoding="utf-8"))
     learn: list[Vectors] = []

@@ -43,11 +43,7 @@ class KnowledgeItem:
 def read_conner(folder: Path, name: Name) -> tuple[KnowledgeItem, ...]:
     """The rows of a data set, in the order of the file.
 
-    Args:
-        folder: where ``nq`` and ``wow`` lie.
-
-    Raises:
-        DatasetError: a file is absent or has another form.
+    ``folder``: where ``nq`` and ``wow`` lie. Raises DatasetError: a file is absent or has another form.
     """
     path = folder / _FILES[name]
     views = _pageviews(folder / _VIEWS[name]) if name in _VIEWS else ()

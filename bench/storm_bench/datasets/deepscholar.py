@@ -52,10 +52,8 @@ def read_deepscholar(folder: Path) -> DataSet:
 
     A topic is a paper: its title, and its abstract as ``about``. ``documents`` are the works that it cites of which an
     abstract or an excerpt is known; search over all topics' documents (``corpus = "pooled"``), so that those of others
-    distract. ``human.references`` has all citations, ``human.statements`` the nuggets, vital ones first.
-
-    Raises:
-        DatasetError: the folder is not such a data set, or a file is damaged.
+    distract. ``human.references`` has all citations, ``human.statements`` the nuggets, vital ones first. Raises
+    DatasetError: the folder is not such a data set, or a file is damaged.
     """
     folder = Path(folder).expanduser()
     base = next((own for own in (folder, folder / "dataset") if _file(own, _PAPERS)), None)

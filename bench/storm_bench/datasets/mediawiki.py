@@ -57,11 +57,8 @@ class MediaWiki:
     def members(self, category: str, start: str, end: str) -> dict[str, str]:
         """The articles that joined a category in a period: title → time of the last joining, oldest first.
 
-        Args:
-            category: its title, with the namespace: ``Category:Good articles``.
-
-        Raises:
-            DatasetError: the wiki could not be asked.
+        ``category``: its title, with the namespace: ``Category:Good articles``. Raises DatasetError: the wiki could not
+        be asked.
         """
         which: Params = {"cmtitle": category, "cmnamespace": 0, "cmprop": "title|timestamp", "cmlimit": "max"}
         when: Params = {"cmsort": "timestamp", "cmdir": "newer", "cmstart": start, "cmend": end}
@@ -109,11 +106,8 @@ class MediaWiki:
     def history(self, page: CurrentPage, points: int) -> EditHistory:
         """The page's number of edits up to its revision, and its reference counts after some of them.
 
-        Args:
-            points: number of evenly spaced edits after which references are counted, >= 0.
-
-        Raises:
-            DatasetError: the wiki could not be asked.
+        ``points``: number of evenly spaced edits after which references are counted, >= 0. Raises DatasetError: the
+        wiki could not be asked.
         """
         edits = [number for number in self._revision_ids(page) if number <= page.revision]
         last = len(edits) - 1

@@ -65,11 +65,7 @@ _QUERY = "SELECT DISTINCT ?item WHERE {{ VALUES ?item {{ {items} }} ?item wdt:P3
 def events_among(services: Wikimedia, answers: AnswerCache, items: Sequence[str], kind: str = OCCURRENCE) -> set[str]:
     """The items that are instances of a class or of one of its subclasses.
 
-    Args:
-        items: ids such as ``Q42``; others are ignored.
-
-    Raises:
-        DatasetError: the query failed.
+    ``items``: ids such as ``Q42``; others are ignored. Raises DatasetError: the query failed.
     """
     client = services.client(
         "the Wikidata Query Service", services.wikidata, {403: "it blocks this address temporarily; wait a day"}

@@ -91,11 +91,7 @@ class Histogram:
 
 
 def article_size(article: HumanArticle, *, back_matter: bool = False) -> ArticleSize:
-    """The size of an article.
-
-    Args:
-        back_matter: whether to count back matter, as the paper's table does.
-    """
+    """The size of an article. ``back_matter``: whether to count back matter, as the paper's table does."""
     sections = article.sections + (article.back_matter if back_matter else ())
     words = [_words(article.lead), *(sum(_words(part.text) for part in section.walk()) for section in sections)]
     return ArticleSize(
@@ -110,11 +106,8 @@ def article_size(article: HumanArticle, *, back_matter: bool = False) -> Article
 def table_7(topics: Sequence[Topic], *, back_matter: bool = True) -> Table7:
     """The means over topics.
 
-    Args:
-        back_matter: whether to count back matter; only then the paper's values are reproduced.
-
-    Raises:
-        DatasetError: there are no topics, or none with text.
+    ``back_matter``: whether to count back matter; only then the paper's values are reproduced. Raises DatasetError:
+    there are no topics, or none with text.
     """
     sizes = [article_size(topic.human, back_matter=back_matter) for topic in topics]
     lengths = [count for size in sizes for count in size.section_words]
@@ -133,11 +126,7 @@ def table_7(topics: Sequence[Topic], *, back_matter: bool = True) -> Table7:
 def histogram(values: Iterable[float], bins: int | Sequence[float] = 10) -> Histogram:
     """Histogram of words, sections or references of articles, or of edits as in Figure 5.
 
-    Args:
-        bins: number of equal-width bins, >= 1, or increasing bin edges.
-
-    Raises:
-        DatasetError: there are no values.
+    ``bins``: number of equal-width bins, >= 1, or increasing bin edges. Raises DatasetError: there are no values.
     """
     import numpy as np
 

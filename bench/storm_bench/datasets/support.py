@@ -33,11 +33,8 @@ def read_wice(folder: Path, file: str = "wice_claim_dev.jsonl.gz") -> tuple[Labe
 def read_attribution_bench(folder: Path, *, trained_on: bool | None = None) -> tuple[LabelledSentence, ...]:
     """AttributionBench without ExpertQA, which is a data set of its own: sentences of answers and their sources.
 
-    Args:
-        trained_on: the half of the questions that the small judge is trained on, or the other one; None: both.
-
-    Raises:
-        OSError: the file is not there.
+    ``trained_on``: the half of the questions that the small judge is trained on, or the other one; None: both. Raises
+    OSError: the file is not there.
     """
     rows = (row for row in json_lines(folder / _ATTRIBUTION_BENCH) if row["src_dataset"] != "ExpertQA")
     found = (

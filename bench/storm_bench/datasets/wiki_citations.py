@@ -18,10 +18,7 @@ def take_citations(root: Any) -> Citations:
     """Extract an article's citations and replace its marks by ``[1]``; marks of notes and cleanup tags are removed.
 
     Numbers are those of the marks, not of the list's ids, which also count notes. A short citation (``Smith 2001, p.
-    5``) gets the URL of the work it links to.
-
-    Args:
-        root: the article's element tree; modified in place.
+    5``) gets the URL of the work it links to. ``root``: the article's element tree; modified in place.
     """
     listed = {item.get("id"): item for item in root.iter("li") if (item.get("id") or "").startswith("cite_note")}
     works = {work.get("id"): work for work in root.iter("cite") if work.get("id")}

@@ -32,11 +32,7 @@ def statements_of(article: HumanArticle) -> tuple[str, ...]:
 
 
 def spread(statements: Sequence[str], most: int) -> tuple[str, ...]:
-    """At most ``most`` statements, evenly spaced over the text, in order.
-
-    Args:
-        most: maximum number, >= 0.
-    """
+    """At most ``most`` statements, evenly spaced over the text, in order. ``most``: maximum number, >= 0."""
     kept = min(most, len(statements))
     return tuple(statements[index * len(statements) // kept] for index in range(kept))
 

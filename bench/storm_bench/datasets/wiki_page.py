@@ -69,11 +69,8 @@ class WikiPage:
 def read_page(html: str, title: str, url: str) -> WikiPage:
     """Parse an article; only paragraphs count as text, as in the published data: no lists, no tables.
 
-    Args:
-        html: result of ``action=parse``; both heading and citation markups are supported.
-
-    Raises:
-        DatasetError: there is no HTML.
+    ``html``: result of ``action=parse``; both heading and citation markups are supported. Raises DatasetError: there is
+    no HTML.
     """
     root = _root(html, title)
     infobox = tuple(_infobox(root))

@@ -33,10 +33,7 @@ def article_tree(text: str, outlines: Sequence[str], contents: Sequence[str]) ->
     """The lead and the sections, including back matter.
 
     A heading missing from the text (the two come from different revisions) gets its text from ``contents``, unless most
-    of that occurs elsewhere in the text.
-
-    Args:
-        outlines: first-level headings, words joined by underscores.
+    of that occurs elsewhere in the text. ``outlines``: first-level headings, words joined by underscores.
     """
     nodes = [node for heading, rest in zip(outlines, contents, strict=False) for node in _nodes(heading, rest)]
     lines = text.splitlines()

@@ -213,12 +213,9 @@ class _ExperimentFile(ExperimentConfig):
 def read_config(path: Path | str, *, allow_code: bool = False) -> ExperimentConfig:
     """Read an experiment's configuration file.
 
-    Args:
-        allow_code: let it name recipes and metrics as ``module:name``, whose code then runs; modules are looked for
-            beside the file first.
-
-    Raises:
-        SettingsError: the file cannot be read, is not TOML, or has an invalid value; the message names the location.
+    ``allow_code``: let it name recipes and metrics as ``module:name``, whose code then runs; modules are looked for
+    beside the file first. Raises SettingsError: the file cannot be read, is not TOML, or has an invalid value; the
+    message names the location.
     """
     path = Path(path)
     try:

@@ -62,11 +62,8 @@ def engine_of(
 ) -> SearchEngine | None:
     """The closed corpus that runs on a topic search; None if they search with an engine.
 
-    Args:
-        resources: provides the embedder of the dense ranker.
-
-    Raises:
-        DatasetError: the topic has no documents of that kind.
+    ``resources``: provides the embedder of the dense ranker. Raises DatasetError: the topic has no documents of that
+    kind.
     """
     if search.corpus == "engine":
         return None

@@ -34,8 +34,7 @@ _JUDGED = TypeAdapter(tuple[JudgedMeasures, ...])
 def provenance_of(config: ExperimentConfig, before: Mapping[str, Any]) -> dict[str, str]:
     """Facts about this session; where an earlier session differed, both values are listed.
 
-    Args:
-        before: ``experiment.json`` as earlier sessions left it.
+    ``before``: ``experiment.json`` as earlier sessions left it.
     """
     models = {method.label: config.settings_of(method) for method in config.methods if method.recipe}
     named = {f"{label}: {name}" for label, settings in models.items() for name in settings.models}
@@ -62,13 +61,8 @@ def metric_facts(config: ExperimentConfig, cache: Path, before: Mapping[str, Any
     """Metric → its measures, parameters, reference and judges, as JSON values.
 
     Opens every metric before anything is paid for. A metric that cannot be opened has its reason under ``missing``,
-    beside the facts of earlier sessions.
-
-    Args:
-        before: ``experiment.json`` as earlier sessions left it.
-
-    Raises:
-        SettingsError: a metric's judge, tagger or embedder is misconfigured.
+    beside the facts of earlier sessions. ``before``: ``experiment.json`` as earlier sessions left it. Raises
+    SettingsError: a metric's judge, tagger or embedder is misconfigured.
     """
     earlier: Mapping[str, Any] = before.get("metrics", {})
     now = {name: _metric_facts(name, config, cache) for name in config.metrics}

@@ -94,8 +94,7 @@ class LanguageModelGrader:
     def grades(self, requests: Sequence[GradingRequest]) -> list[Grade]:
         """As :class:`GradingJudge`; equal requests are graded once.
 
-        Raises:
-            MetricError: the model cannot be called or returns no valid grade, or a rubric has another scale.
+        Raises MetricError: the model cannot be called or returns no valid grade, or a rubric has another scale.
         """
         for request in requests:
             if (request.rubric.low, request.rubric.high) not in self._programs:

@@ -47,8 +47,7 @@ class JudgeModel:
     def ask(self, program: Program, questions: Sequence[Mapping[str, str]]) -> list[dspy.Prediction]:
         """Answer each question, in order; equal questions are asked once.
 
-        Raises:
-            MetricError: the model cannot be called, or its answer does not parse.
+        Raises MetricError: the model cannot be called, or its answer does not parse.
         """
         distinct = {_key(question): question for question in questions}
 

@@ -42,11 +42,8 @@ class PairClassifier:
     def logits(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Any]:
         """A tensor of shape (pairs, labels) in float64 for each batch, in order.
 
-        Args:
-            pairs: of those that are too long, the longer text is cut at its end.
-
-        Raises:
-            MetricError: the model cannot be loaded, or has no trained head.
+        ``pairs``: of those that are too long, the longer text is cut at its end. Raises MetricError: the model cannot
+        be loaded, or has no trained head.
         """
         import torch
 

@@ -25,8 +25,7 @@ def citation_alce(judge: Judge, *, expand: bool = False) -> BatchMetric:
     Departures: sentences are split by pysbd instead of NLTK; the first condition of precision asks the same question as
     recall, where the official STORM code asks whether the source *partially* supports the claim.
 
-    Args:
-        expand: let uncited sentences inherit a neighbour's citations, see :func:`.cited_sentences.cited_sentences`.
+    ``expand``: let uncited sentences inherit a neighbour's citations, see :func:`.cited_sentences.cited_sentences`.
     """
     cached = CachingJudge.of(judge)
 

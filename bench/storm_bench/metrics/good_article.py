@@ -68,8 +68,7 @@ class GoodArticle:
     Departures: the benchmark's list of 39 criteria is not reproduced. These are ours, after Wikipedia's own, and
     exclude citations; values are comparable with each other only, not with the paper's.
 
-    Args:
-        longest: maximum words shown of each article, >= 1.
+    ``longest``: maximum words shown of each article, >= 1.
     """
 
     name = "good_article_lm"

@@ -32,8 +32,7 @@ def ib_score(model: JudgeModel, *, longest: int = LONGEST) -> BatchMetric:
     Departures: the papers print no prompt for generating questions, so a fixed template is used; fields that do not
     describe the subject (coordinates, website …) are left out.
 
-    Args:
-        longest: maximum words shown; longer articles are trimmed as in :func:`.rubric.rubric_grades`.
+    ``longest``: maximum words shown; longer articles are trimmed as in :func:`.rubric.rubric_grades`.
     """
     answer = Program(AnswerFromArticle, token_limit=60, greedy=True)
     compare = Program(CompareAnswers, token_limit=10, greedy=True)

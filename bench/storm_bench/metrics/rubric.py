@@ -36,8 +36,7 @@ def rubric_grades(grader: GradingJudge, *, longest: int = LONGEST) -> BatchMetri
     Departures: the wording of the rubrics is ours; the paper's grader is Prometheus 13B, here it is any grader (with
     ``form="prometheus"`` prompts have that model's format).
 
-    Args:
-        longest: maximum words graded, >= 1; longer articles are trimmed as in appendix C.2.
+    ``longest``: maximum words graded, >= 1; longer articles are trimmed as in appendix C.2.
     """
 
     def score(cases: Sequence[Case]) -> list[Score]:

@@ -14,8 +14,7 @@ _N = 4
 def repeated_ngrams(words: Sequence[str], n: int = _N) -> float | None:
     """Share of n-grams that occurred earlier in the text, in [0, 1); None if it has none.
 
-    Args:
-        n: length of an n-gram, >= 1.
+    ``n``: length of an n-gram, >= 1.
     """
     grams = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
     return 1 - len(set(grams)) / len(grams) if grams else None

@@ -38,8 +38,7 @@ class EntityTagger(Protocol):
 class CachingTagger:
     """Caches the entities of recent texts: a topic's human article is compared with many systems' articles.
 
-    Args:
-        size: number of cached texts, >= 1; the oldest are dropped first.
+    ``size``: number of cached texts, >= 1; the oldest are dropped first.
     """
 
     def __init__(self, tagger: EntityTagger, size: int = 1 << 16) -> None:

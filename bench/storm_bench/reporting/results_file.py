@@ -96,8 +96,7 @@ def judges_of(
 ) -> tuple[JudgedMeasures, ...]:
     """The judges of a metric; empty if it has none.
 
-    Args:
-        calibrations: parameter that names a judge, as in :attr:`.JudgedMetric.rests_on` → the judge's calibration.
+    ``calibrations``: parameter that names a judge, as in :attr:`.JudgedMetric.rests_on` → the judge's calibration.
     """
     if not isinstance(metric, JudgedMetric):
         return ()

@@ -55,8 +55,7 @@ _NOT_CALLED = re.compile(r"is left alone for")  # message for a call that was no
 def disagreements(log: Sequence[Line], events: Sequence[Event], articles: Iterable[Article] = ()) -> list[str]:
     """Differences between the events and the log; empty if they agree.
 
-    Args:
-        articles: their articles, whose usage and reports are compared with the events.
+    ``articles``: their articles, whose usage and reports are compared with the events.
     """
     injected = Counter((_part(line.kind), _client_name(line)) for line in log if line.fault != OK)
     reported = _reported(events)

@@ -64,8 +64,7 @@ class Sent:
 def sent_for(fault: str, kind: str, body: dict[str, Any]) -> Sent:
     """The response for a reply with this fault.
 
-    Args:
-        fault: one of :data:`KINDS` but ``time-out``, after which nothing is sent.
+    ``fault``: one of :data:`KINDS` but ``time-out``, after which nothing is sent.
     """
     if fault in _REFUSED:
         return _REFUSED[fault]
