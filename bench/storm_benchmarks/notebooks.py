@@ -49,11 +49,9 @@ def execute(path: Path, root: Path, *, timeout: int = 1800) -> None:
 
 def _kept(outputs: list[Any]) -> list[Any]:
     """The outputs without lines of progress, which rich prints, and warnings in the stream of errors."""
-    return [output for output in outputs if output.get("name") != "stderr" and not _is_progress(output)]
-
-
-def _is_progress(output: Any) -> bool:
-    return "".join(output.get("data", {}).get("text/html", "")).startswith('<pre style="white-space:pre;overflow-x')
+    progress = '<pre style="white-space:pre;overflow-x'
+    shown = (output for output in outputs if output.get("name") != "stderr")
+    return [one for one in shown if not "".join(one.get("data", {}).get("text/html", "")).startswith(progress)]
 
 
 def main() -> None:

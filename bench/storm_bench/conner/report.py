@@ -89,11 +89,8 @@ def _mean(values: Sequence[float], items: int) -> str:
         return NONE
     found = interval(values)
     digits = 3 if 0 < abs(found.mean) < _SMALL_MEAN else 2
-    ends = (
-        f" [{found.low:.{digits}f}, {found.high:.{digits}f}]"
-        if found.low is not None and found.high is not None
-        else ""
-    )
+    known = found.low is not None and found.high is not None
+    ends = f" [{found.low:.{digits}f}, {found.high:.{digits}f}]" if known else ""
     return f"{found.mean:.{digits}f}{ends}" + (f" (n = {len(values)})" if len(values) != items else "")
 
 

@@ -158,11 +158,12 @@ def page_json(topic: Topic) -> dict[str, Any]:
     """The human article and its references as JSON values, without back matter; texts keep their case."""
     human = topic.human
     cited = [document for document in topic.documents if document.origin == "human"]
+    told = (text for section in human.sections for part in section.walk() for text in (part.heading, part.text))
     return {
         "id": int(topic.id),
         "key": topic.title,
         "url": human.url,
-        "text": "\n\n".join(filter(None, [human.lead, *map(_plain_section, human.sections)])),
+        "text": "\n\n".join(filter(None, [human.lead, *told])),
         "unikey": topic.title,
         "summary": human.lead,
         "outlines": [section.heading.replace(" ", "_") for section in human.sections],
@@ -201,10 +202,6 @@ def _row(topic: Topic) -> Mapping[str, str | int]:
         "max_8gram_leak": f"{most_repeated(topic):.3f}",
         "has_google": int("search" in origins),
     }
-
-
-def _plain_section(section: HumanSection) -> str:
-    return "\n\n".join(text for part in section.walk() for text in (part.heading, part.text) if text)
 
 
 def _heading_lines(section: HumanSection, level: int) -> Iterator[str]:

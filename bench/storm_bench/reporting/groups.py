@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
+from pydantic import TypeAdapter
+
 from storm_bench.metrics.base import Measure
 
 
@@ -14,8 +16,8 @@ class Group:
 
     key: str  # short, for file names and anchors
     title: str
-    origin: str  # the paper's table it corresponds to; may be empty
     measures: tuple[str, ...]  # names of its columns, in order
+    origin: str = ""  # the paper's table it corresponds to; may be empty
     judged: tuple[str, ...] = ()  # measures that depend on a judge
     plotted: tuple[str, ...] = ()  # measures whose differences are plotted; the first is also plotted against cost
     beside: tuple[str, ...] = ()  # measures of other tables whose means are repeated here, to be read beside these
@@ -24,20 +26,15 @@ class Group:
 
 def _groups() -> tuple[Group, ...]:
     tables = tomllib.loads(files("storm_bench.reporting").joinpath("groups.toml").read_text(encoding="utf-8"))
-    found = []
-    for key, own in tables.items():
-        judged = own["measures"] if own.get("judged") is True else own.get("judged", ())
-        measures, judged, plotted, beside = map(
-            tuple, (own["measures"], judged, own.get("plotted", ()), own.get("beside", ()))
-        )
-        title, origin, note = own["title"], own.get("origin", ""), own.get("note", "")
-        found.append(Group(key, title, origin, measures, judged, plotted, beside, note))
-    return tuple(found)
+    for own in tables.values():
+        if own.get("judged") is True:
+            own["judged"] = own["measures"]
+    return TypeAdapter(tuple[Group, ...]).validate_python([{"key": key, **own} for key, own in tables.items()])
 
 
 GROUPS = _groups()
 """All tables, in report order."""
-OTHER = Group("other", "Further measures", "", ())
+OTHER = Group("other", "Further measures", ())
 """Table of measures that belong to no other."""
 
 

@@ -81,22 +81,15 @@ def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | 
         axes.set_xlabel(f"{measure.name}: difference from {_short(results.baseline)}{direction}")
 
     name = f"difference-{measure.name.replace('_', '-')}"
-    caption = (
-        f"{measure.name}: differences from {results.baseline}. A dot is a topic, a diamond the mean with its 95 % "
-        "interval."
-    )
+    marks = "A dot is a topic, a diamond the mean with its 95 % interval."
+    caption = f"{measure.name}: differences from {results.baseline}. {marks}"
     return _figure(name, caption, (6.4, 1.1 + 0.5 * len(rows)), draw)
 
 
 def cost_figures(results: ExperimentResults, tables: Sequence[Table]) -> tuple[Figure, ...]:
     """For each table with plotted measures, the first of them against cost and against seconds."""
-    chosen = [
-        measure
-        for table in tables
-        for measure in [next((m for name in table.group.plotted for m in table.measures if m.name == name), None)]
-        if measure is not None
-    ]
-    drawn = (cost_figure(results, measure) for measure in chosen)
+    plotted = ([m for name in table.group.plotted for m in table.measures if m.name == name] for table in tables)
+    drawn = (cost_figure(results, measures[0]) for measures in plotted if measures)
     return tuple(figure for figure in drawn if figure is not None)
 
 
