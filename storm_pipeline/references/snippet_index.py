@@ -21,22 +21,16 @@ class SnippetIndex:
         self._by_id: dict[str, Snippet] = {}
         self._by_text: dict[str, list[str]] = {}
         self._by_source: dict[str, list[str]] = {}
-        self._changes = 0
-        self._lock = threading.Lock()
+        self._changes = 0  # number of times that a snippet was added, removed, or replaced by another form of it
+        self._lock = threading.RLock()
 
     def __len__(self) -> int:
         """Number of snippets."""
         with self._lock:
             return len(self._by_id)
 
-    @property
-    def changes(self) -> int:
-        """Number of times that a snippet was added, removed, or replaced by another form of it."""
-        with self._lock:
-            return self._changes
-
-    def add(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
-        """Add snippets; returns the stored form of the new ones, in the given order."""
+    def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
+        """Store snippets; returns the stored form of the new ones, in the given order."""
         offered = [(normalised_text(snippet.text), snippet) for snippet in snippets]
         new = []
         with self._lock:
@@ -53,7 +47,7 @@ class SnippetIndex:
             return tuple(self._by_id[snippet_id] for snippet_id in new)
 
     def remove(self, source_ids: Iterable[str]) -> None:
-        """Remove all snippets of these sources; unknown ids are ignored."""
+        """Remove sources with all their snippets; unknown ids are ignored."""
         with self._lock:
             for source_id in source_ids:
                 for snippet_id in self._by_source.pop(source_id, ()):
@@ -72,7 +66,7 @@ class SnippetIndex:
         return found
 
     def source(self, source_id: str) -> Source:
-        """The source with this id, with its snippets. Raises StoreError: there is none."""
+        """The source with this id and its snippets so far. Raises StoreError: there is none."""
         with self._lock:
             snippets = [self._by_id[snippet_id] for snippet_id in self._by_source.get(source_id, ())]
         if not snippets:
@@ -90,7 +84,7 @@ class SnippetIndex:
             return tuple(self._by_id[min(ids, key=place)] for ids in self._by_text.values())
 
     def sources(self) -> tuple[Source, ...]:
-        """All sources, those with most snippets first, then by address."""
+        """All sources, those with most snippets first, then by address; see :class:`storm_pipeline.types.Source`."""
         with self._lock:
             groups = [[self._by_id[snippet_id] for snippet_id in ids] for ids in self._by_source.values()]
         return tuple(sorted(map(_source, groups), key=lambda source: (-len(source.snippets), source.url)))

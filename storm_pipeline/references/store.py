@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
@@ -16,12 +16,12 @@ from storm_pipeline.errors import StoreError
 from storm_pipeline.references.snippet_index import SnippetIndex
 from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, Vector, Vectors
 from storm_pipeline.retrieval.ranking import HybridIndex, load_libraries, prepare_terms
-from storm_pipeline.types import Snippet, Source
+from storm_pipeline.types import Snippet
 
 _BATCH = 512  # snippets per embedding batch: enough to sort by length, few enough to close the store quickly
 
 
-class ReferenceStore:
+class ReferenceStore(SnippetIndex):
     """Snippets and their vectors, shared by all steps of a run. Thread-safe; close it, or use it in ``with``.
 
     Results depend only on which snippets were added and which merely kept, not on their order, nor on removed sources.
@@ -33,16 +33,15 @@ class ReferenceStore:
     """
 
     def __init__(self, embedder: Embedder) -> None:
+        super().__init__()
         self._embedder = embedder
         self._cache = CachingEmbedder(embedder)
-        self._lock = threading.Lock()
-        self._catalogue = SnippetIndex()
         self._wanted: set[str] = set()  # ids of snippets to embed
         self._vectors: dict[str, Vector] = {}  # by text
         self._pending: dict[str, None] = {}  # texts waiting to be embedded, in order
         self._job: Future[None] | None = None
         self._index: HybridIndex | None = None
-        self._indexed = _State(0, 0, 0)
+        self._indexed = (0, 0, 0)  # numbers that never decrease: equal ones mean that nothing changed since
         self._indexing = threading.Lock()
         self._closed = False
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storm-embedder")
@@ -62,7 +61,7 @@ class ReferenceStore:
         with self._lock:
             self._need_open()
             self._wanted.update(snippet.id for snippet in offered)
-            return self._keep(offered)
+            return self.keep(offered)
 
     def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
         """Store snippets without embedding them, to be cited and found by keyword; returns the new ones in order.
@@ -72,32 +71,15 @@ class ReferenceStore:
         offered = tuple(snippets)
         with self._lock:
             self._need_open()
-            return self._keep(offered)
-
-    def remove(self, source_ids: Iterable[str]) -> None:
-        """Remove sources with all their snippets; unknown ids are ignored."""
-        with self._lock:
-            self._catalogue.remove(source_ids)
-
-    def __len__(self) -> int:
-        """Number of snippets stored."""
-        return len(self._catalogue)
-
-    def snippet(self, snippet_id: str) -> Snippet:
-        """The stored snippet with this id; StoreError if there is none."""
-        return self._catalogue.snippet(snippet_id)
-
-    def source(self, source_id: str) -> Source:
-        """The source with this id and its snippets so far; StoreError if there is none."""
-        return self._catalogue.source(source_id)
-
-    def sources(self) -> tuple[Source, ...]:
-        """All sources, those with most snippets first, then by address; see :class:`storm_pipeline.types.Source`."""
-        return self._catalogue.sources()
-
-    def count_sources(self) -> int:
-        """Number of sources."""
-        return self._catalogue.count_sources()
+            new = super().keep(offered)
+            if new:
+                self._worker.submit(prepare_terms, new)
+            wanted = (self.snippet(s.id).text for s in offered if s.id in self._wanted)
+            queued = [text for text in wanted if text not in self._vectors and text not in self._pending]
+            if queued:
+                self._pending.update(dict.fromkeys(queued))
+                self._job = self._worker.submit(self._embed_pending)
+            return new
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of any texts, shape (texts, dimension); added snippets and recent texts are cached."""
@@ -157,18 +139,6 @@ class ReferenceStore:
         self._embedder.embed([""])
         load_libraries()
 
-    def _keep(self, offered: Sequence[Snippet]) -> tuple[Snippet, ...]:
-        """With the lock held: store snippets, and queue those to embed in their stored form."""
-        new = self._catalogue.add(offered)
-        if new:
-            self._worker.submit(prepare_terms, new)
-        wanted = (self._catalogue.snippet(s.id).text for s in offered if s.id in self._wanted)
-        queued = [text for text in wanted if text not in self._vectors and text not in self._pending]
-        if queued:
-            self._pending.update(dict.fromkeys(queued))
-            self._job = self._worker.submit(self._embed_pending)
-        return new
-
     def _embed_pending(self) -> None:
         """Runs on the store's thread: embed the texts pending at its start; texts that fail stay pending."""
         with self._lock:
@@ -220,20 +190,12 @@ class ReferenceStore:
         self._settle()
         with self._indexing:
             with self._lock:
-                state = _State(self._catalogue.changes, len(self._wanted), len(self._vectors))
+                state = (self._changes, len(self._wanted), len(self._vectors))
                 if state == self._indexed:
                     return self._index
-                snippets = self._catalogue.distinct(self._wanted)
+                snippets = self.distinct(self._wanted)
                 embedded = (s for s in snippets if s.id in self._wanted and s.text in self._vectors)
                 vectors = {snippet.id: self._vectors[snippet.text] for snippet in embedded}
             self._index = HybridIndex(snippets, vectors, self._embedder.dimension)
             self._indexed = state
             return self._index
-
-
-class _State(NamedTuple):
-    """State of the store when an index was built. The numbers never decrease, so equal ones mean no change."""
-
-    changes: int
-    wanted: int
-    vectors: int
