@@ -15,7 +15,7 @@ from storm_pipeline.references.passages import Passage, numbered_passages, passa
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Sentence
-from storm_pipeline.writers.claims import read_replies
+from storm_pipeline.writers.drafts import read_replies
 
 _AT_ONCE = 12  # sentences in one prompt, with their passages
 

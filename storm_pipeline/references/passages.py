@@ -17,8 +17,7 @@ from storm_pipeline.quantities import missing
 from storm_pipeline.references.boilerplate import without_boilerplate
 from storm_pipeline.references.joining import Piece, apart, are_neighbours, joined, piece_of
 from storm_pipeline.references.menus import repaired, whole_sentences
-from storm_pipeline.references.repeated import Told
-from storm_pipeline.references.site_lines import site_lines, without_site_lines
+from storm_pipeline.references.repeated import Told, site_lines, without_site_lines
 from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Snippet
 

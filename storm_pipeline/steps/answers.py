@@ -9,7 +9,7 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Point
 from storm_pipeline.steps.exclusions import usable
 from storm_pipeline.steps.searching import nothing_found, search_all
-from storm_pipeline.types import Body, Paragraph, Section, Snippet
+from storm_pipeline.types import Body, Paragraph, Snippet
 from storm_pipeline.writers.draft_checks import checked_text
 from storm_pipeline.writers.passage_answers import passages_for
 from storm_pipeline.writers.passage_prompts import language_and_style
@@ -66,8 +66,7 @@ def _written(ctx: RunContext, question: str, found: Sequence[Snippet], program: 
     if points := reply.get("points"):
         ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": [_as_json(one, shown) for one in points]})
     blocks = checked_text(ctx, program, inputs, reply.text, shown, where=question, known=(question,))
-    sections = tuple(Section(block.heading, block.paragraphs) for block in blocks[1:] if block.paragraphs)
-    return Body(blocks[0].paragraphs, sections)
+    return Body(blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 
 def _as_json(point: Point, shown: Sequence[Passage]) -> dict[str, object]:

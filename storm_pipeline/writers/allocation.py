@@ -20,9 +20,16 @@ from storm_pipeline.retrieval.embedder import Vectors
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
 from storm_pipeline.writers.excerpts import with_excerpts
-from storm_pipeline.writers.findings import Matrix, distinct_findings, findings_by_section, fit_of_titles, least_fitting
-from storm_pipeline.writers.placement import Placement, place_findings
-from storm_pipeline.writers.thin_sections import merge_small
+from storm_pipeline.writers.findings import (
+    Matrix,
+    Placement,
+    distinct_findings,
+    findings_by_section,
+    fit_of_titles,
+    least_fitting,
+    place_findings,
+)
+from storm_pipeline.writers.section_loop import merge_small
 
 _ALSO_FITS = 0.15  # largest gap to the best-fitting snippet at which a snippet may fill a section's spare room
 _TITLE = np.float32(0.4)  # weight of the page title relative to the snippet, which seldom names its own subject

@@ -16,10 +16,9 @@ from storm_pipeline.references.facts import recall
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.types import Paragraph, Revision, Sentence
-from storm_pipeline.writers.claims import RemarkReply, read_replies
+from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.disagreement import NOTHING_DIFFERS, Differing
-from storm_pipeline.writers.drafts import Draft, read_draft
+from storm_pipeline.writers.drafts import Draft, RemarkReply, read_draft, read_replies
 from storm_pipeline.writers.judging import Doubts, judge_of
 
 AskAgain = Callable[[str, Collection[int]], str]
@@ -27,14 +26,6 @@ AskAgain = Callable[[str, Collection[int]], str]
 _ALIKE = 0.8  # minimum share of a sentence's words in an accepted one that says the same
 _NOT_FOR_REMARKS = ("outline", "findings", "interviews", "written")
 """Inputs that a writer need not see again to answer remarks."""
-
-
-@dataclass(frozen=True)
-class CheckedBlock:
-    """A heading and its paragraphs of accepted sentences."""
-
-    heading: str
-    paragraphs: tuple[Paragraph, ...]
 
 
 def checked_text(
@@ -49,7 +40,7 @@ def checked_text(
     findings: Sequence[Sentence] = (),
     accepted: Iterable[Sentence] = (),
     differing: Differing = NOTHING_DIFFERS,
-) -> list[CheckedBlock]:
+) -> list[Section]:
     """What of a program's text the passages support; the rest goes back to it once, with its passages."""
     grounding = Grounding(
         shown,
@@ -80,7 +71,7 @@ def checked_blocks(
     accepted: Iterable[Sentence] = (),
     judge: Judge | None = None,
     differing: Differing = NOTHING_DIFFERS,
-) -> list[CheckedBlock]:
+) -> list[Section]:
     """The draft's blocks with the accepted sentences, after at most one round of remarks to the writer.
 
     If the settings say ``unchecked``, all sentences stay as they were written.
@@ -102,7 +93,7 @@ def checked_blocks(
     blocks = []
     for block in draft.blocks:
         paragraphs = [tuple(s for _ in claims if (s := next(sentences)) is not None) for claims in block.paragraphs]
-        blocks.append(CheckedBlock(block.heading, tuple(Paragraph(kept) for kept in paragraphs if kept)))
+        blocks.append(Section(block.heading, tuple(Paragraph(kept) for kept in paragraphs if kept)))
     return blocks
 
 

@@ -1,21 +1,25 @@
-"""Reads what a capable model wrote from numbered passages: headings, paragraphs, and sentences that cite."""
+"""Reads what a capable model wrote from numbered passages: headings, paragraphs, cited sentences, and replies."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.languages import ordinals_have_stops
+from storm_pipeline.languages import joined, ordinals_have_stops
 from storm_pipeline.quantities.months import month_names
+from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.grounding import Claim
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import MARKER, has_word
-from storm_pipeline.writers.claims import claims_of, ends_in_marker, has_markers_alone, without_emphasis
+from storm_pipeline.types import Citation
 
 _HEADING = re.compile(r"#{1,6} (.+?)(?: #+)?|\*\*([^*]+)\*\*:?")
 _SET_APART = re.compile(r"(?:^|(?<=[.!?\]]))[^\S\n]*\\?(#{1,6})[^\S\n]+", re.M)
 """Where a heading begins: at a line's start, its mark escaped or not, or behind a sentence on the same line."""
 _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
 _ENDS_SENTENCE = re.compile(r"[.!。！۔।]\W*$")
+_EMPHASIS = re.compile(r"(?<!\d)(\*\*|__|\*)(\S(?:.*?\S)?)\1(?!\d)")
+_LONGEST_TITLE = 10  # maximum length of an emphasised title in words
+_LONGEST_MARKER = 60  # characters at the end of a text in which to look for its last marker
 _END = 300  # trailing characters of a line that decide whether the next line continues it
 
 
@@ -54,13 +58,13 @@ def read_draft(text: str, shown: int, language: str = "en", names: Sequence[str]
         if heading := _heading(line):
             blocks.append((heading, []))
             continue
-        claims, wrong = claims_of(_without_bullet(line, language), shown, language, names)
+        claims, wrong = _claims_of(_without_bullet(line, language), shown, language, names)
         invented += wrong
         if claims:
             blocks[-1][1].append(claims)
     broken_off = ""
     last = next((paragraphs for _, paragraphs in reversed(blocks) if paragraphs), None)
-    if last and not is_complete(last[-1][-1].text) and not ends_in_marker(text):
+    if last and not is_complete(last[-1][-1].text) and not _ends_in_marker(text):
         broken_off = last[-1][-1].text
         last[-1] = last[-1][:-1]
         if not last[-1]:
@@ -74,7 +78,7 @@ def _lines(text: str) -> list[str]:
     lines: list[list[str]] = []
     end = ""
     for line in _SET_APART.sub(r"\n\1 ", text).splitlines():
-        if lines and (has_markers_alone(line) or (line[:1].islower() and not _is_finished(end))):
+        if lines and (_has_markers_alone(line) or (line[:1].islower() and not _is_finished(end))):
             lines[-1].append(line)
             end = f"{end} {line}"[-_END:]
         elif has_word(line) and not line.startswith("```"):
@@ -96,8 +100,79 @@ def _heading(line: str) -> str:
     found = _HEADING.fullmatch(" ".join(line.split()))
     if not found or MARKER.search(line) or (found[2] and _ENDS_SENTENCE.search(found[2])):
         return ""
-    return without_emphasis(found[1] or found[2]).strip(" :：*#")
+    return _EMPHASIS.sub(r"\2", found[1] or found[2]).strip(" :：*#")
 
 
 def _is_finished(line: str) -> bool:
-    return bool(_heading(line)) or is_complete(line) or ends_in_marker(line)
+    return bool(_heading(line)) or is_complete(line) or _ends_in_marker(line)
+
+
+def _claims_of(line: str, shown: int, language: str, names: Sequence[str]) -> tuple[tuple[Claim, ...], int]:
+    """The sentences of a line with the positions they cite, and the number of markers that refer to no passage.
+
+    Emphasis is removed, and emphasised text, such as a title, is not split.
+    """
+    positions = [Citation(str(position), "") for position in range(shown)]
+    titles = [found[2] for found in _EMPHASIS.finditer(line) if len(found[2].split()) <= _LONGEST_TITLE]
+    cited = parse_cited(_EMPHASIS.sub(r"\2", line), positions, language, (*names, *titles))
+    sentences = (s for s in cited.sentences if has_word(s.text))
+    return tuple(Claim(s.text, tuple(int(c.source_id) for c in s.citations)) for s in sentences), cited.invented
+
+
+def _has_markers_alone(line: str) -> bool:
+    return bool(MARKER.search(line)) and not has_word(MARKER.sub("", line))
+
+
+def _ends_in_marker(text: str) -> bool:
+    """Whether a text ends with a marker; citations come last, so its last sentence is then complete."""
+    end = text.rstrip("\n\r\t `*_|")
+    return any(found.end() == len(end) for found in MARKER.finditer(end, max(0, len(end) - _LONGEST_MARKER)))
+
+
+_NUMBERED = re.compile(
+    r"[\s>*_#(\[\-•]{0,6}(?:(?:remark|sentence)\s+)?#?(\d{1,3})"
+    r"(?:[*_]{0,2}(?:\s?[.):\]：．、）】]{1,3}(?!\d)|\s[–—-]\s)[*_]{0,2}[:：]?)\s*(.*)$",
+    re.I,
+)
+_DELETE = re.compile(
+    r"\W*(?:löschen|gelöscht|streichen|supprim(?:er|é|ez)|elimin(?:ar|ado)|borrar|удалить|удалено|"
+    r"احذف|حذف|يحذف|删除|刪除|削除)\W*|"
+    r"\W*(?:deleted?|dropp?e?d?|removed?)(?:\s(?:it|this|the)(?:\ssentence)?)?[\W\d]*|\W*deleted?\s?[-–—:;.,(].*",
+    re.I,
+)
+_QUOTATION_SEPARATOR = re.compile("[|｜]")
+
+
+@dataclass(frozen=True)
+class RemarkReply:
+    """The writer's reply to one remark."""
+
+    claim: Claim | None  # the replacement sentence; None to delete it
+    quotation: str = ""  # words of a passage quoted in support; may be empty
+
+
+def read_replies(text: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> dict[int, RemarkReply]:
+    """Number of a remark → the reply to it; the last of several replies to one remark counts.
+
+    A number may be bracketed, bold, preceded by "Remark", and followed by a dot, a colon or a dash. The sentence and
+    the quotation may be on the next line. Other lines without a number are ignored. ``names``: names that contain full
+    stops, which are not split.
+    """
+    replies: dict[int, str] = {}
+    number = 0
+    for line in text.splitlines():
+        if found := _NUMBERED.match(line):
+            number = int(found[1])
+            replies[number] = found[2]
+        elif number and (not replies[number].strip() or line.lstrip().startswith(("|", "｜"))):
+            replies[number] += f" {line}"
+    return {number: _reply(reply, shown, language, names) for number, reply in replies.items() if reply.strip()}
+
+
+def _reply(text: str, shown: int, language: str, names: Sequence[str]) -> RemarkReply:
+    sentence, *quotation = map(str.strip, _QUOTATION_SEPARATOR.split(text, maxsplit=1))
+    claims, _ = _claims_of(sentence, shown, language, names)
+    if _DELETE.fullmatch(sentence) or not claims:
+        return RemarkReply(None)
+    cited = tuple(dict.fromkeys(position for claim in claims for position in claim.cited))
+    return RemarkReply(Claim(joined([claim.text for claim in claims], language), cited), "".join(quotation))

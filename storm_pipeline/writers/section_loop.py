@@ -1,18 +1,20 @@
-"""Writes sections in parallel, each from its own evidence (paper section 3.4)."""
+"""Writes sections in parallel, each from its own evidence (paper section 3.4); small ones join their neighbours."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
-from storm_pipeline.references.evidence import FEWEST_SENTENCES, SectionEvidence
+from storm_pipeline.references.evidence import FEWEST_SENTENCES, PassageEvidence, SectionEvidence
 from storm_pipeline.render.markdown import section_to_markdown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import SectionWritten
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.run.writer import Writing
-from storm_pipeline.types import Outline, Section
+from storm_pipeline.types import Heading, Outline, Section
+
+_TOO_LITTLE = 60  # words of evidence below which a section is merged into its neighbour
 
 
 def write_sections(
@@ -108,3 +110,34 @@ def _write(
     finally:
         ctx.events.advance(title)
     return None
+
+
+def merge_small(ctx: RunContext, outline: Outline, shares: Sequence[PassageEvidence]) -> Outline:
+    """Make each heading with hardly any evidence a subheading of the previous section, or else of the next one.
+
+    Each merge is recorded. If no section has enough evidence, the outline is returned unchanged.
+    """
+    kept: list[Heading] = []
+    waiting: list[Heading] = []
+    for share in shares:
+        if share.words < _TOO_LITTLE:
+            waiting.append(share.heading)
+            if not kept:
+                continue
+        else:
+            kept.append(share.heading)
+        for heading in waiting:
+            _record(ctx, heading, kept[-1])
+        kept[-1] = _under(kept[-1], waiting)
+        waiting = []
+    return Outline(outline.topic, tuple(kept)) if kept else outline
+
+
+def _under(heading: Heading, others: Sequence[Heading]) -> Heading:
+    return Heading(heading.title, (*heading.children, *(Heading(other.title) for other in others)))
+
+
+def _record(ctx: RunContext, heading: Heading, other: Heading) -> None:
+    ctx.events.degraded(
+        f"section {heading.title!r} was merged into {other.title!r} before writing: hardly any evidence for it"
+    )

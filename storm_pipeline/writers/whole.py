@@ -7,13 +7,24 @@ from storm_pipeline.languages import count_words
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
-from storm_pipeline.references.passages import Passage, numbered_passages, passages
+from storm_pipeline.references.passages import numbered_passages, passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material, Writing
-from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
+from storm_pipeline.types import (
+    UNTITLED,
+    Answer,
+    Body,
+    Conversation,
+    Heading,
+    Outline,
+    Paragraph,
+    Section,
+    Sentence,
+    Snippet,
+)
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.disagreement import Differing
-from storm_pipeline.writers.draft_checks import CheckedBlock, checked_text
+from storm_pipeline.writers.draft_checks import checked_text
 from storm_pipeline.writers.editing import edit_article
 from storm_pipeline.writers.lead import write_lead
 from storm_pipeline.writers.passage_answers import answer_from_passages
@@ -74,20 +85,10 @@ class WholeWriter:
 
 
 def _section(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
-    """The section in one call."""
-    heading = evidence.heading
-    known = (outline.topic, *heading.titles())
     inputs = section_inputs(ctx, outline, evidence)
-    blocks = _written(
-        ctx,
-        ctx.programs.section,
-        inputs,
-        evidence.passages,
-        where=heading.title,
-        known=known,
-        findings=evidence.findings,
-    )
-    return _as_section(heading, blocks)
+    known = (outline.topic, *evidence.heading.titles())
+    blocks = _written(ctx, ctx.programs.section, inputs, evidence, where=evidence.heading.title, known=known)
+    return _as_section(evidence.heading, blocks)
 
 
 def _revised(
@@ -97,7 +98,6 @@ def _revised(
 
     Remarks on a revision come with whatever passages they concern.
     """
-    known = (outline.topic, *evidence.heading.titles())
     new = evidence.since(before, section)
     stands = sum(count_words(sentence.text) for sentence in section.sentences())
     more = sum(count_words(finding.text) for finding in new.own_findings)
@@ -107,17 +107,9 @@ def _revised(
         "passages": numbered_passages(new.passages, _told_anew(new)),
         "written": with_markers(section, new.passages),
     }
-    blocks = _written(
-        ctx,
-        ctx.programs.revise,
-        inputs,
-        new.passages,
-        where=evidence.heading.title,
-        known=known,
-        findings=new.findings,
-        accepted=section.sentences(),
-    )
-    return _as_section(evidence.heading, blocks, new_headings=_NEW_HEADINGS)
+    where, known, accepted = new.heading.title, (outline.topic, *new.heading.titles()), section.sentences()
+    blocks = _written(ctx, ctx.programs.revise, inputs, new, where=where, known=known, accepted=accepted)
+    return _as_section(new.heading, blocks, new_headings=_NEW_HEADINGS)
 
 
 def _told_anew(new: PassageEvidence) -> list[int]:
@@ -139,9 +131,8 @@ def _undivided(
         "passages": numbered_passages(evidence.passages),
         "interviews": conversations_with_markers(conversations, evidence.passages),
     }
-    blocks = _written(ctx, ctx.programs.article, inputs, evidence.passages, where=topic, known=(topic,))
-    sections = tuple(Section(block.heading, block.paragraphs) for block in blocks[1:] if block.paragraphs)
-    return Section(UNTITLED, blocks[0].paragraphs, sections)
+    blocks = _written(ctx, ctx.programs.article, inputs, evidence, where=topic, known=(topic,))
+    return Section(UNTITLED, blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 
 def _whole(ctx: RunContext, heading: Heading, found: Iterable[Snippet], part: float) -> PassageEvidence:
@@ -160,15 +151,14 @@ def _written(
     ctx: RunContext,
     program: Program,
     inputs: dict[str, object],
-    shown: Sequence[Passage],
+    evidence: PassageEvidence,
     *,
     where: str,
     known: Sequence[str],
-    findings: Sequence[Sentence] = (),
     accepted: Iterable[Sentence] = (),
-) -> list[CheckedBlock]:
+) -> list[Section]:
     """Write, check, and send unsupported sentences back once, with their passages."""
-    differing = Differing.among(shown, " ".join(known), ctx.settings.article_language)
+    differing = Differing.among(evidence.passages, " ".join(known), ctx.settings.article_language)
     ctx.differing.extend(tuple(side for side, _ in thing) for thing in differing.things)
     if lines := differing.lines():
         told = "interviews" if "interviews" in inputs else "findings"
@@ -179,23 +169,23 @@ def _written(
         program,
         inputs,
         text,
-        shown,
+        evidence.passages,
         where=where,
         known=known,
-        findings=findings,
+        findings=evidence.findings,
         accepted=accepted,
         differing=differing,
     )
 
 
-def _as_section(heading: Heading, blocks: Sequence[CheckedBlock], new_headings: int = 0) -> Section:
+def _as_section(heading: Heading, blocks: Sequence[Section], new_headings: int = 0) -> Section:
     """The blocks under the section's heading.
 
     Text under an unplanned heading joins the text before it, except under the first ``new_headings`` of them whose text
     fills a subsection.
     """
     planned = {title.casefold(): title for title in heading.titles() if title != heading.title}
-    section = Section(heading.title)
+    first: tuple[Paragraph, ...] = ()
     below: list[Section] = []
     for block in blocks:
         title = planned.pop(block.heading.casefold(), None)
@@ -206,11 +196,9 @@ def _as_section(heading: Heading, blocks: Sequence[CheckedBlock], new_headings: 
         elif below:
             below[-1] = Section(below[-1].heading, (*below[-1].paragraphs, *block.paragraphs))
         else:
-            section = Section(section.heading, (*section.paragraphs, *block.paragraphs))
-    return Section(
-        section.heading, section.paragraphs, tuple(subsection for subsection in below if subsection.paragraphs)
-    )
+            first += block.paragraphs
+    return Section(heading.title, first, tuple(subsection for subsection in below if subsection.paragraphs))
 
 
-def _fills_subsection(block: CheckedBlock) -> bool:
-    return bool(block.heading) and sum(len(p.sentences) for p in block.paragraphs) >= _NEW_SUBSECTION
+def _fills_subsection(block: Section) -> bool:
+    return bool(block.heading) and sum(1 for _ in block.sentences()) >= _NEW_SUBSECTION

@@ -13,9 +13,8 @@ from storm_pipeline.references.grounding import Claim, Grounding
 from storm_pipeline.references.passages import passages
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Sentence, Snippet
-from storm_pipeline.writers.claims import RemarkReply, read_replies
 from storm_pipeline.writers.draft_checks import checked_blocks
-from storm_pipeline.writers.drafts import read_draft
+from storm_pipeline.writers.drafts import RemarkReply, read_draft, read_replies
 
 PASSAGES = passages(
     [

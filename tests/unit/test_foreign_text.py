@@ -27,8 +27,7 @@ from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import foreign_script_share
 from storm_pipeline.types import Citation, Snippet
-from storm_pipeline.writers.claims import read_replies
-from storm_pipeline.writers.drafts import read_draft
+from storm_pipeline.writers.drafts import read_draft, read_replies
 
 ENGLISH = st.text("abc dE'’-.,\n", max_size=300)
 HAN = "丝绸之路是古代连接东西方的商贸路线起源于西汉时期经甘肃新疆到中亚西亚并联结地中海各国"
