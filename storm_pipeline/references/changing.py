@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from storm_pipeline.types import Article, Paragraph, Section, Sentence
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence
 
 
 def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> Article:
@@ -18,3 +18,22 @@ def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> 
 
     lead = paragraphs(article.lead)
     return replace(article, lead=lead, sections=tuple(map(section, article.sections)))
+
+
+def sections_with(sections: Iterable[Section], change: Callable[[Sentence], Sentence | None]) -> tuple[Section, ...]:
+    """The sections with each sentence replaced in reading order, or left out, and without what is empty then."""
+    edited: list[Section] = []
+    for own in sections:
+        changed = [[change(sentence) for sentence in paragraph.sentences] for paragraph in own.paragraphs]
+        kept = (tuple(sentence for sentence in some if sentence is not None) for some in changed)
+        filled = tuple(Paragraph(sentences) for sentences in kept if sentences)
+        below = sections_with(own.subsections, change)
+        if filled or below:
+            edited.append(Section(own.heading, filled, below))
+    return tuple(edited)
+
+
+def citing(sentence: Sentence, is_kept: Callable[[Citation], bool]) -> Sentence | None:
+    """The sentence with those of its citations that are kept; None if it had others only."""
+    left = tuple(filter(is_kept, sentence.citations))
+    return replace(sentence, citations=left) if left or not sentence.citations else None

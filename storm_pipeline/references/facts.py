@@ -9,14 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
 
 from storm_pipeline.languages import has_spaces, stem_set
 from storm_pipeline.references.boilerplate import is_interstitial
 from storm_pipeline.text.prose import statements_in
 from storm_pipeline.types import Citation, Snippet
 
-T = TypeVar("T")
 _POSSESSIVE = re.compile("^[的之のにはへを]+")  # particles that follow a topic in a Chinese or Japanese heading
 _MOST = 3  # parts that a statement rests on
 _ADDED = 0.15  # share of a statement that a further part has to add
@@ -46,18 +44,19 @@ def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
 
 
 def nearest(snippets: Iterable[Snippet], need: str, limit: int, language: str = "en") -> list[Snippet]:
-    """The ``limit`` snippets that share most rare words with ``need``, in the given order; nothing is embedded."""
+    """The ``limit`` snippets that share most rare words with ``need``, in the given order; nothing is embedded.
+
+    Long texts weigh less.
+    """
     snippets = list(snippets)
-    return _best(snippets, _shared(need, [f"{s.title} {s.text}" for s in snippets], language), limit)
-
-
-def _shared(need: str, texts: Sequence[str], language: str = "en") -> list[float]:
-    """For each text the total weight of the needed stems in it: rare stems weigh more, long texts less."""
-    wanted, terms = stem_set(need, language), [stem_set(text, language) for text in texts]
+    wanted = stem_set(need, language)
+    terms = [stem_set(f"{snippet.title} {snippet.text}", language) for snippet in snippets]
     frequency = Counter(term for own in terms for term in own)
     weight = {term: math.log(1 + len(terms) / frequency[term]) for term in wanted & frequency.keys()}
     # fsum, since set order, and with it the rounding of a plain sum, differs between processes.
-    return [math.fsum(weight[term] for term in wanted & own) / math.sqrt(8 + len(own)) for own in terms]
+    scores = [math.fsum(weight[term] for term in wanted & own) / math.sqrt(8 + len(own)) for own in terms]
+    best = sorted(range(len(snippets)), key=lambda i: (-scores[i], i))[:limit]
+    return [snippets[i] for i in sorted(best)]
 
 
 def numbered(facts: Sequence[Fact]) -> str:
@@ -65,14 +64,9 @@ def numbered(facts: Sequence[Fact]) -> str:
     return "\n".join(f"[{i}] {_one_line(fact.title)}: {_one_line(fact.text)}" for i, fact in enumerate(facts, 1))
 
 
-def shared_stems(a: str, b: str, language: str = "en") -> float:
-    """Share of the content words of ``a`` that ``b`` has too, in [0, 1]; 0.0 if ``a`` has none."""
-    return recall(stem_set(a, language), stem_set(b, language))
-
-
 def names_topic(text: str, topic: str, language: str = "en") -> bool:
     """Whether a text has at least half of the topic's content words."""
-    return shared_stems(topic, text, language) >= 0.5
+    return recall(stem_set(topic, language), stem_set(text, language)) >= 0.5
 
 
 def without_topic(topic: str, title: str, language: str = "en") -> str:
@@ -109,8 +103,3 @@ def covering(needed: frozenset[str], parts: Sequence[frozenset[str]], least: int
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _best(items: Sequence[T], scores: Sequence[float], limit: int) -> list[T]:
-    best = sorted(range(len(items)), key=lambda i: (-scores[i], i))[:limit]
-    return [items[i] for i in sorted(best)]

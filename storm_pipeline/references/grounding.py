@@ -5,7 +5,7 @@ passages shown, and cited too. Only what is found nowhere becomes a problem, wor
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -20,9 +20,6 @@ from storm_pipeline.text.words import folded_words, foreign_script_share
 from storm_pipeline.types import Citation, Sentence
 
 _STANDS = 0.30  # minimum similarity of a sentence to a cited passage that supports it
-_REMOVED = 0.15
-"""Similarity below which a citation is removed beside one that supports the sentence. Capable writers seldom cite a
-wrong page beside a right one, so hardly any goes (``storm_benchmarks.grounding``)."""
 _FOUND = 0.55  # minimum similarity at which an uncited passage replaces missing or unsupported citations
 _COMPLETES = 0.50  # minimum similarity of a passage that is cited too because it has a number which the cited ones lack
 _MARKED = re.compile(r"\[(\d+)\]")
@@ -34,6 +31,11 @@ LONGEST_RUN = 16
 _RUNS_ON = 2  # words of a sentence that a further window of a page has to add to be cited too
 _FOREIGN = 0.5
 """Share of letters foreign to the language, topic and headings above which a sentence is in the wrong script."""
+
+
+def numbers_shown(positions: Iterable[int]) -> str:
+    """The positions of passages, from 0, as the numbers by which prompts cite them: ``[1][4]``."""
+    return "".join(f"[{position + 1}]" for position in positions)
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,13 @@ class Grounding:
     Args:
         known: text whose content needs no citation: the topic and the headings.
         longest_run: longest allowed run of words shared with a passage, not counting names and numbers.
-        removed_below: similarity below which a citation is removed beside one that supports the sentence; 0: none is.
         pages: source id → all snippets of its page, searched for dates; by default those shown.
         findings: checked sentences that cite the passages and that the writer was shown too.
     """
+
+    removed_below = 0.15
+    """Similarity below which a citation is removed beside one that supports the sentence; 0: none is. Capable writers
+    seldom cite a wrong page beside a right one, so hardly any goes (``storm_benchmarks.grounding``)."""
 
     def __init__(
         self,
@@ -75,7 +80,6 @@ class Grounding:
         embed: Embed,
         language: str = "en",
         longest_run: int = LONGEST_RUN,
-        removed_below: float = _REMOVED,
         pages: Pages | None = None,
         findings: Sequence[Sentence] = (),
         source_language: Callable[[str], str] = detect,
@@ -85,7 +89,6 @@ class Grounding:
         self._similarity = Similarity(shown, known=known, embed=embed, language=language)
         self._language = language
         self._longest_run = longest_run
-        self._removed_below = removed_below
         self._quantities = ShownQuantities(
             shown, known=known, language=language, pages=pages, findings=findings, source_language=source_language
         )
@@ -107,12 +110,9 @@ class Grounding:
             return Judged(Sentence(claim.text), problem="no source was found for it")
         kept = self._supporting(claim)
         if not kept:
-            markers = self._numbers(claim.cited)
-            finding = (
-                f"{markers} {'does' if len(claim.cited) == 1 else 'do'} not say this"
-                if claim.cited
-                else "it cites no passage"
-            )
+            markers = numbers_shown(claim.cited)
+            do = "does" if len(claim.cited) == 1 else "do"
+            finding = f"{markers} {do} not say this" if claim.cited else "it cites no passage"
             return Judged(Sentence(claim.text), problem=f"{finding}, nor does any other passage shown")
         lacking = self._quantities.lacking(claim.text, kept)
         if lacking:
@@ -130,10 +130,10 @@ class Grounding:
         """The verdict on a sentence with quantities that the passages which it cites do not state."""
         more, left = self._completed(claim, kept, lacking, _MAY_COMPLETE)
         spelt = ", ".join(f"“{one}”" for one in lacking)
-        problem = f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {self._numbers(kept)}"
+        problem = f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {numbers_shown(kept)}"
         if left:
             return Judged(sentence, problem=f"{problem} nor in any other passage that speaks of the same")
-        others = self._numbers([i for i in more if i not in kept])
+        others = numbers_shown([i for i in more if i not in kept])
         problem += f", but in {others}: cite that too if it supports the sentence"
         return Judged(sentence, problem=problem, completed=Sentence(claim.text, self._citations(claim.text, more)))
 
@@ -156,12 +156,12 @@ class Grounding:
         if not found:
             return None
         kept = dict.fromkeys((*claim.cited, *found))
-        return Judged(Sentence(claim.text, self._citations(claim.text, tuple(kept))), f"{self._numbers(found)} quoted")
+        return Judged(Sentence(claim.text, self._citations(claim.text, tuple(kept))), f"{numbers_shown(found)} quoted")
 
     def _supporting(self, claim: Claim) -> tuple[int, ...]:
         """The cited passages that support a claim, or else the one that is found for it; empty if there is none."""
         if any(self._stands(claim.text, i, _STANDS) for i in claim.cited):
-            return tuple(i for i in claim.cited if self._stands(claim.text, i, self._removed_below))
+            return tuple(i for i in claim.cited if self._stands(claim.text, i, self.removed_below))
         chosen = self._found(claim.text)
         return () if chosen is None else (chosen,)
 
@@ -169,8 +169,8 @@ class Grounding:
         """What a check changed in the citations of a sentence; empty if nothing."""
         added, removed = [i for i in kept if i not in cited], [i for i in cited if i not in kept]
         if len(added) == len(kept):
-            return f"{self._numbers(kept)} cited" + (f" instead of {self._numbers(removed)}" if removed else "")
-        changes = (f"{self._numbers(removed)} no longer cited", f"{self._numbers(added)} cited too")
+            return f"{numbers_shown(kept)} cited" + (f" instead of {numbers_shown(removed)}" if removed else "")
+        changes = (f"{numbers_shown(removed)} no longer cited", f"{numbers_shown(added)} cited too")
         return "; ".join(change for change, some in zip(changes, (removed, added), strict=True) if some)
 
     def _found(self, text: str) -> int | None:
@@ -217,9 +217,6 @@ class Grounding:
     def _says(self, text: str, i: int, lacking: Sequence[str]) -> float:
         foreign = not self._similarity.is_comparable(i)
         return self._quantities.says(text, i, self._similarity.parts(i), lacking, foreign=foreign)
-
-    def _numbers(self, positions: Sequence[int]) -> str:
-        return "".join(f"[{i + 1}]" for i in positions)
 
     def _stemmed(self, text: str) -> frozenset[str]:
         return stem_set(text, self._language)

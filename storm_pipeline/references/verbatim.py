@@ -1,12 +1,12 @@
 """Finds wording copied from passages, and quotations; removes citations made needless by rewording. Pure functions."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from storm_pipeline.languages import capitalises_nouns, count_words, stem_set
 from storm_pipeline.quantities import missing
 from storm_pipeline.text.words import folded_words, longest_common_run
-from storm_pipeline.types import Citation, Sentence
+from storm_pipeline.types import Sentence
 
 _SHORTEST_QUOTATION = 4  # minimum words of a significant quotation
 _LONG_WORD = 5  # minimum letters of a word that may be glued to the next one in a passage
@@ -67,19 +67,10 @@ def reworded(sentence: Sentence, text: str, snippets: Mapping[str, str], languag
         if len(kept) == 1:
             break
         others = [snippets.get(one.snippet_id, "") for one in kept if one != citation]
-        own = stem_set(snippets.get(citation.snippet_id, ""), language)
-        alone = own - _stems(others, language)
-        if alone & removed and not alone & new and not _adds_quantities(citation, others, text, snippets, language):
+        own = snippets.get(citation.snippet_id, "")
+        alone = stem_set(own, language).difference(*(stem_set(other, language) for other in others))
+        if not alone & removed or alone & new:
+            continue
+        if missing(text, others, language=language) == missing(text, [*others, own], language=language):
             kept.remove(citation)
     return Sentence(text, tuple(kept))
-
-
-def _stems(texts: Iterable[str], language: str) -> frozenset[str]:
-    return frozenset[str]().union(*(stem_set(text, language) for text in texts))
-
-
-def _adds_quantities(
-    citation: Citation, others: list[str], text: str, snippets: Mapping[str, str], language: str
-) -> bool:
-    own = snippets.get(citation.snippet_id, "")
-    return missing(text, others, language=language) != missing(text, [*others, own], language=language)

@@ -4,12 +4,13 @@ Searches run in parallel and are filtered independently, so that results do not 
 together is applied after all of them have finished.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
+from storm_pipeline.references.changing import citing, sections_with
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.conversations import piece_of
-from storm_pipeline.types import Conversation, Paragraph, Section, Sentence, Snippet, Turn
+from storm_pipeline.types import Conversation, Section, Snippet, Turn
 
 
 def leave_out_copies(ctx: RunContext) -> frozenset[str]:
@@ -40,26 +41,10 @@ def sections_without_copies(ctx: RunContext, sections: tuple[Section, ...]) -> t
     Sentences that have no other citation are dropped, and counted as unsupported; what is empty then goes.
     """
     gone = leave_out_copies(ctx)
-    kept = tuple(section for own in sections if (section := _section_without(own, gone)) is not None)
+    kept = sections_with(sections, lambda one: citing(one, lambda own: own.source_id not in gone))
     before, after = (sum(1 for own in some for _ in own.sentences()) for some in (sections, kept))
     ctx.events.count(dropped_unsupported=before - after)
     return kept
-
-
-def _section_without(section: Section, gone: frozenset[str]) -> Section | None:
-    paragraphs = tuple(Paragraph(_cited_elsewhere(paragraph.sentences, gone)) for paragraph in section.paragraphs)
-    filled = tuple(paragraph for paragraph in paragraphs if paragraph.sentences)
-    below = tuple(own for sub in section.subsections if (own := _section_without(sub, gone)) is not None)
-    return replace(section, paragraphs=filled, subsections=below) if filled or below else None
-
-
-def _cited_elsewhere(sentences: Sequence[Sentence], gone: frozenset[str]) -> tuple[Sentence, ...]:
-    """The sentences without citations of pages that are gone, and without those that cited no other."""
-    return tuple(
-        replace(s, citations=tuple(c for c in s.citations if c.source_id not in gone))
-        for s in sentences
-        if not s.citations or any(c.source_id not in gone for c in s.citations)
-    )
 
 
 def _without(ctx: RunContext, conversation: Conversation, gone: frozenset[str]) -> Conversation:
@@ -74,6 +59,6 @@ def _without(ctx: RunContext, conversation: Conversation, gone: frozenset[str]) 
 
 
 def _turn(turn: Turn, gone: frozenset[str]) -> Turn:
-    answer = tuple(sentence for sentence in _cited_elsewhere(turn.answer, gone) if sentence.citations)
+    answer = (citing(sentence, lambda own: own.source_id not in gone) for sentence in turn.answer)
     snippets = tuple(s for s in turn.snippets if s.source_id not in gone)
-    return replace(turn, answer=answer, snippets=snippets)
+    return replace(turn, answer=tuple(one for one in answer if one and one.citations), snippets=snippets)

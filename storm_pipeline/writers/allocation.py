@@ -5,12 +5,13 @@ The pages of other retrieved snippets have to bear on the topic. Sections may sh
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.languages import count_words, detect, has_spaces, stem_set
+from storm_pipeline.references.changing import citing
 from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
 from storm_pipeline.references.introductions import introducing, persons_in
 from storm_pipeline.references.menus import is_prose
@@ -42,16 +43,6 @@ _ENOUGH = 300  # words of the snippets that a section's findings cite, from whic
 _FIRST = 4
 """Snippets that a section's headings retrieve first, and that it is shown even if they fit another one better."""
 _WORDS_PER_SNIPPET = 100  # words of evidence per snippet that is retrieved for a section
-
-
-@dataclass(frozen=True)
-class _Research:
-    """The research results to allocate to sections."""
-
-    findings: Sequence[Sentence]  # distinct findings of their answers
-    # text of a finding → title of the section that it is assigned to
-    placed: Mapping[str, str] = field(default_factory=dict)
-    growth: float = 1.0  # factor by which the article may exceed its length before
 
 
 @dataclass(frozen=True)
@@ -95,13 +86,13 @@ def allocate(
         new = place_findings(ctx, outline, unplaced, draft)
     left_out = (known.left_out | new.left_out) & {finding.text for finding in findings}
     used = [finding for finding in findings if finding.text not in left_out]
-    research = _Research(used, {**known.sections, **new.sections}, _GROWTH if before else 1.0)
+    placed = {**known.sections, **new.sections}
     ctx.events.count(off_topic=candidates.result().off_topic)
-    shares = _shares(ctx, outline, research, candidates.result())
+    shares = _shares(ctx, outline, used, placed, candidates.result())
     merged = merge_small(ctx, outline, shares)
     if merged != outline:
-        shares = _shares(ctx, merged, research, _candidates(ctx, merged, available, carried_over))
-    shares = _with_lengths(ctx, with_excerpts(shares, ctx.settings.article_language), research.growth)
+        shares = _shares(ctx, merged, used, placed, _candidates(ctx, merged, available, carried_over))
+    shares = _with_lengths(ctx, with_excerpts(shares, ctx.settings.article_language), _GROWTH if before else 1.0)
     return Evidence(merged, tuple(shares), left_out=left_out)
 
 
@@ -116,7 +107,7 @@ def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation
     lines = [
         f"{share.heading.title}: {len(share.own_findings)} findings of the interviews; "
         + "; ".join(dict.fromkeys(passage.title for passage in share.passages[:_TITLES] if passage.title))
-        for share in _shares(ctx, draft, _Research(findings), _candidates(ctx, draft, conversations, ()))
+        for share in _shares(ctx, draft, findings, {}, _candidates(ctx, draft, conversations, ()))
     ]
     strays = least_fitting(ctx, draft, findings, _STRAYS)
     return "\n".join([*lines, *(["Least like any heading: " + " ".join(s.text for s in strays)] if strays else [])])
@@ -126,18 +117,17 @@ def _restricted_to(conversation: Conversation, kept: frozenset[str]) -> Conversa
     """The conversation with citations of these snippets only; sentences that lose all their citations are dropped."""
     turns = []
     for turn in conversation.turns:
-        left = (replace(s, citations=tuple(c for c in s.citations if c.snippet_id in kept)) for s in turn.answer)
-        answer = tuple(s for s, old in zip(left, turn.answer, strict=True) if s.citations or not old.citations)
-        turns.append(replace(turn, answer=answer))
+        left = (citing(sentence, lambda own: own.snippet_id in kept) for sentence in turn.answer)
+        turns.append(replace(turn, answer=tuple(sentence for sentence in left if sentence is not None)))
     return replace(conversation, turns=tuple(turns))
 
 
-def _shares(ctx: RunContext, outline: Outline, research: _Research, found: _Candidates) -> list[PassageEvidence]:
-    findings = findings_by_section(ctx, outline, research.findings, research.placed)
+def _shares(
+    ctx: RunContext, outline: Outline, distinct: Sequence[Sentence], placed: Mapping[str, str], found: _Candidates
+) -> list[PassageEvidence]:
+    findings = findings_by_section(ctx, outline, distinct, placed)
     required = _required(found, findings)
-    every = [
-        _as_passages(ctx, found, own, _others(ctx, found, required, section)) for section, own in enumerate(required)
-    ]
+    every = [_as_passages(ctx, found, own, _others(ctx, found, required, i)) for i, own in enumerate(required)]
     shares: list[PassageEvidence] = []
     named: dict[str, None] = {}
     for heading, shown, own in zip(outline.sections, every, findings, strict=True):

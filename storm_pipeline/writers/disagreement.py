@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from storm_pipeline.languages import detect, split_sentences
 from storm_pipeline.quantities import missing, quantities
-from storm_pipeline.references.grounding import Claim, Judged
+from storm_pipeline.references.grounding import Claim, Judged, numbers_shown
 from storm_pipeline.references.passages import Passage, are_copies
 from storm_pipeline.types import Article, Disagreement, Sentence, Side
 from storm_pipeline.writers.contradictions import contradictions
@@ -44,7 +44,7 @@ class Differing:
     def lines(self) -> str:
         """A line for each thing, with the numbers of the passages, under a line that says what it is; or nothing."""
         lines = (
-            "- " + "; ".join("".join(f"[{i + 1}]" for i in places) + f" “{side.says}”" for side, places in thing)
+            "- " + "; ".join(f"{numbers_shown(places)} “{side.says}”" for side, places in thing)
             for thing in self.things
         )
         return "\n".join([_TOLD, *lines]) if self.things else ""
@@ -103,7 +103,7 @@ def _tells(text: str, side: Side, language: str) -> bool:
 
 
 def _problem(untold: Sequence[tuple[Side, tuple[int, ...]]]) -> str:
-    others = " and ".join("".join(f"[{i + 1}]" for i in places) + f" “{side.says}”" for side, places in untold)
+    others = " and ".join(f"{numbers_shown(places)} “{side.says}”" for side, places in untold)
     return f"{others} differ from it: if it is on one thing, tell both and who says which"
 
 

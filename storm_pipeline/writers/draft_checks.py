@@ -13,7 +13,7 @@ from storm_pipeline.languages import stem_set
 from storm_pipeline.models.programs import Program
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.facts import recall
-from storm_pipeline.references.grounding import Claim, Grounding, Judged
+from storm_pipeline.references.grounding import Claim, Grounding, Judged, numbers_shown
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
@@ -123,7 +123,10 @@ class _Review:
         faulty = [i for i, verdict in enumerate(judged) if verdict.problem]
         if not faulty:
             return sentences
-        remarks = "\n".join(f"{n}. {_marked(claims[i])} — {judged[i].problem}." for n, i in enumerate(faulty, 1))
+        remarks = "\n".join(
+            f"{n}. {claims[i].text}{numbers_shown(claims[i].cited)} — {judged[i].problem}."
+            for n, i in enumerate(faulty, 1)
+        )
         try:
             language = self.ctx.settings.article_language
             concerned = {position for i in faulty for position in self.grounding.concerned(claims[i], judged[i])}
@@ -190,7 +193,3 @@ class _Review:
 
     def _record(self, claim: Claim, reason: str, outcome: str, after: str = "") -> None:
         self.ctx.events.revised(Revision(self.where, claim.text, reason, outcome, after))
-
-
-def _marked(claim: Claim) -> str:
-    return claim.text + "".join(f"[{position + 1}]" for position in claim.cited)

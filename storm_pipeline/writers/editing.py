@@ -13,6 +13,7 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.judges.base import CachingJudge, Question
 from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.languages.tone import words_to_watch
+from storm_pipeline.references.grounding import numbers_shown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.types import Article, Disagreement, Revision, Section
@@ -99,9 +100,7 @@ def _contradicting(ctx: RunContext, topic: str, sections: Sequence[Section]) -> 
 def _both_stay(one: Disagreement) -> str:
     """A line for sentences on which sources differ, which the editor is not to settle."""
     sides = ", ".join(f"“{side.says}” ({side.independent} independent)" for side in one.sides)
-    return (
-        f"{''.join(f'[{place + 1}]' for place in one.sentences)} sources differ, so what is told of each stays: {sides}"
-    )
+    return f"{numbers_shown(one.sentences)} sources differ, so what is told of each stays: {sides}"
 
 
 def _with_what_is_left(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:

@@ -12,7 +12,7 @@ from storm_pipeline.judges.base import Judge, Question, Verdict
 from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.models.programs import Program
-from storm_pipeline.references.grounding import Claim, Grounding, Judged
+from storm_pipeline.references.grounding import Claim, Grounding, Judged, numbers_shown
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Sentence, Side
@@ -97,7 +97,7 @@ class Doubts:
                 found[i] = replace(judged[i], problem=self._problem(verdict, cited), is_only_copied=False, change="")
             elif set(cited) != set(self._cited(judged[i])):
                 sentence = self.grounding.as_written(Claim(claims[i].text, cited))
-                found[i] = replace(judged[i], sentence=sentence, change=f"{_numbers(cited)} cited")
+                found[i] = replace(judged[i], sentence=sentence, change=f"{numbers_shown(cited)} cited")
         return found
 
     def _verdicts(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[tuple[Verdict, tuple[int, ...]]]:
@@ -135,7 +135,7 @@ class Doubts:
         return tuple(i for i, passage in enumerate(self.grounding.shown) if own & set(passage.citations()))
 
     def _problem(self, verdict: Verdict, cited: Sequence[int]) -> str:
-        problem = verdict.reason or _PROBLEM[verdict.label].format(_numbers(cited))
+        problem = verdict.reason or _PROBLEM[verdict.label].format(numbers_shown(cited))
         quoted = [_excerpt(self.grounding.shown[cited[s.passage]].text[s.start : s.end]) for s in verdict.spans[:1]]
         return f"{problem.rstrip('.')}" + "".join(f"; the passage has “{words}”" for words in quoted)
 
@@ -150,10 +150,6 @@ def _excerpt(text: str) -> str:
     """The first words of a text, without marks that a remark gives a meaning."""
     words = _MARKERS.sub("", text).split()
     return " ".join(words[:_LONGEST]) + (" …" if len(words) > _LONGEST else "")
-
-
-def _numbers(positions: Sequence[int]) -> str:
-    return "".join(f"[{i + 1}]" for i in positions)
 
 
 def doubted(judge: Judge, claim: str, *passages: Sequence[str]) -> str:

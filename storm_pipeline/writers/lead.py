@@ -35,6 +35,8 @@ class _LeadGrounding(Grounding):
     it if they share a word that is rare in the body, and beside one that does, all stay.
     """
 
+    removed_below = 0
+
     def __init__(self, ctx: RunContext, topic: str, shown: Sequence[Passage]) -> None:
         super().__init__(
             shown,
@@ -42,7 +44,6 @@ class _LeadGrounding(Grounding):
             embed=ctx.store.embed,
             language=ctx.settings.article_language,
             longest_run=_LONGEST_RUN,
-            removed_below=0,
             source_language=lambda _: ctx.settings.article_language,
         )
         self._ctx = ctx
