@@ -1,12 +1,11 @@
 """Long answers to a question, from the results of searches for it (FoRAG 4.1)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.evidence import words_asked
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.signatures.shapes import Point
 from storm_pipeline.steps.exclusions import usable
 from storm_pipeline.steps.searching import nothing_found, search_all
 from storm_pipeline.types import Body, Paragraph, Snippet
@@ -64,12 +63,11 @@ def _written(ctx: RunContext, question: str, found: Sequence[Snippet], program: 
     }
     reply = ctx.ask("writer", program, **inputs, remarks="")
     if points := reply.get("points"):
-        ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": [_as_json(one, shown) for one in points]})
+        told = [{"text": one.text, "sources": _addresses(one.passages, shown)} for one in points]
+        ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": told})
     blocks = checked_text(ctx, program, inputs, reply.text, shown, where=question, known=(question,))
     return Body(blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 
-def _as_json(point: Point, shown: Sequence[Passage]) -> dict[str, object]:
-    """A point, and the addresses of the pages whose passages it names."""
-    named = [shown[number - 1].snippets[0].url for number in point.passages if 0 < number <= len(shown)]
-    return {"text": point.text, "sources": list(dict.fromkeys(named))}
+def _addresses(numbers: Iterable[int], shown: Sequence[Passage]) -> list[str]:
+    return list(dict.fromkeys(shown[number - 1].snippets[0].url for number in numbers if 0 < number <= len(shown)))

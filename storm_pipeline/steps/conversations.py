@@ -1,8 +1,8 @@
 """Conversations between a writer with a perspective and an expert with a search engine (paper section 3.2)."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 from itertools import zip_longest
 
 from storm_pipeline.concurrency import parallel_map
@@ -38,16 +38,10 @@ def converse(
 ) -> Conversation:
     """Hold one conversation of at most M turns.
 
-    A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was shown is
-    added to the store at once, so that it is embedded in the background. ``deeper``: see :func:`look_up`. Raises
-    ModelAuthError: the endpoint refuses the key; no turn can succeed.
     A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was
     shown is added to the store at once, so that it is embedded in the background.
 
     Args:
-        ctx: the run.
-        topic: of the article.
-        perspective: of the writer who asks.
         deeper: see :func:`look_up`.
         asked: where the interviewers of the run tell each other their questions. Not in the paper.
 
@@ -56,23 +50,26 @@ def converse(
     """
     turns: list[Turn] = []
     others: list[Sequence[str]] = []
-    with at_place(piece_of(perspective)), _taking_part(perspective, asked):
+    piece = piece_of(perspective)
+    with at_place(piece), ExitStack() as ended:
+        if asked is not None:
+            ended.callback(asked.end, piece)
         while len(turns) < ctx.settings.turns:
             try:
                 if asked is not None and turns:
-                    others.append(asked.by_others(piece_of(perspective), len(turns) - 1))
+                    others.append(asked.by_others(piece, len(turns) - 1))
                 question = _ask_question(ctx, topic, perspective, turns, others)
-                if question is not None and asked is not None:
-                    asked.add(piece_of(perspective), question)
-                turn = None if question is None else _answered(ctx, topic, question, turns, deeper=deeper)
+                if question is None:
+                    break
+                if asked is not None:
+                    asked.add(piece, question)
+                known = {snippet.id for turn in turns for snippet in turn.snippets}
+                turns.append(look_up(ctx, topic, question, known=known, deeper=deeper))
             except ModelError as error:
                 ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}", error)
                 break
-            if turn is None:
-                break
-            turns.append(turn)
-            ctx.run.save_json(piece_of(perspective), Conversation(perspective, tuple(turns)))
-            ctx.events.advance(f"{perspective.name}: {turn.question}")
+            ctx.run.save_json(piece, Conversation(perspective, tuple(turns)))
+            ctx.events.advance(f"{perspective.name}: {question}")
     return Conversation(perspective, tuple(turns))
 
 
@@ -124,21 +121,6 @@ def piece_of(perspective: Perspective) -> str:
     return f"conversations/{slug(perspective.name)}-{number}.json"
 
 
-@contextmanager
-def _taking_part(perspective: Perspective, asked: Asked | None) -> Iterator[None]:
-    """Tell the other interviewers when this one has ended, in whatever way."""
-    try:
-        yield
-    finally:
-        if asked is not None:
-            asked.end(piece_of(perspective))
-
-
-def _answered(ctx: RunContext, topic: str, question: str, turns: list[Turn], *, deeper: bool) -> Turn:
-    known = {snippet.id for turn in turns for snippet in turn.snippets}
-    return look_up(ctx, topic, question, known=known, deeper=deeper)
-
-
 def look_up(
     ctx: RunContext,
     topic: str,
@@ -162,9 +144,8 @@ def look_up(
     number = ctx.settings.queries
     also = _IN_ITS_LANGUAGE if number > 1 and not ctx.settings.writes_by_sentence else ""
     reply = ctx.ask("expert", ctx.programs.queries, topic=ctx.about(topic), also=also, question=question, number=number)
-    queries = tuple(dict.fromkeys(_on_subject(ctx, q) for q in (" ".join(q.split()) for q in reply.queries) if q))[
-        :number
-    ]
+    named = (_on_subject(ctx, query) for query in map(" ".join, map(str.split, reply.queries)) if query)
+    queries = tuple(dict.fromkeys(named))[:number]
     found = search_all(ctx, queries or (question,))
     new = tuple(snippet for snippet in found if snippet.id not in known)
     if deeper and found and len(new) <= len(found) / 2:

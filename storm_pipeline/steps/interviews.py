@@ -55,14 +55,9 @@ def without_excluded(ctx: RunContext, conversations: Conversations) -> Conversat
 
 def _kept(ctx: RunContext, topic: str, held: Conversations) -> Conversations:
     conversations = without_copies(ctx, held)
-    _require_sources(ctx, topic, conversations)
-    ctx.run.save_json("conversations.json", conversations)
-    return conversations
-
-
-def _require_sources(ctx: RunContext, topic: str, conversations: Conversations) -> None:
     if len(ctx.store):
-        return
+        ctx.run.save_json("conversations.json", conversations)
+        return conversations
     why = ctx.ledger.failure_summary()
     queries = [query for conversation in conversations for turn in conversation.turns for query in turn.queries]
     if not queries:

@@ -65,8 +65,18 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
     if ctx.user_pieces.outline:
         return keep_outline(ctx, ctx.user_pieces.outline)
     with ctx.events.in_stage("outline"):
-        sources = ctx.writer.survey(ctx, Material(draft, conversations))
-        outline = _refined(ctx, topic, draft, conversations, sources)
+        inputs = {
+            "sources": ctx.writer.survey(ctx, Material(draft, conversations)),
+            "interviews": share_budget(conversations, ctx.settings.interview_words),
+            "draft": outline_to_markdown(draft),
+        }
+        try:
+            outline = _ask(ctx, ctx.programs.refine, topic, **inputs)
+        except ModelError as error:
+            if not draft.sections:
+                raise
+            ctx.events.degraded(f"the outline is the unrefined draft: {error}")
+            outline = draft
     return keep_outline(ctx, outline)
 
 
@@ -74,23 +84,6 @@ def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
     """Save the outline as the run's final one, and return it."""
     ctx.run.save_text("outline.md", outline_to_markdown(outline))
     return outline
-
-
-def _refined(
-    ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation], sources: str
-) -> Outline:
-    inputs = {
-        "sources": sources,
-        "interviews": share_budget(conversations, ctx.settings.interview_words),
-        "draft": outline_to_markdown(draft),
-    }
-    try:
-        return _ask(ctx, ctx.programs.refine, topic, **inputs)
-    except ModelError as error:
-        if not draft.sections:
-            raise
-        ctx.events.degraded(f"the outline is the unrefined draft: {error}")
-        return draft
 
 
 def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outline:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import zip_longest
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import NothingFoundError, SearchError
@@ -14,13 +14,6 @@ from storm_pipeline.search.result import SearchResult
 from storm_pipeline.types import Snippet
 
 
-@dataclass(frozen=True)
-class _Hits:
-    query: str
-    snippets: tuple[Snippet, ...]
-    seconds: float
-
-
 def search_all(ctx: RunContext, queries: Sequence[str], *, depth: int = 1) -> tuple[Snippet, ...]:
     """The results of all queries, without duplicate texts, ranks interleaved; failures are recorded.
 
@@ -28,18 +21,15 @@ def search_all(ctx: RunContext, queries: Sequence[str], *, depth: int = 1) -> tu
     requested per query, as a multiple of ``top_k``, >= 1.
     """
     found = parallel_map(lambda query: _search(ctx, query, depth), queries, workers=len(queries))
-    ranked = [hits.snippets for hits in found]
-    longest = max((len(snippets) for snippets in ranked), default=0)
-    interleaved = [snippets[i] for i in range(longest) for snippets in ranked if i < len(snippets)]
+    ranks = zip_longest(*(snippets for snippets, _ in found))
+    interleaved = [snippet for rank in ranks for snippet in rank if snippet is not None]
     ctx.store.keep(interleaved)
     distinct: dict[str, Snippet] = {}
     for snippet in interleaved:
         distinct.setdefault(normalised_text(snippet.text), snippet)
     sources = ctx.store.count_sources()
-    for hits in found:
-        ctx.events.emit(
-            Searched(ctx.events.stage, ctx.search.name, hits.query, len(hits.snippets), sources, round(hits.seconds, 3))
-        )
+    for query, (snippets, seconds) in zip(queries, found, strict=True):
+        ctx.events.emit(Searched(ctx.events.stage, ctx.search.name, query, len(snippets), sources, round(seconds, 3)))
     return tuple(distinct.values())
 
 
@@ -56,7 +46,9 @@ def nothing_found(ctx: RunContext, what: str) -> NothingFoundError:
     return NothingFoundError(". ".join([what, *filter(None, why)]))
 
 
-def _search(ctx: RunContext, query: str, depth: int) -> _Hits:
+def _search(ctx: RunContext, query: str, depth: int) -> tuple[tuple[Snippet, ...], float]:
+    """The results, and the seconds that the search took."""
+
     def retried(reason: str, wait: float) -> None:
         ctx.events.emit(Retried(ctx.events.stage, ctx.search.name, reason, round(wait, 2)))
 
@@ -69,4 +61,4 @@ def _search(ctx: RunContext, query: str, depth: int) -> _Hits:
             found = SearchResult()
     for detail in found.lost:
         ctx.events.degraded(detail)
-    return _Hits(query, found.snippets, time.monotonic() - start)
+    return found.snippets, time.monotonic() - start
