@@ -102,12 +102,11 @@ def is_interstitial(sentence: str) -> bool:
     if words > _LONGEST:
         return False
     plain = caseless(sentence)
-    if any(part in plain for part in _TABLE["of_notices"]) and _NOTICE.search(sentence):
-        return True
-    if any(part in plain for part in _TABLE["of_stock"]) and _STOCK.search(sentence):
-        return True
-    if words <= _LONGEST_CALL and _CALL.match(sentence):
-        return True
-    if words <= _LONGEST_CREDIT and _CREDIT.match(sentence):
-        return True
-    return bool(_MENU.fullmatch(sentence.strip()) and _NAMED_IN_MENUS.search(sentence))
+    found = (
+        (any(part in plain for part in _TABLE["of_notices"]) and _NOTICE.search(sentence))
+        or (any(part in plain for part in _TABLE["of_stock"]) and _STOCK.search(sentence))
+        or (words <= _LONGEST_CALL and _CALL.match(sentence))
+        or (words <= _LONGEST_CREDIT and _CREDIT.match(sentence))
+        or (_MENU.fullmatch(sentence.strip()) and _NAMED_IN_MENUS.search(sentence))
+    )
+    return bool(found)

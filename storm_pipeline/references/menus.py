@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
+from itertools import groupby
 
 import ftfy
 
@@ -92,14 +93,11 @@ def menu_items(pieces: Sequence[str], is_item: Sequence[bool]) -> set[int]:
         is_item: whether a bullet or a bar stands before or after the piece.
     """
     found: set[int] = set()
-    run: list[int] = []
-    for i in range(len(pieces) + 1):
-        if i < len(pieces) and is_item[i] and _may_be_item(pieces[i]):
-            run.append(i)
-            continue
-        if _are_links([pieces[j] for j in run]):
-            found.update(run)
-        run = []
+    may_be = [own and _may_be_item(piece) for piece, own in zip(pieces, is_item, strict=True)]
+    for _, run in groupby(range(len(pieces)), key=may_be.__getitem__):
+        positions = list(run)
+        if may_be[positions[0]] and _are_links([pieces[i] for i in positions]):
+            found.update(positions)
     return found
 
 

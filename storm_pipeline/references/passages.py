@@ -25,7 +25,6 @@ _SHINGLE = 5
 _SAME = 0.8  # minimum share of the shorter text's word 5-grams in the longer one for the two to be copies
 _OWN = 15  # maximum word 5-grams that a copy may not share: three words changed, or ten added
 _NO_EXCERPTS: Mapping[str, str] = {}
-_IN_PART = "in part"
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|[〇零一二三四五六七八九十百千万萬億亿]+")
 
 
@@ -65,7 +64,7 @@ class Passage:
 
     def citations(self) -> tuple[Citation, ...]:
         """Citations of all its snippets, copies included."""
-        return tuple(map(_cite, (*self.snippets, *self.copies)))
+        return tuple(Citation(snippet.source_id, snippet.id) for snippet in (*self.snippets, *self.copies))
 
 
 def passages(snippets: Iterable[Snippet], beside: Iterable[Snippet] = (), *, language: str = "") -> tuple[Passage, ...]:
@@ -149,13 +148,9 @@ def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
 def _heading(passage: Passage, part: str) -> str:
     """Title, site and date of a page, without colons, since a colon ends the heading; says what is shown in part."""
     title = passage.title or passage.site or "untitled"
-    known = (passage.site if passage.title else "", passage.published or "", _IN_PART if part else "")
+    known = (passage.site if passage.title else "", passage.published or "", "in part" if part else "")
     about = ", ".join(filter(None, known))
     return tidy(f"{title} ({about})" if about else title).replace(":", " –")
-
-
-def _cite(snippet: Snippet) -> Citation:
-    return Citation(snippet.source_id, snippet.id)
 
 
 def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:

@@ -263,7 +263,7 @@ class Floor:
         title, language = page[0].title, self._language
         if names_in_full(title, self._names, language):
             return Verdict("about", 1.0)
-        share = max(self._share(one) for one in page)
+        share = max(recall(self._wanted, stem_set(f"{one.title} {one.text}", language)) for one in page)
         named = any(names_in_full(one.text, self._names, language) for one in page)
         bears = named or self._is_known(title) or self._bears_across_languages(page, question)
         return Verdict("bears" if bears else "neither", share)
@@ -290,9 +290,6 @@ class Floor:
         if self.own is None or stem_set(title, self._language) <= parts:
             return False
         return names_in_full(self.own.text, [title], self._language)
-
-    def _share(self, snippet: Snippet) -> float:
-        return recall(self._wanted, stem_set(f"{snippet.title} {snippet.text}", self._language))
 
     def _cosines(self, pages: Sequence[Sequence[Snippet]], question: str) -> list[float]:
         """For each page the greatest cosine of its best snippet to what the topic is or to the question."""

@@ -131,8 +131,6 @@ class ShownQuantities:
 
 def _by_passage(shown: Sequence[Passage], findings: Sequence[Sentence]) -> Mapping[int, Sequence[str]]:
     """Position of a passage → texts of the findings that cite it."""
-    if not findings:
-        return {}
     ids = [{citation.snippet_id for citation in passage.citations()} for passage in shown]
     return {i: [f.text for f in findings if any(c.snippet_id in own for c in f.citations)] for i, own in enumerate(ids)}
 

@@ -63,13 +63,10 @@ class Similarity:
     def is_comparable(self, i: int) -> bool:
         """Whether similarity to a passage is meaningful: across languages, words and most encoders fail."""
         if i not in self._comparable:
-            self._comparable[i] = self._reads_alike(i)
+            foreign = foreign_script_share(self._shown[i].text, _LATIN, scripts_of(self._language)) > _FOREIGN
+            some = self._windows_of(i)[::3]
+            self._comparable[i] = not foreign and all(detect(one.text) in {"", self._language} for one in some)
         return self._comparable[i]
-
-    def _reads_alike(self, i: int) -> bool:
-        if foreign_script_share(self._shown[i].text, _LATIN, scripts_of(self._language)) > _FOREIGN:
-            return False
-        return all(detect(window.text) in {"", self._language} for window in self._windows_of(i)[::3])
 
     def reaches(self, text: str, i: int, least: float) -> bool:
         """Whether a sentence's similarity to a passage is at least ``least``; the best window by words goes first."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from storm_pipeline.concurrency import Tasks
+from storm_pipeline.concurrency import Tasks, parallel_map
 from storm_pipeline.errors import ModelError
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.asked import Asked
@@ -40,10 +40,9 @@ def hold_interviews(ctx: RunContext, topic: str, interview: Interview, asked: As
 def hold_interviews_without_perspectives(ctx: RunContext, topic: str) -> Conversations:
     """As many interviews as :func:`hold_interviews` holds, by writers who have no perspective."""
     nobody = [Perspective(f"Interview {number}", "") for number in range(1, ctx.settings.perspectives + 2)]
-    with Tasks() as tasks, ctx.events.in_stage("conversations", total=len(nobody) * ctx.settings.turns):
-        tasks_of = [tasks.start(converse, ctx, topic, perspective) for perspective in nobody]
-        held = tuple(task.result() for task in tasks_of)
-    return _kept(ctx, topic, held)
+    with ctx.events.in_stage("conversations", total=len(nobody) * ctx.settings.turns):
+        held = parallel_map(lambda perspective: converse(ctx, topic, perspective), nobody, workers=len(nobody))
+    return _kept(ctx, topic, tuple(held))
 
 
 def without_excluded(ctx: RunContext, conversations: Conversations) -> Conversations:

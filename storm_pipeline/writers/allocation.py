@@ -17,7 +17,6 @@ from storm_pipeline.references.introductions import introducing, persons_in
 from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.references.relevance import Floor, bare_name
-from storm_pipeline.retrieval.embedder import Vectors
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
 from storm_pipeline.writers.excerpts import with_excerpts
@@ -206,8 +205,9 @@ def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], finding
     if not snippets:
         return np.zeros((len(outline.sections), 0))
     texts = [(i, sentence.text) for i, snippet in enumerate(snippets) for sentence in findings.get(snippet.id, ())]
-    vectors = [_in_context(ctx, snippets), ctx.store.embed([text for _, text in texts])]
-    both = fit_of_titles(ctx, outline, np.concatenate(vectors))
+    vectors = ctx.store.embed([s.text for s in snippets]) + _TITLE * ctx.store.embed([s.title for s in snippets])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    both = fit_of_titles(ctx, outline, np.concatenate([vectors, ctx.store.embed([text for _, text in texts])]))
     fit, fit_of_findings = np.split(both, [len(snippets)], axis=1)
     for (i, _), column in zip(texts, fit_of_findings.T, strict=True):
         fit[:, i] = np.maximum(fit[:, i], column)
@@ -271,9 +271,3 @@ def _as_passages(
         near = tuple(dict.fromkeys((*of_page, *neighbours)))
         shown += [*near, *introducing(near, known)]
     return passages(shown, found.snippets, language=ctx.settings.article_language)
-
-
-def _in_context(ctx: RunContext, snippets: Sequence[Snippet]) -> Vectors:
-    """Unit vectors of snippets, mixed with those of their page titles; most are cached in the store."""
-    vectors = ctx.store.embed([s.text for s in snippets]) + _TITLE * ctx.store.embed([s.title for s in snippets])
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))

@@ -30,8 +30,6 @@ _NEW_TEXT = frozenset(("join", "reword"))  # kinds of edits that write a sentenc
 _GONE = "there is no such sentence any more"
 _LOSES = "it would lose a number or a date that the article states nowhere else"
 _GAINS = "it would add a number or a date that neither the sentence nor its sources have"
-_SHORT = "the new text is too short"
-_LONG = "the new text is too long"
 _PART = "the new text is no whole sentence"
 
 
@@ -139,7 +137,8 @@ class EditedArticle:
         if problem and (problem != _PART or is_complete(old.text)):
             return problem
         before = self._sentences.get(edit.sentence - 1, old).text
-        if self._lacks(new, f"{old.text} {before} {self._topic}") and self._lacks(new, self._sources(old)):
+        sources = " ".join((old.text, *(self._texts.get(c.snippet_id, "") for c in old.citations)))
+        if self._lacks(new, f"{old.text} {before} {self._topic}") and self._lacks(new, sources):
             return _GAINS
         if self._lacks(old.text, f"{new} {self._text_without(edit.sentence)}"):
             return _LOSES
@@ -180,10 +179,6 @@ class EditedArticle:
         self._headings[edit.sentence] = new
         self._record(old, "does not fit what stands under it", "renamed by the editor", new)
         return ""
-
-    def _sources(self, sentence: Sentence) -> str:
-        """What a sentence says and what the snippets that it cites say."""
-        return " ".join((sentence.text, *(self._texts.get(c.snippet_id, "") for c in sentence.citations)))
 
     def _pair(self, edit: Edit) -> tuple[Sentence | None, Sentence | None]:
         """The two distinct sentences of an edit; None for one that no longer exists."""
@@ -226,9 +221,9 @@ def _misfit(text: str, shortest: float, longest: float) -> str:
     """Why a text cannot stand as a sentence of such a length in words; empty if it can."""
     words = count_words(text)
     if words < shortest:
-        return _SHORT
+        return "the new text is too short"
     if words > longest:
-        return _LONG
+        return "the new text is too long"
     return "" if is_complete(text) else _PART
 
 

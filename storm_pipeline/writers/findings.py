@@ -67,7 +67,17 @@ def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) ->
     if not sentences:
         return ()
     vectors = ctx.store.embed([sentence.text for sentence in sentences])
-    return tuple(_distinct(sentences, vectors, ctx.settings.article_language).values())
+    similarity, language = vectors @ vectors.T, ctx.settings.article_language
+    distinct: dict[int, Sentence] = {}
+    for i, sentence in enumerate(sentences):
+        near = (j for j in distinct if similarity[i, j] >= _SAME_FINDING)
+        same = next((j for j in near if _has_same_numbers(sentences[j].text, sentence.text, language)), None)
+        if same is None:
+            distinct[i] = sentence
+        else:
+            both = dict.fromkeys((*distinct[same].citations, *sentence.citations))
+            distinct[same] = replace(distinct[same], citations=tuple(both))
+    return tuple(distinct.values())
 
 
 def findings_by_section(
@@ -94,21 +104,6 @@ def least_fitting(ctx: RunContext, outline: Outline, findings: Sequence[Sentence
         return []
     fit = fit_of_findings(ctx, outline, findings).max(axis=0)
     return [findings[i] for i in np.argsort(fit, kind="stable")[:number]]
-
-
-def _distinct(sentences: Sequence[Sentence], vectors: npt.NDArray[np.float32], language: str) -> dict[int, Sentence]:
-    """Distinct sentences by position; duplicates are merged into their first occurrence."""
-    similarity = vectors @ vectors.T
-    distinct: dict[int, Sentence] = {}
-    for i, sentence in enumerate(sentences):
-        near = (j for j in distinct if similarity[i, j] >= _SAME_FINDING)
-        same = next((j for j in near if _has_same_numbers(sentences[j].text, sentence.text, language)), None)
-        if same is None:
-            distinct[i] = sentence
-        else:
-            both = dict.fromkeys((*distinct[same].citations, *sentence.citations))
-            distinct[same] = replace(distinct[same], citations=tuple(both))
-    return distinct
 
 
 def _has_same_numbers(one: str, other: str, language: str) -> bool:

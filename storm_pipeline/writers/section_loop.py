@@ -126,18 +126,11 @@ def merge_small(ctx: RunContext, outline: Outline, shares: Sequence[PassageEvide
                 continue
         else:
             kept.append(share.heading)
-        for heading in waiting:
-            _record(ctx, heading, kept[-1])
-        kept[-1] = _under(kept[-1], waiting)
+        for small in waiting:
+            ctx.events.degraded(
+                f"section {small.title!r} was merged into {kept[-1].title!r} before writing: hardly any evidence for it"
+            )
+        below = (Heading(small.title) for small in waiting)
+        kept[-1] = Heading(kept[-1].title, (*kept[-1].children, *below))
         waiting = []
     return Outline(outline.topic, tuple(kept)) if kept else outline
-
-
-def _under(heading: Heading, others: Sequence[Heading]) -> Heading:
-    return Heading(heading.title, (*heading.children, *(Heading(other.title) for other in others)))
-
-
-def _record(ctx: RunContext, heading: Heading, other: Heading) -> None:
-    ctx.events.degraded(
-        f"section {heading.title!r} was merged into {other.title!r} before writing: hardly any evidence for it"
-    )
