@@ -5,43 +5,39 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class Editor(BaseModel):
-    """A member of the editorial group: who they are, and what they look after."""
-
+class _Shape(BaseModel):
     model_config = ConfigDict(frozen=True)
+
+
+class Editor(_Shape):
+    """A member of the editorial group: who they are, and what they look after."""
 
     name: str = Field(min_length=1)
     focus: str = Field(min_length=1)
 
 
-class OutlineSection(BaseModel):
+class OutlineSection(_Shape):
     """A section of an outline: its heading and those of its subsections."""
-
-    model_config = ConfigDict(frozen=True)
 
     title: str = Field(min_length=1)
     subsections: list[str] = Field(default=[], max_length=3)
 
 
-class Point(BaseModel):
+class Point(_Shape):
     """A point of an outlined text: what it tells, and the numbers of the passages that it rests on."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str = Field(min_length=1)
     passages: list[int] = []
 
 
-class Place(BaseModel):
+class Place(_Shape):
     """The findings that a section tells, by their numbers."""
-
-    model_config = ConfigDict(frozen=True)
 
     section: int
     findings: list[int]
 
 
-class Edit(BaseModel):
+class Edit(_Shape):
     """One edit of an article whose sentences and headings are numbered.
 
     Attributes:
@@ -51,8 +47,6 @@ class Edit(BaseModel):
         last: number of the last sentence that is moved along; 0 for one sentence alone.
         text: the new text; empty where there is none.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     kind: Literal["cut", "drop", "reword", "join", "move", "move_before", "heading"]
     sentence: int

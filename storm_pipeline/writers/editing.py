@@ -2,28 +2,35 @@
 
 The article is never rewritten, so what stays keeps the citations that support it
 (:mod:`storm_pipeline.writers.edited_article`). Edits that cannot be made go back to the model once, each with the
-reason.
+reason. Before that, nearly identical sentences are removed without a model (paper section 3.4): only one whose numbers
+all stand in the one that is kept, to which its citations move, so no cited fact is lost.
 """
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 
+import numpy as np
+
 from storm_pipeline.errors import ModelError
 from storm_pipeline.judges.base import CachingJudge, Question
 from storm_pipeline.judges.spans import ExplainingJudge
+from storm_pipeline.languages import denials
 from storm_pipeline.languages.tone import words_to_watch
+from storm_pipeline.references.changing import sections_with
 from storm_pipeline.references.grounding import numbers_shown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
-from storm_pipeline.types import Article, Disagreement, Revision, Section
-from storm_pipeline.writers.contradictions import contradictions
-from storm_pipeline.writers.disagreement import contested
+from storm_pipeline.text.words import numbers, overlap
+from storm_pipeline.types import Article, Disagreement, Revision, Section, Sentence
+from storm_pipeline.writers.disagreement import contested, contradictions
 from storm_pipeline.writers.edited_article import EditedArticle
 from storm_pipeline.writers.judging import doubted
-from storm_pipeline.writers.repetition import remove_certain_repetition
 
 _PASSES = 2  # calls of the model: the edits, and those that could not be made once more
+_ALIKE = 0.80  # minimum cosine at which a pair of sentences is a candidate
+_VERBATIM = 0.9  # share of common word bigrams at or above which two sentences are nearly identical
+_MOST_PAIRS = 40  # maximum number of candidate pairs
 
 
 def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
@@ -33,7 +40,7 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
     date is skipped. If the model fails, the sections are returned without its edits, and that is recorded.
     """
     with ctx.events.in_stage("editing"):
-        sections = remove_certain_repetition(ctx, sections)
+        sections = _without_certain_repetition(ctx, sections)
         if ctx.settings.editing == "off":
             return sections
         edited = EditedArticle(ctx, topic, sections)
@@ -81,19 +88,16 @@ def watched_words(ctx: RunContext, sentence: str, allowed: str = "") -> str:
 
 def _watched(ctx: RunContext, sections: Sequence[Section]) -> str:
     """The sentences with words to watch, by their numbers, a line each."""
-    sentences = enumerate((s for section in sections for s in section.sentences()), 1)
-    watched = ((number, watched_words(ctx, sentence.text)) for number, sentence in sentences)
+    watched = ((number, watched_words(ctx, one.text)) for number, one in enumerate(_sentences(sections), 1))
     return "\n".join(f"[{number}] {words}" for number, words in watched if words)
 
 
 def _contradicting(ctx: RunContext, topic: str, sections: Sequence[Section]) -> str:
     """Pairs of sentences that may contradict each other, by their numbers, a line each."""
-    sentences = [s for section in sections for s in section.sentences()]
-    found = contradictions(sentences, topic, ctx.settings.article_language)
+    language = ctx.settings.article_language
+    found = contradictions(_sentences(sections), topic, language)
     pairs = [f"[{i + 1}] “{one}”, [{j + 1}] “{other}”" for i, j, one, other in found]
-    differing = contested(
-        ctx.differing, Article(topic, sections=tuple(sections), language=ctx.settings.article_language)
-    )
+    differing = contested(ctx.differing, Article(topic, sections=tuple(sections), language=language))
     return "\n".join([*pairs, *map(_both_stay, differing)])
 
 
@@ -105,7 +109,7 @@ def _both_stay(one: Disagreement) -> str:
 
 def _with_what_is_left(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
     """The sections; what the editor let stand although it may be a contradiction is recorded."""
-    sentences = [s for section in sections for s in section.sentences()]
+    sentences = _sentences(sections)
     for i, j, one, other in contradictions(sentences, topic, ctx.settings.article_language):
         why = f"“{one}”, where another sentence has “{other}”: {sentences[j].text}"
         ctx.events.revised(Revision("editing", sentences[i].text, why, "kept by the editor", sentences[i].text))
@@ -126,3 +130,46 @@ def _numbered(sections: Sequence[Section]) -> str:
     for section in sections:
         add(section, 1)
     return "\n".join(lines)
+
+
+def _sentences(sections: Sequence[Section]) -> list[Sentence]:
+    return [sentence for section in sections for sentence in section.sentences()]
+
+
+def _without_certain_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
+    """The sections without near-identical sentences, whose citations move to those kept; no model is called."""
+    gone: set[Sentence] = set()
+    moved: dict[Sentence, tuple[Sentence, ...]] = {}
+    sentences = _sentences(sections)
+    for kept, dropped in _repeated(ctx, list(dict.fromkeys(sentences))):
+        if kept not in gone and dropped not in gone:
+            gone.add(dropped)
+            moved[kept] = (*moved.get(kept, ()), dropped, *moved.pop(dropped, ()))
+
+    def edited(sentence: Sentence) -> Sentence | None:
+        if sentence in gone:
+            return None
+        gone.add(sentence)  # it may stand again further on
+        both = (sentence, *moved.get(sentence, ()))
+        return Sentence(sentence.text, tuple(dict.fromkeys(c for one in both for c in one.citations)))
+
+    left = sections_with(sections, edited)
+    ctx.events.count(repeated=len(sentences) - len(_sentences(left)))
+    return left
+
+
+def _repeated(ctx: RunContext, distinct: list[Sentence]) -> list[tuple[Sentence, Sentence]]:
+    """Pairs of near-identical sentences, most similar first; the longer one of each, which is kept, comes first."""
+    if len(distinct) < 2:
+        return []
+    vectors = ctx.store.embed([s.text for s in distinct])
+    cosine = np.triu(vectors @ vectors.T, k=1)
+    found = sorted(zip(*np.nonzero(cosine >= _ALIKE), strict=True), key=lambda at: -cosine[at])
+    pairs = (sorted((distinct[i], distinct[j]), key=lambda s: -len(s.text)) for i, j in found[:_MOST_PAIRS])
+    return [(kept, own) for kept, own in pairs if _is_repeated(own.text, kept.text, ctx.settings.article_language)]
+
+
+def _is_repeated(dropped: str, kept: str, language: str) -> bool:
+    if not numbers(dropped) <= numbers(kept) or overlap(dropped, kept, 2) < _VERBATIM:
+        return False
+    return denials(dropped, language) == denials(kept, language)

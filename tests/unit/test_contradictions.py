@@ -7,7 +7,7 @@ import pytest
 from storm_pipeline.quantities import differing
 from storm_pipeline.steps.asked import Asked
 from storm_pipeline.types import Sentence
-from storm_pipeline.writers.contradictions import contradictions
+from storm_pipeline.writers.disagreement import contradictions
 
 
 @pytest.mark.parametrize(
