@@ -204,7 +204,8 @@ class Grounding:
         near = self._similarity.most_similar(text, others, least)
         foreign = (i for i in others if i not in added and not self._similarity.is_comparable(i))
         for i in chain(own, near, foreign):
-            if i not in own and self._says(text, i, lacking) < needed:
+            parts, is_foreign = self._similarity.parts(i), not self._similarity.is_comparable(i)
+            if i not in own and self._quantities.says(text, i, parts, lacking, foreign=is_foreign) < needed:
                 continue
             left = self._quantities.lacking(text, (*kept, *added, i))
             if len(left) < len(lacking):
@@ -213,10 +214,6 @@ class Grounding:
                 if not lacking:
                     break
         return (*kept, *added), lacking
-
-    def _says(self, text: str, i: int, lacking: Sequence[str]) -> float:
-        foreign = not self._similarity.is_comparable(i)
-        return self._quantities.says(text, i, self._similarity.parts(i), lacking, foreign=foreign)
 
     def _stemmed(self, text: str) -> frozenset[str]:
         return stem_set(text, self._language)

@@ -194,7 +194,6 @@ def _is_within(some: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def _lacks_quantity(text: str, other: str) -> bool:
-    """Whether a text lacks a quantity of the other one, in digits or in words."""
     return bool(missing(other, [text], language=detect(other), source_languages=[detect(text)]))
 
 

@@ -93,11 +93,11 @@ def own_page(topic: str, pages: Iterable[tuple[str, str]], language: str = "en")
     rank, title, text = min(ranked, key=lambda page: page[0], default=(_NO_MATCH, "", ""))
     if rank == _NO_MATCH:
         return None
-    opening = _opening(text, language)
+    sentence, introduced = _opening(text, language)
     near = stem_set(f"{topic} {title}", language)
-    other = (name for i, name in enumerate(opening.names) if _is_name(name, near, first=i == 0, language=language))
+    other = (name for i, name in enumerate(introduced) if _is_name(name, near, first=i == 0, language=language))
     names = {_keys(name, language): name for name in map(bare_name, (*other, _SITE.sub("", title), topic))}
-    return OwnPage(title, text, tuple(reversed(names.values())), opening.sentence if opening.names else "")
+    return OwnPage(title, text, tuple(reversed(names.values())), sentence if introduced else "")
 
 
 _NO_MATCH = 9
@@ -113,7 +113,7 @@ def _match(topic: str, title: str, text: str, language: str) -> int:
     short = _SITE.sub("", title)
     if _keys(bare_name(short), language) == wanted:
         return _match_of_brackets(_BRACKETS.findall(topic), _BRACKETS.findall(short), text, language)
-    named = any(_keys(bare_name(name), language) == wanted for name in _opening(text, language).names)
+    named = any(_keys(bare_name(name), language) == wanted for name in _opening(text, language)[1])
     return 3 if named and not _BRACKETS.search(topic) else _NO_MATCH
 
 
@@ -125,21 +125,15 @@ def _match_of_brackets(of_topic: Sequence[str], of_title: Sequence[str], text: s
     return 2 if wanted and wanted <= said else _NO_MATCH
 
 
-class _Opening(NamedTuple):
-    """The first sentence of a page, and the names by which it introduces its subject; no names if it defines none."""
-
-    sentence: str
-    names: tuple[str, ...]
-
-
 @lru_cache(maxsize=1024)
-def _opening(text: str, language: str) -> _Opening:
+def _opening(text: str, language: str) -> tuple[str, tuple[str, ...]]:
+    """The first sentence of a page, and the names by which it introduces its subject; no names if it defines none."""
     first = next(iter(split_sentences(text[:_FIRST], language)), "")
     verb = _COPULA.search(first)
     if verb is None or verb.start() > _SUBJECT:
-        return _Opening(first, ())
+        return first, ()
     parts = (part.strip() for part in _BETWEEN_NAMES.split(first[: verb.start()]))
-    return _Opening(first, tuple(part for part in parts if part and not part.startswith("In ")))
+    return first, tuple(part for part in parts if part and not part.startswith("In "))
 
 
 def _is_name(part: str, near: frozenset[str], *, first: bool, language: str) -> bool:

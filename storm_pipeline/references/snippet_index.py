@@ -102,7 +102,6 @@ def _preference(snippet: Snippet) -> tuple[int | str, ...]:
 
 
 def _source(snippets: Iterable[Snippet]) -> Source:
-    """The page of these snippets, with the most common title and address."""
     ordered = tuple(sorted(snippets, key=lambda snippet: (snippet.page or 0, snippet.id)))
     url = _most_common(snippet.url for snippet in ordered)
     return Source(ordered[0].source_id, url, _most_common(s.title for s in ordered if s.title), ordered)

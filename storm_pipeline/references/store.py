@@ -7,7 +7,6 @@ models; only searches wait for pending embeddings. Snippets that are merely kept
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -126,9 +125,7 @@ class ReferenceStore(SnippetIndex):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _need_open(self) -> None:

@@ -40,10 +40,8 @@ def search_for_answer(ctx: RunContext, question: str) -> tuple[Snippet, ...]:
 def write_answer(ctx: RunContext, question: str, found: Sequence[Snippet], program: Program) -> Body:
     """The answer as a program writes it from the results, checked; its outline, if it makes one, is saved.
 
-    A writer by sentence tells what the sources say that is nearest to the question.
-
-    Raises:
-        ModelError: the writer fails.
+    A writer by sentence tells what the sources say that is nearest to the question. Raises ModelError: the writer
+    fails.
     """
     with ctx.events.in_stage("article"):
         if ctx.settings.writes_by_sentence:

@@ -38,15 +38,13 @@ def converse(
 ) -> Conversation:
     """Hold one conversation of at most M turns.
 
-    A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was
-    shown is added to the store at once, so that it is embedded in the background.
+    A turn that fails is recorded and ends the conversation; the turns before it are kept. What the expert was shown is
+    added to the store at once, so that it is embedded in the background. Raises ModelAuthError: the endpoint refuses
+    the key; no turn can succeed.
 
     Args:
         deeper: see :func:`look_up`.
         asked: where the interviewers of the run tell each other their questions. Not in the paper.
-
-    Raises:
-        ModelAuthError: the endpoint refuses the key; no turn can succeed.
     """
     turns: list[Turn] = []
     others: list[Sequence[str]] = []
@@ -130,16 +128,13 @@ def look_up(
     stored: Sequence[Snippet] = (),
     deeper: bool = False,
 ) -> Turn:
-    """A question with its queries, search results and answer.
+    """A question with its queries, search results and answer. Raises ModelError: the model fails.
 
     Args:
         known: ids of snippets that are not shown again.
         stored: snippets found earlier that may answer it, shown in turn with the search results.
         deeper: whether the search is repeated for twice as many results if half of those found are known. Not in the
             paper.
-
-    Raises:
-        ModelError: the model fails.
     """
     number = ctx.settings.queries
     also = _IN_ITS_LANGUAGE if number > 1 and not ctx.settings.writes_by_sentence else ""
@@ -190,11 +185,8 @@ def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, conve
 def history(turns: Sequence[Turn], others: Sequence[Sequence[str]] = ()) -> str:
     """The conversation so far as text; each turn only appends to it, for prefix caches.
 
-    Titles of the search results show the writer what the sources cover.
-
-    Args:
-        turns: of the conversation.
-        others: what the other interviewers asked in each of them.
+    Titles of the search results show the writer what the sources cover. ``others``: what the other interviewers asked
+    in each of the turns.
     """
     meanwhile = [f"\nAsked by other writers: {' '.join(asked)}" if asked else "" for asked in others]
     meanwhile += [""] * (len(turns) - len(meanwhile))

@@ -87,11 +87,7 @@ def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
 
 
 def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outline:
-    """The outline in a model's reply, structured or plain text.
-
-    Raises:
-        ModelError: no reply contains a heading.
-    """
+    """The outline in a model's reply, structured or plain text. Raises ModelError: no reply contains a heading."""
     common = {"language": ctx.settings.language_name, "wanted": wanted_sections(ctx.writer, ctx.settings)}
 
     def read(reply: dspy.Prediction | str) -> Outline:
@@ -130,7 +126,6 @@ def _without_copies(outline: Outline) -> Outline:
 
 
 def _headings(sections: Sequence[OutlineSection]) -> Iterator[tuple[int, str]]:
-    """Level and title of each planned heading."""
     named = {section.title.casefold().strip() for section in sections}
     for section in sections:
         yield 1, section.title

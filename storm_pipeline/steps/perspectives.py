@@ -3,7 +3,6 @@
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError, SearchError
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.search.tables_of_contents import TableOfContents
 from storm_pipeline.signatures.shapes import Editor
 from storm_pipeline.types import Perspective
 
@@ -27,25 +26,22 @@ def related_contents(ctx: RunContext, topic: str) -> str:
         titles = [t for t in dict.fromkeys(t.strip() for t in titles) if t and t.casefold() != topic.casefold()]
         titles = [title for title in titles if not ctx.search.run_search.excludes_title(title)]
         titles = titles[: ctx.settings.related_topics]
-        found = parallel_map(lambda title: _look_up(ctx, title), titles, workers=len(titles))
+        found = parallel_map(lambda title: _covered(ctx, title), titles, workers=len(titles))
         errors = [str(item) for item in found if isinstance(item, SearchError)]
         if errors:
             ctx.events.degraded(f"{len(errors)} of {len(titles)} tables of contents could not be fetched: {errors[0]}")
-        lines = [line for title, item in zip(titles, found, strict=True) if (line := _line(title, item))]
+        lines = [item for item in found if item and isinstance(item, str)]
         ctx.run.save_json("contents.json", lines)
         return "\n".join(lines)
 
 
-def _look_up(ctx: RunContext, title: str) -> TableOfContents | SearchError | None:
+def _covered(ctx: RunContext, title: str) -> str | SearchError:
+    """What an article covers, on one line; empty if that is not known or the article is excluded."""
     try:
         found = ctx.contents.table_of_contents(title)
     except SearchError as error:
         return error
-    return None if found and ctx.search.run_search.excludes_title(found.title) else found
-
-
-def _line(title: str, found: TableOfContents | SearchError | None) -> str:
-    if not isinstance(found, TableOfContents) or not found.headings:
+    if not found or not found.headings or ctx.search.run_search.excludes_title(found.title):
         return ""
     return f"{title}: " + "; ".join(text for _, text in found.headings[:_HEADINGS_SHOWN])
 

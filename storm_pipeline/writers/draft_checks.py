@@ -141,16 +141,12 @@ class _Review:
         return sentences
 
     def _unless_accepted(self, verdict: Judged) -> Judged:
-        """The verdict; a problem with what was accepted before, in hardly other words, is ignored."""
-        before = self._accepted_before(verdict.sentence.text) if verdict.problem else None
-        return verdict if before is None else Judged(Sentence(verdict.sentence.text, before.citations))
-
-    def _accepted_before(self, text: str) -> Sentence | None:
-        """The earlier sentence that has nearly all words of a text, and all its numbers and dates."""
-        language = self.ctx.settings.article_language
+        """The verdict; a problem with what was accepted before, with nearly all words and all numbers, is ignored."""
+        text, language = verdict.sentence.text, self.ctx.settings.article_language
         wanted = stem_set(text, language)
-        near = (s for s in self.accepted if recall(wanted, stem_set(s.text, language)) >= _ALIKE)
-        return next((s for s in near if not missing(text, [s.text], language=language)), None)
+        near = (s for s in self.accepted if verdict.problem and recall(wanted, stem_set(s.text, language)) >= _ALIKE)
+        before = next((s for s in near if not missing(text, [s.text], language=language)), None)
+        return verdict if before is None else Judged(Sentence(text, before.citations))
 
     def _decided(
         self, claim: Claim, verdict: Judged, answer: RemarkReply | None, second: Judged | None

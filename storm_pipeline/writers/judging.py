@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import dspy
 
@@ -19,9 +18,7 @@ from storm_pipeline.types import Sentence, Side
 from storm_pipeline.writers.disagreement import independent
 
 _LONGEST = 40  # words of a passage that a remark quotes
-_PROBLEM = MappingProxyType(
-    {"contradicted": "{} say otherwise", "not": "{} do not say this", "partly": "{} do not say all of this"}
-)
+_PROBLEM = {"contradicted": "{} say otherwise", "not": "{} do not say this", "partly": "{} do not say all of this"}
 _UNSEEN = frozenset({"findings", "interviews", "written"})
 """Inputs behind the passages, which a judge need not see."""
 _NUMBER = re.compile(r"\[(\d+)\]")

@@ -54,7 +54,9 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     else:
         answered = [verdict.sentence for verdict in grounding.judge(claims)]
     findings = [_as_cited(sentence, claim, shown) for sentence, claim in zip(answered, claims, strict=True)]
-    sentences = [one for one in findings if one.citations and _is_whole(one.text)]
+    # a finding has to stand alone, unlike the rest of a list or of a table
+    whole = (one for one in findings if is_complete(one.text) and count_words(one.text) >= _SHORTEST)
+    sentences = [one for one in whole if one.citations]
     ctx.events.count(invented_citations=draft.invented, dropped_unsupported=len(answered) - len(sentences))
     ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
     return Answer(tuple(sentences), snippets)
@@ -79,11 +81,6 @@ def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sen
     """A sentence with those citations alone that its own answer gave it, or else those that were found for it."""
     given = {citation for position in claim.cited for citation in shown[position].citations()}
     return replace(sentence, citations=tuple(c for c in sentence.citations if c in given)) if given else sentence
-
-
-def _is_whole(text: str) -> bool:
-    """Whether a sentence can stand alone as a finding, unlike the rest of a list or of a table."""
-    return is_complete(text) and count_words(text) >= _SHORTEST
 
 
 def _that_answer(question: str, found: Sequence[Snippet], words: int) -> tuple[Snippet, ...]:

@@ -7,7 +7,7 @@ from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.outlines import outline_to_markdown
-from storm_pipeline.types import Conversation, Heading, Outline, Section, Sentence
+from storm_pipeline.types import Conversation, Outline, Section, Sentence
 
 _ELSEWHERE = "Findings on these passages that other sections tell:"
 _FINDINGS = 5  # words of evidence budget per word of findings from other sections in a section's prompt
@@ -15,11 +15,12 @@ _FINDINGS = 5  # words of evidence budget per word of findings from other sectio
 
 def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> dict[str, object]:
     """Inputs of :class:`storm_pipeline.signatures.writing.WriteSection` for a new section."""
+    below = "; ".join(title for title in evidence.heading.titles() if title != evidence.heading.title)
     return {
         "article": ctx.about(outline.topic),
         **language_and_style(ctx),
         "outline": outline_to_markdown(outline),
-        "section": _section(evidence.heading),
+        "section": evidence.heading.title + (f"\nSubheadings: {below}" if below else ""),
         "introduced": "; ".join(evidence.introduced),
         "words": evidence.target_words,
         "passages": numbered_passages(evidence.passages, excerpts=evidence.excerpts),
@@ -45,11 +46,6 @@ def conversations_with_markers(conversations: Sequence[Conversation], shown: Seq
 def language_and_style(ctx: RunContext) -> dict[str, object]:
     """The language and style requested by the user; empty inputs are omitted from prompts."""
     return {"language": ctx.settings.language_name, "style": ctx.settings.style or ""}
-
-
-def _section(heading: Heading) -> str:
-    below = [title for title in heading.titles() if title != heading.title]
-    return heading.title + (f"\nSubheadings: {'; '.join(below)}" if below else "")
 
 
 def with_markers(section: Section, shown: Sequence[Passage]) -> str:

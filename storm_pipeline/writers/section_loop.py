@@ -25,14 +25,12 @@ def write_sections(
 ) -> tuple[Section, ...]:
     """Write every section that has enough evidence.
 
-    Sections without enough are left out, and sections of a single sentence join a neighbour; both are recorded.
+    Sections without enough are left out, and sections of a single sentence join a neighbour; both are recorded. Raises
+    ModelAuthError: the endpoint refuses the key.
 
     Args:
         evidence: of the sections to write, all or some of the outline's.
         write: writes a section; by default the run's writer.
-
-    Raises:
-        ModelAuthError: the endpoint refuses the key.
     """
     write_one = write or (lambda own: ctx.writer.write(ctx, Writing(outline, own)))
     number = {heading.title: n for n, heading in enumerate(outline.sections, 1)}

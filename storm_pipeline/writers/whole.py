@@ -10,18 +10,7 @@ from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_
 from storm_pipeline.references.passages import numbered_passages, passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material, Writing
-from storm_pipeline.types import (
-    UNTITLED,
-    Answer,
-    Body,
-    Conversation,
-    Heading,
-    Outline,
-    Paragraph,
-    Section,
-    Sentence,
-    Snippet,
-)
+from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.disagreement import Differing
 from storm_pipeline.writers.draft_checks import checked_text
@@ -185,19 +174,16 @@ def _as_section(heading: Heading, blocks: Sequence[Section], new_headings: int =
     fills a subsection.
     """
     planned = {title.casefold(): title for title in heading.titles() if title != heading.title}
-    first: tuple[Paragraph, ...] = ()
-    below: list[Section] = []
+    parts = [Section(heading.title)]
     for block in blocks:
         title = planned.pop(block.heading.casefold(), None)
         if title is None and new_headings and _fills_subsection(block) and block.heading != heading.title:
             title, new_headings = block.heading, new_headings - 1
         if title:
-            below.append(Section(title, block.paragraphs))
-        elif below:
-            below[-1] = Section(below[-1].heading, (*below[-1].paragraphs, *block.paragraphs))
+            parts.append(Section(title, block.paragraphs))
         else:
-            first += block.paragraphs
-    return Section(heading.title, first, tuple(subsection for subsection in below if subsection.paragraphs))
+            parts[-1] = replace(parts[-1], paragraphs=(*parts[-1].paragraphs, *block.paragraphs))
+    return replace(parts[0], subsections=tuple(part for part in parts[1:] if part.paragraphs))
 
 
 def _fills_subsection(block: Section) -> bool:
