@@ -11,8 +11,7 @@ from storm_pipeline.models.programs import Program
 from storm_pipeline.references.evidence import Evidence, SectionEvidence
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material
-from storm_pipeline.steps.answers import search_for_answer, write_answer
-from storm_pipeline.steps.article import write_article, write_from_memory
+from storm_pipeline.steps.article import search_for_answer, write_answer, write_article, write_from_memory
 from storm_pipeline.steps.asked import Asked
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.steps.exclusions import leave_out_copies, usable
@@ -20,9 +19,8 @@ from storm_pipeline.steps.finish import as_article, finish
 from storm_pipeline.steps.interviews import hold_interviews, hold_interviews_without_perspectives, without_excluded
 from storm_pipeline.steps.later_rounds import DraftedSections, answer_open_questions
 from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
-from storm_pipeline.steps.searching import search_all
+from storm_pipeline.steps.searching import look_up_topic, search_all, search_with_topic
 from storm_pipeline.steps.section_evidence import fill_gaps, gather_evidence
-from storm_pipeline.steps.topic_search import look_up_topic, search_with_topic
 from storm_pipeline.text.formatting import did_you_mean
 from storm_pipeline.types import UNTITLED, Article, Conversation, Heading, Outline, Snippet
 from storm_pipeline.writers.section_loop import write_sections

@@ -29,7 +29,7 @@ from storm_pipeline.references.passages import passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.settings import Settings
-from storm_pipeline.steps.answers import write_answer
+from storm_pipeline.steps.article import write_answer
 from storm_pipeline.steps.finish import as_article
 from storm_pipeline.storm import Storm
 from storm_pipeline.types import Article, Outline, Snippet

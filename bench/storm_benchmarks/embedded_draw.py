@@ -23,7 +23,7 @@ from storm_pipeline.references.facts import Fact, facts_of
 from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material
-from storm_pipeline.steps.topic_search import look_up_topic
+from storm_pipeline.steps.searching import look_up_topic
 from storm_pipeline.storm import Storm
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Outline, Snippet

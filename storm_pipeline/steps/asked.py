@@ -3,6 +3,16 @@
 import threading
 from collections.abc import Iterable
 
+from storm_pipeline.run.folder import slug
+from storm_pipeline.run.journal import fingerprint
+from storm_pipeline.types import Perspective
+
+
+def piece_of(perspective: Perspective) -> str:
+    """File name of a conversation, by which an interviewer is known."""
+    number = fingerprint(perspective.name, perspective.focus)[:6]
+    return f"conversations/{slug(perspective.name)}-{number}.json"
+
 
 class Asked:
     """The questions of interviews that are held at the same time.

@@ -9,9 +9,8 @@ from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
 from storm_pipeline.languages import joined, split_sentences
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.folder import slug
-from storm_pipeline.run.journal import at_place, fingerprint
-from storm_pipeline.steps.asked import Asked
+from storm_pipeline.run.journal import at_place
+from storm_pipeline.steps.asked import Asked, piece_of
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Conversation, Perspective, Snippet, Turn
 
@@ -111,12 +110,6 @@ def _try_looking_up(ctx: RunContext, topic: str, question: str) -> Turn | None:
 def _described(perspective: Perspective) -> str:
     """The perspective as given in prompts; empty if it has no focus."""
     return f"{perspective.name}. {perspective.focus}" if perspective.focus else ""
-
-
-def piece_of(perspective: Perspective) -> str:
-    """File name of a conversation."""
-    number = fingerprint(perspective.name, perspective.focus)[:6]
-    return f"conversations/{slug(perspective.name)}-{number}.json"
 
 
 def look_up(

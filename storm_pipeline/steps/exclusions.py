@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from storm_pipeline.references.changing import citing, sections_with
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.steps.conversations import piece_of
+from storm_pipeline.steps.asked import piece_of
 from storm_pipeline.types import Conversation, Section, Snippet, Turn
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from storm_pipeline.concurrency import Tasks, parallel_map
 from storm_pipeline.errors import ModelError
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.steps.asked import Asked
-from storm_pipeline.steps.conversations import converse, piece_of
+from storm_pipeline.steps.asked import Asked, piece_of
+from storm_pipeline.steps.conversations import converse
 from storm_pipeline.steps.exclusions import without_copies
 from storm_pipeline.steps.perspectives import BASIC_FACT_WRITER, find_perspectives
 from storm_pipeline.steps.searching import nothing_found
