@@ -28,19 +28,11 @@ _MOST = 0.8  # upper bound assumed for the cosine of a window in the sentence's 
 
 
 @dataclass(frozen=True)
-class _Window:
-    """A part of a passage, with its stems and those of title and known text."""
-
-    text: str
-    stems: frozenset[str]
-
-
-@dataclass(frozen=True)
 class _Shared:
     """A window of a passage, and the share of a sentence's stems that it contains."""
 
     passage: int
-    window: _Window
+    text: str  # of the window
     share: float
 
 
@@ -56,7 +48,8 @@ class Similarity:
         self._known = stem_set(known, language)
         self._embed = embed
         self._language = language
-        self._windows: dict[int, tuple[_Window, ...]] = {}
+        # of each passage the windows, with their stems and those of title and known text
+        self._windows: dict[int, tuple[tuple[str, frozenset[str]], ...]] = {}
         self._comparable: dict[int, bool] = {}
         self._vectors: dict[str, npt.NDArray[np.float32]] = {}
 
@@ -65,7 +58,7 @@ class Similarity:
         if i not in self._comparable:
             foreign = foreign_script_share(self._shown[i].text, _LATIN, scripts_of(self._language)) > _FOREIGN
             some = self._windows_of(i)[::3]
-            self._comparable[i] = not foreign and all(detect(one.text) in {"", self._language} for one in some)
+            self._comparable[i] = not foreign and all(detect(text) in {"", self._language} for text, _ in some)
         return self._comparable[i]
 
     def reaches(self, text: str, i: int, least: float) -> bool:
@@ -77,14 +70,14 @@ class Similarity:
 
     def parts(self, i: int) -> list[str]:
         """The windows of a passage."""
-        return [window.text for window in self._windows_of(i)]
+        return [text for text, _ in self._windows_of(i)]
 
     def prepare(self, texts: Iterable[str], least: float) -> None:
         """Embed sentences and the first windows that :meth:`most_similar` compares them with, all in one call."""
         wanted: dict[str, None] = {}
         for text in texts:
             first = _together(self._candidates(text, range(len(self._shown)), least))
-            wanted |= dict.fromkeys([text, *(one.window.text for one in first)] if first else ())
+            wanted |= dict.fromkeys([text, *(one.text for one in first)] if first else ())
         self._vectors_of(list(wanted))
 
     def most_similar(self, text: str, positions: Iterable[int], least: float) -> Iterator[int]:
@@ -115,7 +108,7 @@ class Similarity:
     def _measured(self, text: str, shared: Sequence[_Shared]) -> list[float]:
         if not shared:
             return []
-        vectors = self._vectors_of([text, *(one.window.text for one in shared)])
+        vectors = self._vectors_of([text, *(one.text for one in shared)])
         cosine = np.clip(vectors[1:] @ vectors[0], 0, 1)
         return [(float(cos) + one.share) / 2 for cos, one in zip(cosine, shared, strict=True)]
 
@@ -127,13 +120,13 @@ class Similarity:
 
     def _shared(self, text: str, i: int) -> list[_Shared]:
         wanted = stem_set(text, self._language)
-        return [_Shared(i, window, recall(wanted, window.stems)) for window in self._windows_of(i)]
+        return [_Shared(i, part, recall(wanted, stems)) for part, stems in self._windows_of(i)]
 
-    def _windows_of(self, i: int) -> tuple[_Window, ...]:
+    def _windows_of(self, i: int) -> tuple[tuple[str, frozenset[str]], ...]:
         if i not in self._windows:
             around = stem_set(self._shown[i].title, self._language) | self._known
             parts = _parts(self._shown[i].text)
-            self._windows[i] = tuple(_Window(part, stem_set(part, self._language) | around) for part in parts)
+            self._windows[i] = tuple((part, stem_set(part, self._language) | around) for part in parts)
         return self._windows[i]
 
 

@@ -22,7 +22,6 @@ from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
 from storm_pipeline.writers.excerpts import with_excerpts
 from storm_pipeline.writers.findings import (
     Matrix,
-    Placement,
     distinct_findings,
     findings_by_section,
     fit_of_titles,
@@ -77,15 +76,15 @@ def allocate(
     carried_over = sorted(before.snippet_ids() & kept) if before else []
     findings = distinct_findings(ctx, available)
     earlier = before.sections if before else ()
-    sections = {finding.text: share.heading.title for share in earlier for finding in share.own_findings}
-    known = Placement(sections, before.left_out if before else frozenset())
-    unplaced = [own for own in findings if own.text not in known.sections and own.text not in known.left_out]
+    known = {finding.text: share.heading.title for share in earlier for finding in share.own_findings}
+    left_before = before.left_out if before else frozenset[str]()
+    unplaced = [own for own in findings if own.text not in known and own.text not in left_before]
     with Tasks(1) as tasks:  # while the model places the findings
         candidates = tasks.start(_candidates, ctx, outline, available, carried_over)
-        new = place_findings(ctx, outline, unplaced, draft)
-    left_out = (known.left_out | new.left_out) & {finding.text for finding in findings}
+        new, left_now = place_findings(ctx, outline, unplaced, draft)
+    left_out = (left_before | left_now) & {finding.text for finding in findings}
     used = [finding for finding in findings if finding.text not in left_out]
-    placed = {**known.sections, **new.sections}
+    placed = {**known, **new}
     ctx.events.count(off_topic=candidates.result().off_topic)
     shares = _shares(ctx, outline, used, placed, candidates.result())
     merged = merge_small(ctx, outline, shares)

@@ -5,7 +5,7 @@ model reads the whole outline and all findings at once. Findings that it does no
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -110,22 +110,16 @@ def _has_same_numbers(one: str, other: str, language: str) -> bool:
     return not missing(one, [other], language=language) and not missing(other, [one], language=language)
 
 
-@dataclass(frozen=True)
-class Placement:
-    """Where findings belong; those it lacks are not placed."""
+def place_findings(
+    ctx: RunContext, outline: Outline, findings: Sequence[Sentence], draft: str
+) -> tuple[dict[str, str], frozenset[str]]:
+    """The outliner's placement: text of a finding → title of its section, and texts that say only what others say.
 
-    # text of a finding → title of the section that it is assigned to
-    sections: Mapping[str, str] = field(default_factory=dict)
-    left_out: frozenset[str] = frozenset()  # texts of the findings that say nothing that another one does not say
-
-
-def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], draft: str = "") -> Placement:
-    """The outliner's placement of the findings; empty if the model fails, which is recorded.
-
-    If a finding is placed several times, the first place counts. With a single section, the model is not called.
+    Empty if the model fails, which is recorded. If a finding is placed several times, the first place counts. With a
+    single section, the model is not called.
     """
     if not findings or len(outline.sections) < 2:
-        return Placement()
+        return {}, frozenset()
     try:
         places = ctx.ask(
             "outliner",
@@ -137,7 +131,7 @@ def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentenc
         ).places
     except ModelError as error:
         ctx.events.degraded(f"findings were placed in sections by likeness alone: {error}")
-        return Placement()
+        return {}, frozenset()
     placed: dict[str, str | None] = {}
     for place in places:
         if 0 <= place.section <= len(outline.sections):
@@ -148,7 +142,7 @@ def place_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentenc
     sections = {text: title for text, title in placed.items() if title is not None}
     left_out = placed.keys() - sections.keys()
     believed = draft or len(left_out) <= _MOST_LEFT_OUT * len(findings)
-    return Placement(sections, frozenset(left_out if believed else ()))
+    return sections, frozenset(left_out if believed else ())
 
 
 def _with_subheadings(heading: Heading) -> str:

@@ -56,10 +56,7 @@ class WholeWriter:
         return Evidence(outline, tuple(_whole(ctx, one, found, 1 / material.sections) for one in outline.sections))
 
     def write(self, ctx: RunContext, writing: Writing[PassageEvidence]) -> Section:
-        """The text in one call, plus one for sentences sent back to the writer.
-
-        Raises ModelError: the model fails.
-        """
+        """The text in one call, plus one for sentences sent back to the writer. Raises ModelError: the model fails."""
         if writing.before:
             section, before = writing.before
             return _revised(ctx, writing.outline, writing.evidence, before, section)
