@@ -16,6 +16,10 @@ from urllib.parse import unquote
 import pytest
 
 from storm_pipeline.export.entries import Line
+from storm_pipeline.identity import PREPRINT
+from storm_pipeline.references.citations import number_references
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import Article
 
 Rows = list[tuple[str, tuple[str, ...]]]
 
@@ -36,6 +40,11 @@ _TEX = {
     **{f"\\{char}": char for char in "$&#%_"},
 }
 _TEX_TOKEN = re.compile("|".join(map(re.escape, sorted(_TEX, key=len, reverse=True))))
+_PAGES = rf"(?:, pp?\. [\w.-]+(?:(?:–|, )[\w.-]+)*)?(?:, {PREPRINT})?"
+_MARKDOWN_LINK = re.compile(rf"(\d+)\. \[.*\]\(<?((?:[^\\()<>]|\\.)*)>?\){_PAGES}")
+_MARKDOWN_UNLINKED = re.compile(rf"(\d+)\. .* — (.*?){_PAGES}")
+_MARKDOWN_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_MARKDOWN_STRUCTURE = ("#", "*", "---", "![")
 _ADDRESS_OF_A_NOTE = re.compile(r"(?:Accessed \d{4}(?:-\d\d)*)?")
 
 
@@ -275,3 +284,52 @@ def runs_of(rows: Rows) -> Iterator[tuple[str, str]]:
     """A pair for each citation."""
     for text, addresses in rows:
         yield from ((text, address) for address in addresses)
+
+
+def sentence_table(article: Article) -> Rows:
+    """Every sentence's text, on one line, with the ids of the sources it cites, ascending by their numbers.
+
+    Sentences without text are left out, as they are in rendered output.
+    """
+    numbers = number_references(article)
+    return [
+        (text, tuple(sorted({c.source_id for c in sentence.citations}, key=numbers.__getitem__)))
+        for sentence in article.sentences()
+        if (text := tidy(sentence.text))
+    ]
+
+
+def parse_markdown(markdown: str) -> Rows:
+    """Parse rendered Markdown: every sentence's text with the addresses of the sources it cites.
+
+    The inverse of :func:`storm_pipeline.render.markdown.to_markdown`, which writes one sentence per line; equals
+    :func:`sentence_table` with addresses instead of ids.
+    """
+    urls: dict[str, str] = {}
+    rows: list[tuple[str, list[str]]] = []
+    for line in markdown.split("\n"):
+        if not line.strip() or line.startswith(_MARKDOWN_STRUCTURE):
+            continue
+        if found := _MARKDOWN_LINK.fullmatch(line) or _MARKDOWN_UNLINKED.fullmatch(line):
+            urls[found[1]] = _unescaped(found[2])
+        else:
+            sentence, numbers = _split_markers(line)
+            rows.append((_unescaped(sentence), numbers))
+    return [(text, tuple(urls[number] for number in numbers)) for text, numbers in rows]
+
+
+def _split_markers(line: str) -> tuple[str, list[str]]:
+    """A rendered sentence and the numbers of the markers at its end, in order; in linear time."""
+    numbers: list[str] = []
+    end = len(line)
+    while line.endswith("]", 0, end):
+        start = line.rfind("[", 0, end)
+        if start < 0 or not line[start + 1 : end - 1].isdecimal():
+            break
+        numbers.append(line[start + 1 : end - 1])
+        end = start
+    return line[:end], numbers[::-1]
+
+
+def _unescaped(text: str) -> str:
+    return _MARKDOWN_ESCAPE.sub(r"\1", text)

@@ -24,7 +24,6 @@ from storm_pipeline.documents.articles.wikitext import wikitext_article
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.languages.splitting import split_sentences
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.references.citations import parse_markdown
 from storm_pipeline.signatures.research import AskQuestion, WriteQueries
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.text.sentences import is_complete
@@ -72,7 +71,6 @@ def readers() -> dict[str, Callable[[str], object]]:
             "A topic", f"{text}\n## References\n1. https://example.org", _PAGES
         ),
         "imported wikitext": lambda text: wikitext_article("A topic", text, _PAGES),
-        "article in Markdown": lambda text: parse_markdown(f"{text}."),
         "markers": lambda text: MARKER.sub("", text),
         "one line": tidy,
         "completeness": is_complete,

@@ -1,4 +1,4 @@
-"""Citations as pure functions: read them from model output, number them, and read them back from Markdown.
+"""Citations as pure functions: read them from model output, and number them.
 
 Inside the package a sentence carries ids of sources and snippets (paper section 3.4 asks for inline
 citations). Numbers exist in two places only: in prompts and replies, where ``[n]`` is the n-th snippet shown, and in
@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.identity import PREPRINT
 from storm_pipeline.languages import split_sentences
 from storm_pipeline.text.words import HAN_KANA, MARKER, tidy
 from storm_pipeline.types import Article, Citation, Sentence, Snippet
@@ -36,11 +35,6 @@ _SPACED_PUNCTUATION = re.compile(r"\s+([,;:!?…。，、；：！？،؛؟۔।
 _FRENCH_PUNCTUATION = re.compile(r"\s+([,…]|\.(?!\w))")  # french puts a space before the other punctuation marks
 
 _LABEL = re.compile(r"[\w.-]{1,20}")
-_PAGES = rf"(?:, pp?\. [\w.-]+(?:(?:–|, )[\w.-]+)*)?(?:, {PREPRINT})?"
-_MARKDOWN_LINK = re.compile(rf"(\d+)\. \[.*\]\(<?((?:[^\\()<>]|\\.)*)>?\){_PAGES}")
-_MARKDOWN_UNLINKED = re.compile(rf"(\d+)\. .* — (.*?){_PAGES}")
-_MARKDOWN_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_MARKDOWN_STRUCTURE = ("#", "*", "---", "![")
 
 
 @dataclass(frozen=True)
@@ -136,51 +130,6 @@ def cited_pages(article: Article) -> dict[str, str]:
     return {name: locator(pages) for name, pages in cited_page_names(article).items()}
 
 
-def sentence_table(article: Article) -> list[tuple[str, tuple[str, ...]]]:
-    """Every sentence's text, on one line, with the ids of the sources it cites, ascending by their numbers.
-
-    Sentences without text are left out, as they are in rendered output.
-    """
-    numbers = number_references(article)
-    return [
-        (text, tuple(sorted({c.source_id for c in sentence.citations}, key=numbers.__getitem__)))
-        for sentence in article.sentences()
-        if (text := tidy(sentence.text))
-    ]
-
-
-def parse_markdown(markdown: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Parse rendered Markdown: every sentence's text with the addresses of the sources it cites.
-
-    The inverse of :func:`storm_pipeline.render.markdown.to_markdown`, which writes one sentence per line; equals
-    :func:`sentence_table` with addresses instead of ids.
-    """
-    urls: dict[str, str] = {}
-    rows: list[tuple[str, list[str]]] = []
-    for line in markdown.split("\n"):
-        if not line.strip() or line.startswith(_MARKDOWN_STRUCTURE):
-            continue
-        if found := _MARKDOWN_LINK.fullmatch(line) or _MARKDOWN_UNLINKED.fullmatch(line):
-            urls[found[1]] = _unescaped(found[2])
-        else:
-            sentence, numbers = _split_markers(line)
-            rows.append((_unescaped(sentence), numbers))
-    return [(text, tuple(urls[number] for number in numbers)) for text, numbers in rows]
-
-
-def _split_markers(line: str) -> tuple[str, list[str]]:
-    """A rendered sentence and the numbers of the markers at its end, in order; in linear time."""
-    numbers: list[str] = []
-    end = len(line)
-    while line.endswith("]", 0, end):
-        start = line.rfind("[", 0, end)
-        if start < 0 or not line[start + 1 : end - 1].isdecimal():
-            break
-        numbers.append(line[start + 1 : end - 1])
-        end = start
-    return line[:end], numbers[::-1]
-
-
 def _without_links(text: str) -> str:
     """Reduce links to their text (a linked marker to the marker) and remove "citation needed" notes."""
 
@@ -225,7 +174,3 @@ def _resolve(markers: Sequence[str], shown: Sequence[Citation]) -> tuple[list[Ci
 def _number(digits: str) -> int:
     """The value of decimal digits in any script; numbers of more than nine digits are out of range anyway."""
     return int(digits) if len(digits) <= 9 else 10**9
-
-
-def _unescaped(text: str) -> str:
-    return _MARKDOWN_ESCAPE.sub(r"\1", text)

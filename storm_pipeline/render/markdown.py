@@ -1,7 +1,6 @@
 """An article as Markdown, one sentence per line, so that diffs show changed sentences.
 
 Texts are escaped: a viewer shows them literally, and a bracketed number in a text is never read as a citation.
-:func:`storm_pipeline.references.citations.parse_markdown` parses the result.
 """
 
 import re

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from export_readers import parse_markdown
 from found_pages import page, world
 from llm import FakeModel, completion, from_facts, mending
 from servers import Reply
@@ -20,7 +21,6 @@ from storm_pipeline.errors import (
     SearchError,
     SettingsError,
 )
-from storm_pipeline.references.citations import parse_markdown
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 from storm_pipeline.run.events import CallbackSink, Event, Searched
 from storm_pipeline.search.engines.fused import fused

@@ -3,18 +3,12 @@
 import re
 
 import pytest
+from export_readers import parse_markdown, sentence_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import HOSTILE, articles
 
-from storm_pipeline.references.citations import (
-    CitedText,
-    marker,
-    number_references,
-    parse_cited,
-    parse_markdown,
-    sentence_table,
-)
+from storm_pipeline.references.citations import CitedText, marker, number_references, parse_cited
 from storm_pipeline.render.links import shared_address
 from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.text.words import MARKER, tidy

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import export_readers as readers
 import pytest
-from export_readers import Rows, text_of
+from export_readers import Rows, sentence_table, text_of
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 from strategies import HOSTILE, URLS, articles, texts
@@ -22,7 +22,6 @@ from storm_pipeline.export import bibtex, csl, docx, epub, latex, obsidian, pdf,
 from storm_pipeline.export.formats import FORMATS, export, export_format
 from storm_pipeline.export.manuscript import manuscript
 from storm_pipeline.export.tex_text import clean, tex_text
-from storm_pipeline.references.citations import sentence_table
 from storm_pipeline.text.person_names import Name, read_names
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source, Usage, UsageRow
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 from articles import section, sentence, source
+from export_readers import parse_markdown, sentence_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from image_server import image
@@ -11,7 +12,6 @@ from markdown_it import MarkdownIt
 from strategies import articles, texts
 from test_render_html import ALLOWED, PLAIN, Page
 
-from storm_pipeline.references.citations import parse_markdown, sentence_table
 from storm_pipeline.render.html import to_html
 from storm_pipeline.render.json import from_json, to_json
 from storm_pipeline.render.links import placed_images

@@ -2,13 +2,14 @@
 
 import itertools
 
+from export_readers import parse_markdown, sentence_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from strategies import URLS, articles
 
-from storm_pipeline.references.citations import marker, number_references, parse_markdown, sentence_table
+from storm_pipeline.references.citations import marker, number_references
 from storm_pipeline.render.links import host, is_link, is_shared_link, label, shared_address
 from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.text.words import tidy
