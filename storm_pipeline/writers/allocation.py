@@ -19,7 +19,6 @@ from storm_pipeline.references.passages import Passage, passages, with_neighbour
 from storm_pipeline.references.relevance import Floor, bare_name
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
-from storm_pipeline.writers.excerpts import with_excerpts
 from storm_pipeline.writers.findings import (
     Matrix,
     distinct_findings,
@@ -27,6 +26,7 @@ from storm_pipeline.writers.findings import (
     fit_of_titles,
     least_fitting,
     place_findings,
+    with_excerpts,
 )
 from storm_pipeline.writers.section_loop import merge_small
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.passages import numbered_passages, passages
 from storm_pipeline.types import Citation, Heading, Sentence, Snippet
-from storm_pipeline.writers.excerpts import with_excerpts
+from storm_pipeline.writers.findings import with_excerpts
 
 MILL = Snippet(
     "https://example.org/mill",
