@@ -170,14 +170,20 @@ def _overlaps(pieces: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
 
 
 def _overlap(first: Piece, second: Piece) -> int:
-    """Length in tokens of the longest suffix of the first that is a prefix of the second.
+    """Length in tokens of the longest suffix of the first that is a prefix of the second (failure function of KMP).
 
     0 if it is shorter than the minimum overlap.
     """
     if second.head not in first.line or first.tail not in second.line:
         return 0
-    end = len(first.plain)
-    begins = (i for i in range(max(0, end - len(second.plain)), end) if first.plain[i] == second.plain[0])
-    shared = next((end - i for i in begins if first.plain[i:] == second.plain[: end - i]), 0)
+    longest = min(len(first.plain), len(second.plain))
+    sequence: list[str | None] = [*second.plain[:longest], None, *first.plain[len(first.plain) - longest :]]
+    borders = [0] * len(sequence)
+    for i in range(1, len(sequence)):
+        border = borders[i - 1]
+        while border and sequence[i] != sequence[border]:
+            border = borders[border - 1]
+        borders[i] = border + 1 if sequence[i] == sequence[border] else 0
+    shared = borders[-1]
     weight = sum(1 if _IS_UNSPACED.match(token) else _A_WORD for token in second.plain[:shared] if token)
     return shared if weight >= _SHORTEST_OVERLAP * _A_WORD else 0
