@@ -1,6 +1,5 @@
 """The writer for small models: what it takes from the sources, shortens, and puts in order."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -248,40 +247,6 @@ def test_a_place_tells_of_a_common_noun_if_it_is_one(text: str, is_told: bool) -
     store: Any = SimpleNamespace(embed=lambda texts: np.eye(len(texts), dtype=np.float32) + 0.6)
     page = Snippet("https://example.org/m", "Selby", text)
     assert bool(statements_about(subject_of("Island", sources_of([own])), [page], store)) is is_told
-
-
-@pytest.mark.parametrize(("number", "told_of"), [(20, {"Square mile"}), (4, {"Square mile", "Suburb"})])
-def test_of_many_pages_those_that_have_to_do_with_what_a_common_noun_means_are_told(
-    number: int, told_of: set[str]
-) -> None:
-    templates = {
-        "Suburb": "A suburb called {} is an area of houses near the old town of the north.",
-        "Square mile": "A square mile called {} is an area of land, measured on a surface by its sides.",
-    }
-
-    def embed(texts: Sequence[str]) -> Any:
-        """By what a text has: the definition, a sentence with its title, the meaning, or none of these."""
-        numbers = (int(found[0]) if (found := re.findall(r"called (\d+)", one)) else 0 for one in texts)
-        rows = np.zeros((len(texts), 3 + number), dtype=np.float32)
-        for row, one, own in zip(rows, texts, numbers, strict=True):
-            if one.startswith("Area: "):
-                row[0] = 1
-            elif one.startswith(tuple(f"{title}: " for title in templates)):
-                row[:2] = 0.4, 0.9
-            else:
-                row[1 if "surface" in one else 2] = 0.6
-                row[3 + own] = 0.8 if own else 0
-        return rows
-
-    own = Snippet("https://example.org/a", "Area", "Area is the size of a surface. An area may be flat or curved.")
-    pages = [
-        Snippet(f"https://example.org/{n}", title, text.format(n))
-        for n in range(1, number)
-        for title, text in list(templates.items())[n % 2 : n % 2 + 1]
-    ]
-    store: Any = SimpleNamespace(embed=embed)
-    found = statements_about(subject_of("Area", sources_of([own])), pages, store)
-    assert {one.fact.title for one in found} == told_of
 
 
 def test_of_what_only_names_one_more_of_its_kind_a_few_are_told() -> None:

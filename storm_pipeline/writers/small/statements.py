@@ -32,10 +32,6 @@ _NEAR_A_NAME, _NEAR_A_NOUN = 4.2, 6.6
 sentences that name it; their least sum for a name and for a common noun, below which three of ten and one of seven were
 called off the topic: learned from 282 sentences that two readers labelled (experiments/labels/embedded-statements.csv).
 """
-_SENSE, _SURE = 0.23, 0.48
-"""Minimum cosine of what opens a page to a common noun's own page, both without the noun: a suburb, which is an area,
-is no measure of a surface. Sentences whose nearness to the definition is at least the second need none."""
-_ENOUGH = 4  # doubtful statements of other pages below which none is left out for its sense
 _YEAR = re.compile(r"\b(?:the|of|since|to|early|late|mid) (1\d{3}|20[0-3]\d)\b(?! (?:metres|people|km|m|species)\b)")
 _COPULA = re.compile(r" (?:is|are|was|were) ")
 _KIND_WORDS = 12  # words after the verb of a page's opening that say what kind of thing its subject is
@@ -110,9 +106,8 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
         if own or snippet.id in parts or not _has_other_sense(subject, snippet)
         for number, fact in _usable(subject, facts, whole=own or snippet.id in parts, own=own)
     ]
-    openings = {snippet.id: facts[0].text for snippet, facts in found}
     relevant = _near(subject, _relevant(subject, candidates, store), {one.id: facts for one, facts in found}, store)
-    return _distinct(_of_the_sense(subject, relevant, openings, store), store)
+    return _distinct(relevant, store)
 
 
 def _about_a_part(subject: Subject, snippets: Sequence[Snippet], store: ReferenceStore) -> frozenset[str]:
@@ -194,24 +189,6 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
         kept = speaks and makes_sense and (not leans(text) or (own and kept))
         if kept:
             yield number, Fact(text, fact.title, fact.citation)
-
-
-def _of_the_sense(
-    subject: Subject, statements: Sequence[Statement], openings: Mapping[str, str], store: ReferenceStore
-) -> list[Statement]:
-    """Those of pages that have to do with what a common noun means, where there is enough to choose from.
-
-    Args:
-        openings: the first sentence of each page, by snippet.
-    """
-    doubtful = {one for one in statements if not (one.own or one.of_a_part) and one.relevance + one.remoteness < _SURE}
-    is_noun = bool(subject.text) and subject.names[0][:1].islower()
-    if not is_noun or len(doubtful) < _ENOUGH:
-        return list(statements)
-    pages = list(dict.fromkeys(one.order[0] for one in statements if one in doubtful))
-    vectors = store.embed([subject.without_names(text) for text in (subject.text, *(openings[page] for page in pages))])
-    cosines = dict(zip(pages, vectors[1:] @ vectors[0], strict=True))
-    return [one for one in statements if one not in doubtful or cosines[one.order[0]] >= _SENSE]
 
 
 def _near(

@@ -95,10 +95,6 @@ class Subject:
             if not is_other and not self._is_of_its_people(text, found):
                 yield found
 
-    def without_names(self, text: str) -> str:
-        """The text with "it" for each of the subject's names, whatever they mean there."""
-        return self._pattern.sub("it", text)
-
     def _is_of_another_kind(self, before: str) -> bool:
         """Whether the word before a name makes it another's: Harlem Renaissance, but not High Renaissance."""
         found = _NAME_BEFORE.search(before)
