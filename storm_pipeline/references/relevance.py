@@ -74,12 +74,6 @@ class OwnPage:
     names: tuple[str, ...]
     definition: str  # the sentence that says what the topic is; empty if the page has none
 
-    @property
-    def kind(self) -> str:
-        """What the definition says that the topic is, e.g. "the senior Byzantine emperor from 976 to 1025"."""
-        found = _COPULA.search(self.definition)
-        return self.definition[found.end() :].strip().rstrip(".") if found else ""
-
 
 def own_page(topic: str, pages: Iterable[tuple[str, str]], language: str = "en") -> OwnPage | None:
     """The topic's own page among pages, or None.

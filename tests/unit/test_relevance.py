@@ -68,7 +68,7 @@ def test_the_own_page_gives_the_topics_names_and_what_it_is() -> None:
     assert own is not None
     assert own.title == "Basil II"
     assert set(own.names) == {"basil II", "Basil II Porphyrogenitus", "Bulgar Slayer"}
-    assert own.kind == "the senior Byzantine emperor from 976 to 1025"
+    assert own.definition.endswith("was the senior Byzantine emperor from 976 to 1025.")
 
 
 @pytest.mark.parametrize(
