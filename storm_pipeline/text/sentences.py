@@ -35,6 +35,8 @@ _PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)(?<![.!?…])[.!?…]++[{re.escape(_C
 _ABBREVIATION = re.compile(rf"(?:^|[\s(\[“\"])(?:{_SHORT['abbreviations']})\.$")
 _DANGLING = re.compile(rf"(?:\s(?:{_SHORT['dangling_nouns']})|(?:^|\s)[(“\"]?(?:{_SHORT['dangling']}))\.$")
 _ERA = re.compile(r"AD [0-9]")  # born c. AD 675
+_HOUR = re.compile(r"\d\s?[ap]\.m\.$")
+_ZONE = re.compile(r"(?:Pacific|Eastern|Central|Mountain|Atlantic|Greenwich|British|Coordinated|[A-Z]{1,4}T\b|UTC\b)")
 _INITIALS = re.compile(r"(?:^|\s)[A-Z]\.(?:[\s-][A-Z]\.)*-[A-Z]\.$")  # G.-F. Rouelle
 # A line break after the month separates it from the day.
 _DAY_MISSING = re.compile(r"\b(?:as of|on|until)\s(?:Jan|Feb|Aug|Sept?|Oct|Nov|Dec)\.$")
@@ -228,7 +230,7 @@ def _may_cut(piece: str, gap: str, rest: str) -> bool:
     tail = piece[-_TAIL:]
     if _LIST_NUMBER.match(piece) or _DANGLING.search(tail) or not has_word(rest) or not has_word(piece):
         return False
-    if _INITIALS.search(tail):
+    if _INITIALS.search(tail) or (_HOUR.search(tail) and _ZONE.match(rest)):
         return False
     goes_on = rest[0].isdigit() or rest[0].islower() or rest[0] in "([§" or _ERA.match(rest)
     return not (_ABBREVIATION.search(tail) and goes_on)

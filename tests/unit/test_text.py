@@ -71,6 +71,8 @@ def solid(text: str) -> str:
         ),
         ("Born c. 1920 in St. Louis, he left.", ["Born c. 1920 in St. Louis, he left."]),
         ("Raised in Rome c. AD 675, he left.", ["Raised in Rome c. AD 675, he left."]),
+        ("It began at 12 a.m. Pacific Daylight Time.", ["It began at 12 a.m. Pacific Daylight Time."]),
+        ("It began at 12 a.m. Nobody came.", ["It began at 12 a.m.", "Nobody came."]),
         ("Use .NET now. Version 2.0.1 is out.", ["Use .NET now.", "Version 2.0.1 is out."]),
         ("第一句。第二句！“好。”他说。", ["第一句。", "第二句！", "“好。”", "他说。"]),
         ('He said "Go." Then he left.', ['He said "Go."', "Then he left."]),
