@@ -5,6 +5,7 @@ Not in the paper; a part of the recipe ``storm-iterative``.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
@@ -12,19 +13,22 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import Evidence, SectionEvidence
 from storm_pipeline.references.menus import is_prose
-from storm_pipeline.references.passages import numbered_passages, passages, within_budget
+from storm_pipeline.references.passages import Passage, numbered_passages, passages, within_budget
+from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.steps.conversations import look_up
 from storm_pipeline.steps.exclusions import sections_without_copies, without_copies
-from storm_pipeline.types import LATER_ROUND, Conversation, Outline, Perspective, Section
+from storm_pipeline.types import LATER_ROUND, Conversation, Outline, Perspective, Section, Snippet
+from storm_pipeline.writers.findings import untold
 from storm_pipeline.writers.section_loop import write_sections
 
 _LEAST_KEPT = 0.5  # minimum share of a section's sentences that its revision has; with fewer, the reply was unusable
 _QUESTIONS = 6  # questions per round
 _UNUSED = 40  # maximum number of snippets that no sentence cites, shown to whoever asks the questions
 _UNUSED_SHARE = 0.5  # their length as a share of a section's evidence
+_PROMPTING = 2  # passages shown to whoever asks that are considered for each answer
 _STORED = 5  # snippets of earlier searches that are considered for each answer
 
 
@@ -88,9 +92,13 @@ def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections,
     cited = cited_snippet_ids(sentence for section in written.sections for sentence in section.sentences())
     with ctx.events.in_stage("open questions"):
         try:
-            questions = _open_questions(ctx, topic, written, cited)
+            questions, shown = _open_questions(ctx, topic, written, cited)
+            index = LexicalIndex([[(passage.text, 1)] for passage in shown], floor=0.0)
             # Searched before the look-ups add to the store, so that results do not depend on their order.
-            stored = dict(zip(questions, ctx.store.search(questions, _STORED), strict=True))
+            stored = {
+                question: (*_asked_for(question, shown, index), *near)
+                for question, near in zip(questions, ctx.store.search(questions, _STORED), strict=True)
+            }
             turns = parallel_map(
                 lambda question: look_up(ctx, topic, question, known=cited, stored=stored[question], deeper=True),
                 questions,
@@ -103,25 +111,37 @@ def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections,
     return Conversation(Perspective(f"Reader {number}", LATER_ROUND), answered) if answered else None
 
 
-def _open_questions(ctx: RunContext, topic: str, written: DraftedSections, cited: Collection[str]) -> list[str]:
-    """What a reader of the draft would ask, who is also shown what was found and is not cited, but for menus.
+def _asked_for(question: str, shown: Sequence[Passage], index: LexicalIndex) -> tuple[Snippet, ...]:
+    """The passages shown to whoever asked that share most words with the question, which they may have prompted."""
+    best = (shown[match.position] for match in islice(index.search(question), _PROMPTING))
+    return tuple(snippet for passage in best for snippet in passage.snippets)
 
-    Raises ModelError: the model fails.
+
+def _open_questions(
+    ctx: RunContext, topic: str, written: DraftedSections, cited: Collection[str]
+) -> tuple[list[str], tuple[Passage, ...]]:
+    """What a reader of the draft would ask, who is also shown what was found and is not told, but for menus.
+
+    That is: passages that nothing cites, and then of those that are cited the sentences that the draft does not tell.
+    The questions come with the passages shown. Raises ModelError: the model fails.
     """
     (found,) = ctx.store.search([topic], _UNUSED)
-    unused = (own for own in passages(one for one in found if one.id not in cited) if is_prose(own.text))
-    words = round(ctx.settings.evidence_words * _UNUSED_SHARE)
+    uncited = [own for own in passages(one for one in found if one.id not in cited) if is_prose(own.text)]
+    told = [one for section in written.sections for one in section.sentences()]
+    of_cited = (untold(own, told, ctx.settings.article_language) for own in passages(s for s in found if s.id in cited))
+    unused = (*uncited, *(own for own in of_cited if own and is_prose(own.text)))
+    shown = within_budget(unused, round(ctx.settings.evidence_words * _UNUSED_SHARE)) if unused else ()
     reply = ctx.ask(
         "asker",
         ctx.programs.open_questions,
         topic=ctx.about(topic),
         language=ctx.settings.language_name,
         article=_plain(written.sections),
-        unused=numbered_passages(within_budget(unused, words)),
+        unused=numbered_passages(shown),
         number=_QUESTIONS,
     )
     asked = (" ".join(question.split()) for question in reply.questions)
-    return list(dict.fromkeys(question for question in asked if question))[:_QUESTIONS]
+    return list(dict.fromkeys(question for question in asked if question))[:_QUESTIONS], shown
 
 
 def _plain(sections: Sequence[Section]) -> str:

@@ -4,14 +4,15 @@ Sentence encoders cannot tell well whether a review of a show belongs under "Rec
 model reads the whole outline and all findings at once. Findings that it does not place are assigned by embedding.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.languages import detect, split_sentences, stem_set
+from storm_pipeline.languages import count_words, detect, split_sentences, stem_set
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import PassageEvidence
@@ -23,6 +24,8 @@ from storm_pipeline.types import Conversation, Heading, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]
 _TINY = 1e-6
+_MANY = 24  # findings from which what they have in common is left out of their comparison with headings
+_LEAST_REST = 20  # words of a passage that no finding rests on, from which they are shown
 _SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numbers count as one finding
 _MOST_LEFT_OUT = 0.5
 """Maximum share of the findings that may repeat others; a model that names more of them is not believed."""
@@ -52,9 +55,11 @@ def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: V
 def fit_of_findings(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> Matrix:
     """Sections × findings, as :func:`fit_of_titles`, by what tells the findings apart, not by what they all speak of.
 
-    Otherwise a heading whose words are the topic's in another form draws most of them.
+    Otherwise a heading whose words are the topic's in another form draws most of them. A few have too little in common.
     """
     vectors = ctx.store.embed([finding.text for finding in findings])
+    if len(findings) < _MANY:
+        return fit_of_titles(ctx, outline, vectors)
     shared = vectors.mean(axis=0)
     return fit_of_titles(ctx, outline, vectors, shared / max(float(np.linalg.norm(shared)), _TINY))
 
@@ -154,13 +159,20 @@ def _with_subheadings(heading: Heading) -> str:
     return heading.title + (f" ({'; '.join(below)})" if below else "")
 
 
-def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[PassageEvidence]:
+def with_excerpts(
+    shares: Sequence[PassageEvidence], language: str, first: Sequence[Collection[str]] = ()
+) -> list[PassageEvidence]:
     """The sections' evidence, each passage whole in one of them, in part or not at all in the others.
 
     It is whole where most own findings cite it, in the first such section; another section is shown the sentences that
-    its own findings rest on, and nothing of a passage that none of them cites. Where a finding is in another language
-    than the passage, it is whole there too: nobody can tell what it rests on. A section that no finding is assigned to
-    has all whole: excerpts would make it repeat what the others tell. ``language``: of the article.
+    its own findings rest on. Of a passage that none of them cites it is shown nothing, unless its headings retrieve
+    that first: then the sentences that nobody's findings rest on. Where a finding is in another language than the
+    passage, it is whole there too: nobody can tell what it rests on. A section that no finding is assigned to has all
+    whole: excerpts would make it repeat what the others tell.
+
+    Args:
+        language: of the article.
+        first: ids of the snippets that each section's headings retrieve first; by default none.
     """
     ids = [[_ids(passage) for passage in share.passages] for share in shares]
     has = [frozenset[str]().union(*own) for own in ids]
@@ -173,16 +185,36 @@ def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[Pass
         others = (claim(other, own) for other in range(len(shares)) if other != section and own <= has[other])
         return not shares[section].own or all(other < claim(section, own) for other in others)
 
+    def rest_of(own: frozenset[str], passage: Passage) -> str:
+        every = zip(chain.from_iterable(one.own_findings for one in shares), chain.from_iterable(cited), strict=True)
+        return _rest(passage, [finding for finding, ids in every if not ids.isdisjoint(own)], language)
+
     found = []
     for section, share in enumerate(shares):
         whole = [is_whole(section, own) for own in ids[section]]
-        kept = [i for i, own in enumerate(ids[section]) if whole[i] or claim(section, own)[0]]
-        parts = {}
-        for passage, own in ((share.passages[i], ids[section][i]) for i in kept if not whole[i]):
+        kept, parts = [], {}
+        for passage, own, is_here in zip(share.passages, ids[section], whole, strict=True):
             resting = [f for f, c in zip(share.own_findings, cited[section], strict=True) if not c.isdisjoint(own)]
-            parts[passage.snippets[0].id] = _part(passage, resting, language)
-        found.append(_showing(share, [share.passages[i] for i in kept], parts))
+            rest = (
+                "" if resting or is_here or own.isdisjoint(first[section] if first else ()) else rest_of(own, passage)
+            )
+            if is_here or resting or rest:
+                kept.append(passage)
+            if not is_here:
+                parts[passage.snippets[0].id] = _part(passage, resting, language) if resting else rest
+        found.append(_showing(share, kept, parts))
     return found
+
+
+def untold(passage: Passage, told: Sequence[Sentence], language: str) -> Passage | None:
+    """A passage with those of its sentences alone that no sentence which cites it rests on; None if they hold little.
+
+    ``language``: of the article. Of a passage in another one nobody can tell, and it counts as told.
+    """
+    own = _ids(passage)
+    citing = [sentence for sentence in told if not own.isdisjoint(cited_snippet_ids([sentence]))]
+    rest = _rest(passage, citing, language)
+    return replace(passage, text=rest) if rest else None
 
 
 def _showing(share: PassageEvidence, kept: Sequence[Passage], parts: Mapping[str, str]) -> PassageEvidence:
@@ -199,9 +231,21 @@ def _ids(passage: Passage) -> frozenset[str]:
 
 def _part(passage: Passage, findings: Sequence[Sentence], language: str) -> str:
     """The sentences of a passage that findings rest on; empty where it has to stand whole."""
+    told, untold = _split(passage, findings, language)
+    return " … ".join(told) if untold else ""
+
+
+def _rest(passage: Passage, findings: Sequence[Sentence], language: str) -> str:
+    """The sentences of a passage that no finding rests on; empty if nobody can tell, or they hold little."""
+    told, untold = _split(passage, findings, language)
+    return " … ".join(untold) if told and sum(map(count_words, untold)) >= _LEAST_REST else ""
+
+
+def _split(passage: Passage, findings: Sequence[Sentence], language: str) -> tuple[list[str], list[str]]:
+    """The sentences of a passage that findings rest on, and the others; none of a passage in another language."""
     if detect(passage.text) not in {"", language}:
-        return ""
+        return [], []
     sentences = split_sentences(passage.text, language)
     stems = [stem_set(sentence, language) for sentence in sentences]
     chosen = {i for finding in findings for i in covering(stem_set(finding.text, language), stems)}
-    return " … ".join(sentences[i] for i in sorted(chosen)) if len(chosen) < len(sentences) else ""
+    return [s for i, s in enumerate(sentences) if i in chosen], [s for i, s in enumerate(sentences) if i not in chosen]

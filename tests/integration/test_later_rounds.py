@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from llm import Answer, FakeModel, default_answers
 from test_pipeline import NoContents, markers_resolve
 
@@ -29,11 +30,13 @@ def only_silk(user: str) -> str:
     return " ".join(sentence for sentence in re.split(r"(?<=\]\.) ", told(user)) if sentence.startswith("Silk"))
 
 
-def written(tmp_path: Path, **replies: Answer) -> tuple[Article, FakeModel]:
+def written(tmp_path: Path, also: str = "", **replies: Answer) -> tuple[Article, FakeModel]:
+    """``also``: what the page on silk says besides."""
+
     def found(query: str) -> list[Snippet]:
         if "stone" in query:
             return []
-        texts = {"silk": SILK, "jade": JADE, "menu": MENU}
+        texts = {"silk": f"{SILK} {also}".strip(), "jade": JADE, "menu": MENU}
         return [Snippet(f"https://example.org/{name}", name.capitalize(), text) for name, text in texts.items()]
 
     answers = default_answers() | {
@@ -65,6 +68,23 @@ def test_who_asks_in_the_second_round_sees_what_the_draft_does_not_cite(tmp_path
     assert JADE in unused
     assert "Podcasts" not in unused
     assert SILK not in asked.user
+
+
+def test_of_a_page_that_is_cited_whoever_asks_sees_what_the_draft_does_not_tell(tmp_path: Path) -> None:
+    guilds = (
+        "Guilds of men along the Silk Road elected a judge each spring, to weigh bales in the squares of old towns."
+    )
+    _, server = written(tmp_path, also=guilds)
+    (asked,) = server.of("FindOpenQuestions")
+    assert guilds in asked.user
+    assert SILK not in asked.user
+
+
+def test_what_whoever_asks_was_shown_is_shown_for_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storm_pipeline.steps.later_rounds._STORED", 0)
+    _, server = written(tmp_path)
+    (answered,) = [asked.user for asked in server.of("AnswerFromPassages") if ASKED in asked.user]
+    assert JADE in answered
 
 
 def test_what_an_earlier_search_found_answers_a_later_question(tmp_path: Path) -> None:
