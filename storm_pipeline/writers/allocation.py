@@ -54,10 +54,6 @@ class _Candidates:
     ranks: tuple[tuple[int, ...], ...]
     fit: Matrix  # sections × snippets, similarity less half of the section's mean
 
-    def first(self) -> list[frozenset[str]]:
-        """Ids of the snippets that each section's headings retrieve first."""
-        return [frozenset(self.snippets[i].id for i in ranks[:_FIRST]) for ranks in self.ranks]
-
 
 def allocate(
     ctx: RunContext,
@@ -89,15 +85,12 @@ def allocate(
     left_out = (left_before | left_now) & {finding.text for finding in findings}
     used = [finding for finding in findings if finding.text not in left_out]
     placed = {**known, **new}
-    offered = candidates.result()
-    ctx.events.count(off_topic=offered.off_topic)
-    shares = _shares(ctx, outline, used, placed, offered)
+    ctx.events.count(off_topic=candidates.result().off_topic)
+    shares = _shares(ctx, outline, used, placed, candidates.result())
     merged = merge_small(ctx, outline, shares)
     if merged != outline:
-        offered = _candidates(ctx, merged, available, carried_over)
-        shares = _shares(ctx, merged, used, placed, offered)
-    shares = with_excerpts(shares, ctx.settings.article_language, offered.first())
-    shares = _with_lengths(ctx, shares, _GROWTH if before else 1.0)
+        shares = _shares(ctx, merged, used, placed, _candidates(ctx, merged, available, carried_over))
+    shares = _with_lengths(ctx, with_excerpts(shares, ctx.settings.article_language), _GROWTH if before else 1.0)
     return Evidence(merged, tuple(shares), left_out=left_out)
 
 
@@ -237,8 +230,8 @@ def _required(found: _Candidates, findings: Sequence[Sequence[Sentence]]) -> lis
 def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int]], section: int) -> list[int]:
     """Snippets that fill a section's remaining room: those that its headings retrieve, then those that fit it best.
 
-    Where interviews found enough for the section, half of the room is filled, with the first that the headings
-    retrieve, and otherwise with what no other section has to show and fits no other one better.
+    Where interviews found enough for the section, half of the room is filled, with what no other section has to show
+    and with what fits no other one better, but for the first that the headings retrieve.
     """
     fit = found.fit[section]
     best = max(fit, default=0.0)
@@ -247,13 +240,13 @@ def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int
     is_found = words >= _ENOUGH
     room = ctx.settings.evidence_words * (_FILLED if is_found else 1)
     taken = {i for positions in (required if is_found else ()) for i in positions}
-    first = set(found.ranks[section][:_FIRST]) - set(required[section])
+    first = set(found.ranks[section][:_FIRST])
     others: dict[int, None] = {}
     for i in (*found.ranks[section], *fitting):
         if words >= room:
             break
-        elsewhere = i in taken or (is_found and int(found.fit[:, i].argmax()) != section)
-        if (i in first or not elsewhere) and i not in others and is_prose(found.snippets[i].text):
+        elsewhere = is_found and i not in first and int(found.fit[:, i].argmax()) != section
+        if i not in taken and not elsewhere and i not in others and is_prose(found.snippets[i].text):
             others[i] = None
             words += count_words(found.snippets[i].text)
     return list(others)

@@ -4,9 +4,8 @@ Sentence encoders cannot tell well whether a review of a show belongs under "Rec
 model reads the whole outline and all findings at once. Findings that it does not place are assigned by embedding.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -159,20 +158,13 @@ def _with_subheadings(heading: Heading) -> str:
     return heading.title + (f" ({'; '.join(below)})" if below else "")
 
 
-def with_excerpts(
-    shares: Sequence[PassageEvidence], language: str, first: Sequence[Collection[str]] = ()
-) -> list[PassageEvidence]:
+def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[PassageEvidence]:
     """The sections' evidence, each passage whole in one of them, in part or not at all in the others.
 
     It is whole where most own findings cite it, in the first such section; another section is shown the sentences that
-    its own findings rest on. Of a passage that none of them cites it is shown nothing, unless its headings retrieve
-    that first: then the sentences that nobody's findings rest on. Where a finding is in another language than the
-    passage, it is whole there too: nobody can tell what it rests on. A section that no finding is assigned to has all
-    whole: excerpts would make it repeat what the others tell.
-
-    Args:
-        language: of the article.
-        first: ids of the snippets that each section's headings retrieve first; by default none.
+    its own findings rest on, and nothing of a passage that none of them cites. Where a finding is in another language
+    than the passage, it is whole there too: nobody can tell what it rests on. A section that no finding is assigned to
+    has all whole: excerpts would make it repeat what the others tell. ``language``: of the article.
     """
     ids = [[_ids(passage) for passage in share.passages] for share in shares]
     has = [frozenset[str]().union(*own) for own in ids]
@@ -185,24 +177,15 @@ def with_excerpts(
         others = (claim(other, own) for other in range(len(shares)) if other != section and own <= has[other])
         return not shares[section].own or all(other < claim(section, own) for other in others)
 
-    def rest_of(own: frozenset[str], passage: Passage) -> str:
-        every = zip(chain.from_iterable(one.own_findings for one in shares), chain.from_iterable(cited), strict=True)
-        return _rest(passage, [finding for finding, ids in every if not ids.isdisjoint(own)], language)
-
     found = []
     for section, share in enumerate(shares):
         whole = [is_whole(section, own) for own in ids[section]]
-        kept, parts = [], {}
-        for passage, own, is_here in zip(share.passages, ids[section], whole, strict=True):
+        kept = [i for i, own in enumerate(ids[section]) if whole[i] or claim(section, own)[0]]
+        parts = {}
+        for passage, own in ((share.passages[i], ids[section][i]) for i in kept if not whole[i]):
             resting = [f for f, c in zip(share.own_findings, cited[section], strict=True) if not c.isdisjoint(own)]
-            rest = (
-                "" if resting or is_here or own.isdisjoint(first[section] if first else ()) else rest_of(own, passage)
-            )
-            if is_here or resting or rest:
-                kept.append(passage)
-            if not is_here:
-                parts[passage.snippets[0].id] = _part(passage, resting, language) if resting else rest
-        found.append(_showing(share, kept, parts))
+            parts[passage.snippets[0].id] = _part(passage, resting, language)
+        found.append(_showing(share, [share.passages[i] for i in kept], parts))
     return found
 
 

@@ -58,24 +58,6 @@ def test_what_no_finding_rests_on_is_shown_once_with_what_others_say_of_it() -> 
     assert (rest.findings, rest.own) == ((FELLED,), 1)
 
 
-def test_what_no_finding_rests_on_is_shown_where_the_headings_retrieve_the_passage_first() -> None:
-    first, second = section("Building", (MILL,), BUILT), section("Museum", (MILL, WOOD), FELLED)
-    whole, rest = with_excerpts([first, second], "en", [frozenset(), frozenset({MILL.id})])
-    assert whole == first
-    assert [one.text for one in rest.passages] == [passages([MILL])[0].text, WOOD.text]
-    (part,) = rest.excerpts.values()
-    assert part.startswith("It stands beside the weir") and part.endswith("A museum opened in the ruin in 1990.")
-    assert "Anna Moskwa" not in part
-
-
-def test_a_passage_of_which_all_is_told_is_not_shown_again() -> None:
-    own = Snippet("https://example.org/wall", "The wall", "The wall was built in 1820 by Anna Moskwa of red brick.")
-    told_of = told("Anna Moskwa built the wall of red brick in 1820.", own)
-    first, second = section("Building", (own,), told_of), section("Museum", (own, WOOD), FELLED)
-    _, rest = with_excerpts([first, second], "en", [frozenset(), frozenset({own.id})])
-    assert [one.text for one in rest.passages] == [WOOD.text]
-
-
 def test_a_section_that_no_finding_is_assigned_to_has_all_whole() -> None:
     assert all(MILL.text in one for one in prompts(section("Building", (MILL,), BUILT), section("Fire", (MILL,))))
 
