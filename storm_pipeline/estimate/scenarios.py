@@ -55,7 +55,7 @@ LONG = Scenario(
     alike=1.0,
     headings=14,
     named=1.0,
-    snippets=5,
+    snippets=6,
     sentences=4,
     words=30,
 )
