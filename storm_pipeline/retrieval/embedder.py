@@ -26,6 +26,7 @@ PINNED = EMBEDDER
 """The paper's sentence encoder (section 3.4); the download is hash-checked."""
 
 _PIECE = re.compile(r"\w+|[^\w\s]")
+_TINY = 1e-6  # length below which a vector is not made a unit vector
 
 
 class Embedder(Protocol):
@@ -242,3 +243,9 @@ def shared_embedder(name: str, cache: Path, progress: Progress | None = None, *,
 def encodable(text: str) -> str:
     """The text with lone surrogates replaced, which tokenizers reject."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def apart_from(shared: Vector, vectors: Vectors) -> Vectors:
+    """Unit vectors without their part along ``shared``, of length 1 again; shorter where hardly anything is left."""
+    rest = vectors - np.outer(vectors @ shared, shared)
+    return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), _TINY), dtype=np.float32)

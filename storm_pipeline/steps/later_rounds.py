@@ -26,8 +26,10 @@ from storm_pipeline.writers.section_loop import write_sections
 
 _LEAST_KEPT = 0.5  # minimum share of a section's sentences that its revision has; with fewer, the reply was unusable
 _QUESTIONS = 6  # questions per round
-_UNUSED = 40  # maximum number of snippets that no sentence cites, shown to whoever asks the questions
-_UNUSED_SHARE = 0.5  # their length as a share of a section's evidence
+_UNUSED = 40
+"""Maximum number of snippets found for the topic, for whoever asks the questions: those that no sentence cites are
+shown whole, and of the others what the draft does not tell."""
+_UNUSED_SHARE = 0.5  # maximum length of what is shown of them, as a share of a section's evidence
 _PROMPTING = 2  # passages shown to whoever asks that are considered for each answer
 _STORED = 5  # snippets of earlier searches that are considered for each answer
 
@@ -130,7 +132,7 @@ def _open_questions(
     told = [one for section in written.sections for one in section.sentences()]
     of_cited = (untold(own, told, ctx.settings.article_language) for own in passages(s for s in found if s.id in cited))
     unused = (*uncited, *(own for own in of_cited if own and is_prose(own.text)))
-    shown = within_budget(unused, round(ctx.settings.evidence_words * _UNUSED_SHARE)) if unused else ()
+    shown = within_budget(unused, round(ctx.settings.evidence_words * _UNUSED_SHARE))
     reply = ctx.ask(
         "asker",
         ctx.programs.open_questions,

@@ -17,7 +17,7 @@ from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.facts import covering, without_topic
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.retrieval.embedder import Vectors
+from storm_pipeline.retrieval.embedder import Vector, Vectors, apart_from
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Heading, Outline, Sentence
 
@@ -30,7 +30,7 @@ _MOST_LEFT_OUT = 0.5
 """Maximum share of the findings that may repeat others; a model that names more of them is not believed."""
 
 
-def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: Vectors | None = None) -> Matrix:
+def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: Vector | None = None) -> Matrix:
     """Sections × texts: mean of the cosines to the heading and to the nearest title of the section, heading included.
 
     Half of the section's mean is subtracted, so that broad headings do not attract everything.
@@ -40,12 +40,12 @@ def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: V
         shared: direction in which neither titles nor texts are compared, a unit vector.
     """
     rows = []
-    texts = vectors if shared is None else _without(shared, vectors)
+    texts = vectors if shared is None else apart_from(shared, vectors)
     for section in outline.sections:
         titles = ctx.store.embed(
             [without_topic(outline.topic, title, ctx.settings.article_language) for title in section.titles()]
         )
-        cosine = (titles if shared is None else _without(shared, titles)) @ texts.T
+        cosine = (titles if shared is None else apart_from(shared, titles)) @ texts.T
         rows.append((cosine[0] + cosine.max(axis=0)) / 2)
     fit = np.asarray(rows, dtype=np.float64)
     return np.asarray(fit - fit.mean(axis=1, keepdims=True) / 2)
@@ -61,12 +61,6 @@ def fit_of_findings(ctx: RunContext, outline: Outline, findings: Sequence[Senten
         return fit_of_titles(ctx, outline, vectors)
     shared = vectors.mean(axis=0)
     return fit_of_titles(ctx, outline, vectors, shared / max(float(np.linalg.norm(shared)), _TINY))
-
-
-def _without(shared: Vectors, vectors: Vectors) -> Vectors:
-    """Unit vectors without their part along ``shared``."""
-    rest = vectors - np.outer(vectors @ shared, shared)
-    return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), _TINY), dtype=np.float32)
 
 
 def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) -> tuple[Sentence, ...]:

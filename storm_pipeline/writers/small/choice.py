@@ -50,16 +50,21 @@ def for_lead(subject: Subject, statements: Sequence[Statement]) -> tuple[Stateme
     return tuple(opening if len(opening) - number < FEWEST else opening[:number])
 
 
-def untold(statements: Sequence[Statement], lead: Sequence[Statement]) -> list[Statement]:
-    """Those that say more than a sentence of the lead does."""
-    told = [(stem_set(one.fact.text), set(re.findall(r"\d[\d.,]*", one.fact.text))) for one in lead]
+def beyond(lead: Sequence[Statement], statements: Sequence[Statement]) -> list[Statement]:
+    """The statements that say more than a sentence of the lead does."""
+    told = [_words_and_numbers(one.fact.text) for one in lead]
 
     def is_new(one: Statement) -> bool:
-        stems, numbers = stem_set(one.fact.text), set(re.findall(r"\d[\d.,]*", one.fact.text))
+        stems, numbers = _words_and_numbers(one.fact.text)
         least = _TOLD_WITH_NUMBERS if numbers else _TOLD
         return len(stems) < _LONG or not any(recall(stems, own) >= least and numbers <= had for own, had in told)
 
     return [one for one in statements if is_new(one)]
+
+
+def _words_and_numbers(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The stems of a text's words, and its numbers as they are written."""
+    return stem_set(text), frozenset(re.findall(r"\d[\d.,]*", text))
 
 
 def best_statements(statements: Sequence[Statement], most: int) -> list[Statement]:

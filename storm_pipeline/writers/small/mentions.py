@@ -64,7 +64,16 @@ def tells_of(subject: Subject, title: str, text: str) -> bool:
     found = list(subject.mentions(text))
     if not found:
         return subject.named_in(text)
-    asides = (_is_one_of_several, _is_in_a_list, _is_quoted, _is_of_a_word, _is_denied, _is_a_word, _is_of_its_page)
+    asides = (
+        _is_one_of_several,
+        _is_in_a_list,
+        _is_quoted,
+        _is_of_a_word,
+        _is_denied,
+        _is_a_word,
+        _is_of_its_page,
+        _is_a_field,
+    )
     return not all(
         _is_kind_of_another(subject, text, one) or any(is_so(text, one) for is_so in asides) for one in found
     )
@@ -91,9 +100,13 @@ def _is_denied(text: str, name: re.Match[str]) -> bool:
 
 
 def _is_of_its_page(text: str, name: re.Match[str]) -> bool:
-    """Whether a common noun stands right behind its page's title, as one of that: a neptunium atom; or in a list."""
-    before = text[: name.start()]
-    return name[0][0].islower() and (before.endswith("it ") or bool(_FIELDS.fullmatch(before)))
+    """Whether a common noun stands right behind its page's title, as one of that: a neptunium atom."""
+    return name[0][0].islower() and text[: name.start()].endswith("it ")
+
+
+def _is_a_field(text: str, name: re.Match[str]) -> bool:
+    """Whether a common noun is in a list of fields that opens a sentence, or right behind it: In medicine, or law."""
+    return name[0][0].islower() and bool(_FIELDS.fullmatch(text[: name.start()]))
 
 
 def _is_a_word(text: str, name: re.Match[str]) -> bool:
@@ -121,7 +134,7 @@ def opens_with(subject: Subject, title: str, text: str) -> bool:
     that of the North Sea is one sea.
     """
     opening, own = " ".join(text.split()[:_OPENING]), stem_set(title)
-    if subject.names[0][:1].islower():
+    if subject.is_noun:
         further = own - stem_set(subject.names[0])
         means_one = [bool(_THE.search(text[: one.start()])) for one in subject.mentions(text)]
         is_named = bare_name(title).casefold() in text.casefold() if means_one else further & _stems(text)

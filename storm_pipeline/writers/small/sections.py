@@ -14,6 +14,7 @@ import numpy.typing as npt
 from storm_pipeline.languages import stem_set
 from storm_pipeline.references.facts import without_topic
 from storm_pipeline.references.store import ReferenceStore
+from storm_pipeline.retrieval.embedder import apart_from
 from storm_pipeline.text.index_terms import without_function_words
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading
@@ -135,7 +136,7 @@ def _by_aspect(
     own = list(passages.values())
     texts = [one.fact.in_context for page in own for one in page]
     vectors = store.embed([subject.described, *aspects.values(), *texts])
-    apart = _apart(vectors[0], vectors[1:])
+    apart = apart_from(vectors[0], vectors[1:])
     number = len(aspects)
     near = apart[number:] @ apart[:number].T + _WHOLE * vectors[number + 1 :] @ vectors[1 : number + 1].T
     places = list(aspects).index(_LAND) if land else 0
@@ -160,7 +161,7 @@ def _of_group(subject: Subject, group: Group, statements: tuple[Statement, ...])
 
 def _with_types(subject: Subject, sections: Sequence[Planned]) -> list[Planned]:
     """The sections, the only one that tells of kinds of what a common noun means under a heading that says so."""
-    types = [own for own in sections if subject.names[0][:1].islower() and not own.is_by_time and _is_of_types(own)]
+    types = [own for own in sections if subject.is_noun and not own.is_by_time and _is_of_types(own)]
     if len(types) != 1:
         return list(sections)
     return [replace(own, heading=Heading(_TYPES), is_named=True) if own in types else own for own in sections]
@@ -198,12 +199,6 @@ def _said_by_title(subject: Subject, one: Statement, heading: str) -> float:
     if stem_set(heading) & stem_set(without_topic(subject.topic, one.fact.title)):
         return _BY_TITLE
     return -_UNDATED if heading == _FIRST and one.year is None else 0.0
-
-
-def _apart(about: npt.NDArray[np.float32], rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Unit vectors of texts without what they share with the subject."""
-    rest = rows - np.outer(rows @ about, about)
-    return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), 1e-6), dtype=np.float32)
 
 
 def _best(statements: Sequence[Statement], most: int, words: int) -> tuple[Statement, ...]:

@@ -112,10 +112,9 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
 
 def _about_a_part(subject: Subject, snippets: Sequence[Snippet], store: ReferenceStore) -> frozenset[str]:
     """Ids of the snippets whose page is about a part of the subject, as Renaissance art is of the Renaissance."""
-    is_noun = subject.names[0][:1].islower()
     named = [one for one in snippets if subject.is_part_of(one.title) and not kind_of(one.text)]
-    named = [one for one in named if not is_noun or _is_a_kind(subject, one)]
-    least = _OF_A_KIND if is_noun else _OF_A_PART
+    named = [one for one in named if not subject.is_noun or _is_a_kind(subject, one)]
+    least = _OF_A_KIND if subject.is_noun else _OF_A_PART
     if not named:
         return frozenset()
     vectors = store.embed([subject.described, *(f"{snippet.title}: {snippet.text}" for snippet in named)])
@@ -126,15 +125,14 @@ def _about_a_part(subject: Subject, snippets: Sequence[Snippet], store: Referenc
 def _has_other_sense(subject: Subject, page: Snippet) -> bool:
     """Whether a page is of the same name as the subject's own, or its title has a common noun that it is no kind of."""
     bare = bare_name(page.title)
-    is_noun = subject.names[0][:1].islower()
     if subject.has_namesake_in(page.text) or (
-        is_noun and kind_of(page.text) == KINDS[0] and not _is_a_kind(subject, page)
+        subject.is_noun and kind_of(page.text) == KINDS[0] and not _is_a_kind(subject, page)
     ):
         return True  # Moscow covers an area
     if bare.casefold() == bare_name(subject.topic).casefold() or bare.partition(", ")[0] in subject.names[1:]:
         return True  # the genre of thrillers, for the album Thriller; Frederick II, Holy Roman Emperor, for another one
     if subject.is_part_of(page.title):
-        return is_noun and not _is_a_kind(subject, page)
+        return subject.is_noun and not _is_a_kind(subject, page)
     called = _COPULA.split(facts_of(page)[0].text)[0]
     return subject.has_namesakes and subject.named_in(called)  # an airplane, also plane, for the tool
 
@@ -161,7 +159,7 @@ def _is_a_kind(subject: Subject, page: Snippet) -> bool:
 
 def _is_instance(subject: Subject, opening: str) -> bool:
     """Whether a page's opening says that what it is about is one of what a common noun means: gold is an element."""
-    return subject.names[0][:1].islower() and subject.named_in(said_to_be(opening))
+    return subject.is_noun and subject.named_in(said_to_be(opening))
 
 
 def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) -> Iterable[tuple[int, Fact]]:
@@ -204,7 +202,7 @@ def _near(
     vectors = store.embed([subject.described, *(facts[page][0].in_context for page in pages)])
     opening = dict(zip(pages, vectors[1:] @ vectors[0], strict=True))
     share = {page: sum(subject.named_in(fact.text) for fact in facts[page]) / len(facts[page]) for page in pages}
-    least = _NEAR_A_NOUN if subject.names[0][:1].islower() else _NEAR_A_NAME
+    least = _NEAR_A_NOUN if subject.is_noun else _NEAR_A_NAME
 
     def nearness(one: Statement) -> float:
         by_page = _BY_OPENING * opening[one.order[0]] + _BY_SHARE * share[one.order[0]]
@@ -216,14 +214,15 @@ def _near(
 def _relevant(subject: Subject, candidates: Sequence[Statement], store: ReferenceStore) -> list[Statement]:
     if not candidates:
         return []
-    least = _COMMON_NOUN if subject.names[0][:1].islower() else _ON_TOPIC
+    least = _COMMON_NOUN if subject.is_noun else _ON_TOPIC
     least = _NAMESAKE if subject.has_namesakes else least
     vectors = store.embed([subject.described, *(one.fact.in_context for one in candidates)])
     cosines = vectors[1:] @ vectors[0]
     return [
-        replace(one, relevance=float(cosine) - _remoteness(subject, one), remoteness=_remoteness(subject, one))
+        replace(one, relevance=float(cosine) - how_remote, remoteness=how_remote)
         for one, cosine in zip(candidates, cosines, strict=True)
         if one.own or not subject.definition or cosine >= least  # a bare topic tells no senses apart
+        for how_remote in [_remoteness(subject, one)]
     ]
 
 

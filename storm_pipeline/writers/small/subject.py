@@ -78,6 +78,11 @@ class Subject:
         """The topic with its definition, for prompts and embeddings."""
         return f"{self.topic}: {self.definition}" if self.definition else self.topic
 
+    @property
+    def is_noun(self) -> bool:
+        """Whether the topic is a common noun, which running text writes in lower case: photon."""
+        return self.names[0][:1].islower()
+
     def named_in(self, text: str) -> bool:
         """Whether a text has a full name of the subject: no longer name such as Sun Yat-sen, no measure, no neighbour.
 
@@ -133,7 +138,7 @@ class Subject:
         title = bare_name(title)
         if self.is_person and title.partition(", ")[0] in self.names:
             return False  # another of the same name: Frederick II, Holy Roman Emperor
-        plain = title[:1].lower() + title[1:] if self.names[0][:1].islower() else title
+        plain = title[:1].lower() + title[1:] if self.is_noun else title
         found = next(self.mentions(f"the {plain}"), None)
         return found is not None and stem_set(title) != stem_set(self.names[0])
 

@@ -15,7 +15,7 @@ from storm_pipeline.text.words import word_count
 from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
 from storm_pipeline.writers.lead import lead_of
 from storm_pipeline.writers.small.aspects import descriptions
-from storm_pipeline.writers.small.choice import FEWEST, best_statements, for_lead, nearest_statements, untold
+from storm_pipeline.writers.small.choice import FEWEST, best_statements, beyond, for_lead, nearest_statements
 from storm_pipeline.writers.small.evidence import FactEvidence
 from storm_pipeline.writers.small.flow import flowing
 from storm_pipeline.writers.small.headings import even_groups, fitting_heading, with_headings
@@ -112,7 +112,7 @@ def _planned(ctx: RunContext, outline: Outline, *, is_last: bool) -> Evidence[Fa
     subject = _subject(ctx, outline.topic, snippets)
     statements = statements_about(subject, snippets, ctx.store)
     lead = for_lead(subject, statements)
-    others = untold([one for one in statements if one not in lead and not one.leans], lead)
+    others = beyond(lead, [one for one in statements if one not in lead and not one.leans])
     best = best_statements(others, _STATEMENTS)
     planned = sections_of(
         subject, _aspects(ctx), best, ctx.store, fewest=FEWEST, most=_PER_SECTION, words=ctx.settings.section_words
