@@ -157,7 +157,7 @@ def default_answers() -> dict[str, Answer]:
         "PlaceFindings": json.dumps({"places": []}),
         "OutlineText": _plan,
         "AnswerQuestion": mending(lambda user: from_facts(user, 6)),
-        "ReviseSection": mending(lambda user: from_facts(user, 6)),
+        "ReviseSection": mending(lambda user: f"after 1: {from_facts(user, 6)}"),
     }
 
 

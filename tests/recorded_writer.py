@@ -21,6 +21,7 @@ from servers import Reply, Request
 _NUMBER = re.compile(r"\[(\d+)\]")
 _PASSAGE = re.compile(r"^(?:(?:Passages|Findings): )?\[(\d+)\] (.+)$", re.M)
 _SENTENCE = re.compile(r"\[(\d+)\] ([^\[\n]+)")
+_NUMBERED_SENTENCE = re.compile(r"\((\d+)\) ([^\[\n#]+)\[\d+\]")
 _CITED = re.compile(r"([^\[\]\n#]+)((?:\[\d+\])+)")
 _KEPT = 24
 """Hashes that tell a passage: of five words in a row each, spread over its text."""
@@ -137,9 +138,20 @@ def _renumbered(reply: str, today: Mapping[int, int]) -> str:
 
 
 def _revised(reply: str, user: str, today: Mapping[int, int]) -> str:
-    """A revision; what stands in the section already keeps its numbers, whose passages are not shown again."""
-    stands = {tuple(hashes(text)): marks for text, marks in _CITED.findall(user.partition("\nWritten:")[2])}
-    return _CITED.sub(lambda own: own[1] + (stands.get(tuple(hashes(own[1]))) or _renumbered(own[2], today)), reply)
+    """A recorded section as changes to the one that stands: what it tells besides, and what it tells no more."""
+    stands = {tuple(hashes(text)): int(number) for number, text in _NUMBERED_SENTENCE.findall(user)}
+    lines, at, kept = [], 0, set()
+    for line in reply.splitlines():
+        if line.startswith("#"):
+            at = len(stands)
+        for text, marks in _CITED.findall(line):
+            number = stands.get(tuple(hashes(text)))
+            if number is None:
+                lines.append(f"after {at}: {text.strip()} {_renumbered(marks, today)}")
+            else:
+                at = number
+                kept.add(number)
+    return "\n".join([*lines, *(f"{number}: delete" for number in sorted(set(stands.values()) - kept))])
 
 
 def _as_today(then: Mapping[str, list[str]], now: Mapping[int, list[str]]) -> dict[int, int]:

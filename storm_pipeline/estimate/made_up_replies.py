@@ -126,11 +126,10 @@ class MadeUpReply:
             return "\n".join(f"{number}: {verdict}" for number, verdict in zip(checked, self._verdicts(), strict=False))
         if remarks := _REMARK.findall(self._prompt.rpartition("\nRemarks:")[2]):
             return "\n".join(f"{number}: {reworded(text)[:-1]} {markers}." for number, text, markers in remarks)
-        kept = self._prompt.partition("\nWritten:")[2].strip()  # a revision keeps what is written
         words = max(1, round(self._requested.get("Words", self._typical.words) * self._scenario.reply))
-        words = max(1, words - len(kept.split()))
         paraphrased = self._paraphrased(words) if self._typical.paraphrases else []
-        return " ".join([*([kept] if kept else self._opening()), *(paraphrased or self._made_up(words))])
+        before = ["after 1:"] if "\nWritten:" in self._prompt else self._opening()
+        return " ".join([*before, *(paraphrased or self._made_up(words))])
 
     def _verdicts(self) -> Iterator[str]:
         """A judge's: the first sentence of some texts is doubted."""

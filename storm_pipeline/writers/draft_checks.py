@@ -4,44 +4,39 @@ Nothing is cut silently. All unsupported sentences of a text go back to the writ
 what is missing; only those still unsupported afterwards are dropped, and that is recorded.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.judges.base import Judge
-from storm_pipeline.languages import stem_set
 from storm_pipeline.models.programs import Program
-from storm_pipeline.quantities import missing
-from storm_pipeline.references.facts import recall
 from storm_pipeline.references.grounding import Claim, Grounding, Judged, numbers_shown
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.disagreement import NOTHING_DIFFERS, Differing
-from storm_pipeline.writers.drafts import Draft, RemarkReply, read_draft, read_replies
+from storm_pipeline.writers.drafts import Draft, RemarkReply, read_replies
 from storm_pipeline.writers.judging import Doubts, judge_of
 
 AskAgain = Callable[[str, Collection[int]], str]
 """Sends remarks and the passages at these positions to the writer; returns the reply or raises ModelError."""
-_ALIKE = 0.8  # minimum share of a sentence's words in an accepted one that says the same
 _NOT_FOR_REMARKS = ("outline", "findings", "interviews", "written")
 """Inputs that a writer need not see again to answer remarks."""
 
 
-def checked_text(
+def checked_draft(
     ctx: RunContext,
     program: Program,
     inputs: dict[str, object],
-    text: str,
+    draft: Draft,
     shown: Sequence[Passage],
     *,
     where: str,
     known: Sequence[str],
     findings: Sequence[Sentence] = (),
-    accepted: Iterable[Sentence] = (),
     differing: Differing = NOTHING_DIFFERS,
 ) -> list[Section]:
-    """What of a program's text the passages support; the rest goes back to it once, with its passages."""
+    """What of a program's draft the passages support; the rest goes back to it once, with its passages."""
     grounding = Grounding(
         shown,
         known=" ".join(known),
@@ -56,9 +51,8 @@ def checked_text(
         needed |= {"passages": numbered_passages(shown, concerned), "remarks": remarks}
         return str(ctx.ask("writer", program, **needed).text)
 
-    draft = read_draft(text, len(shown), ctx.settings.article_language, known)
     judge = judge_of(ctx, program, inputs, shown)
-    return checked_blocks(ctx, where, draft, grounding, ask_again, accepted=accepted, judge=judge, differing=differing)
+    return checked_blocks(ctx, where, draft, grounding, ask_again, judge=judge, differing=differing)
 
 
 def checked_blocks(
@@ -68,27 +62,22 @@ def checked_blocks(
     grounding: Grounding,
     ask_again: AskAgain,
     *,
-    accepted: Iterable[Sentence] = (),
     judge: Judge | None = None,
     differing: Differing = NOTHING_DIFFERS,
 ) -> list[Section]:
-    """The draft's blocks with the accepted sentences, after at most one round of remarks to the writer.
+    """The draft's blocks with the sentences that are kept, after at most one round of remarks to the writer.
 
     If the settings say ``unchecked``, all sentences stay as they were written.
 
     Args:
         where: name of the text in the record.
-        accepted: sentences of an earlier version of the text; repeated in hardly other words, they keep their citations
-            rather than going back to the writer again.
         judge: judges what the check lets pass (:mod:`storm_pipeline.writers.judging`).
         differing: on what the passages differ; a draft that tells one side alone goes back to the writer.
     """
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:
         ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
-    accepted = tuple(accepted)
-    doubts = Doubts(ctx, where, grounding, judge, accepted)
-    review = _Review(ctx, where, grounding, draft.names, accepted, doubts, differing)
+    review = _Review(ctx, where, grounding, draft.names, Doubts(ctx, where, grounding, judge), differing)
     sentences = iter(review.of(draft.claims(), ask_again))
     blocks = []
     for block in draft.blocks:
@@ -105,7 +94,6 @@ class _Review:
     where: str
     grounding: Grounding
     names: Sequence[str]
-    accepted: Sequence[Sentence]
     doubts: Doubts
     differing: Differing
 
@@ -113,7 +101,7 @@ class _Review:
         """The final form of each sentence; None where it is dropped."""
         if self.ctx.settings.uncited == "unchecked":
             return list(map(self.grounding.as_written, claims))
-        judged = self.doubts.raised(claims, [self._unless_accepted(one) for one in self.grounding.judge(claims)])
+        judged = self.doubts.raised(claims, self.grounding.judge(claims))
         judged = self.differing.remarked(claims, judged, self.ctx.settings.article_language)
         for claim, verdict in zip(claims, judged, strict=True):
             if verdict.change and not verdict.problem:
@@ -139,14 +127,6 @@ class _Review:
         for n, i in enumerate(faulty, 1):
             sentences[i] = self._decided(claims[i], judged[i], answers.get(n), seconds.get(n))
         return sentences
-
-    def _unless_accepted(self, verdict: Judged) -> Judged:
-        """The verdict; a problem with what was accepted before, with nearly all words and all numbers, is ignored."""
-        text, language = verdict.sentence.text, self.ctx.settings.article_language
-        wanted = stem_set(text, language)
-        near = (s for s in self.accepted if verdict.problem and recall(wanted, stem_set(s.text, language)) >= _ALIKE)
-        before = next((s for s in near if not missing(text, [s.text], language=language)), None)
-        return verdict if before is None else Judged(Sentence(text, before.citations))
 
     def _decided(
         self, claim: Claim, verdict: Judged, answer: RemarkReply | None, second: Judged | None

@@ -143,6 +143,11 @@ _DELETE = re.compile(
 _QUOTATION_SEPARATOR = re.compile("[|｜]")
 
 
+def is_deletion(text: str) -> bool:
+    """Whether a reply wants a sentence deleted."""
+    return bool(_DELETE.fullmatch(text.strip()))
+
+
 @dataclass(frozen=True)
 class RemarkReply:
     """The writer's reply to one remark."""
@@ -172,7 +177,7 @@ def read_replies(text: str, shown: int, language: str = "en", names: Sequence[st
 def _reply(text: str, shown: int, language: str, names: Sequence[str]) -> RemarkReply:
     sentence, *quotation = map(str.strip, _QUOTATION_SEPARATOR.split(text, maxsplit=1))
     claims, _ = _claims_of(sentence, shown, language, names)
-    if _DELETE.fullmatch(sentence) or not claims:
+    if is_deletion(sentence) or not claims:
         return RemarkReply(None)
     cited = tuple(dict.fromkeys(position for claim in claims for position in claim.cited))
     return RemarkReply(Claim(joined([claim.text for claim in claims], language), cited), "".join(quotation))

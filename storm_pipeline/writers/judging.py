@@ -14,7 +14,7 @@ from storm_pipeline.models.programs import Program
 from storm_pipeline.references.grounding import Claim, Grounding, Judged, numbers_shown
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.types import Sentence, Side
+from storm_pipeline.types import Side
 from storm_pipeline.writers.disagreement import independent
 
 _LONGEST = 40  # words of a passage that a remark quotes
@@ -64,7 +64,6 @@ class Doubts:
     where: str
     grounding: Grounding
     judge: Judge | None
-    accepted: Sequence[Sentence] = ()  # of an earlier version of the text, which are not judged again
 
     @property
     def again(self) -> "Doubts":
@@ -75,9 +74,7 @@ class Doubts:
 
     def raised(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Judged]:
         """The verdicts, with a problem where the judge doubts; unchanged, and recorded, where it cannot be asked."""
-        known = {(one.text, frozenset(one.citations)) for one in self.accepted}
-        new = [(one.sentence.text, frozenset(one.sentence.citations)) not in known for one in judged]
-        asked = [i for i, one in enumerate(judged) if new[i] and (not one.problem or one.is_only_copied)]
+        asked = [i for i, one in enumerate(judged) if not one.problem or one.is_only_copied]
         found = list(judged)
         if self.judge is None or not asked:
             return found

@@ -1,13 +1,13 @@
 """Inputs of the prompts that show passages, those shared by all calls of a run first (for prefix caches)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from storm_pipeline.languages import count_words
 from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.outlines import outline_to_markdown
-from storm_pipeline.types import Conversation, Outline, Section, Sentence
+from storm_pipeline.types import Conversation, Outline, Paragraph, Section, Sentence
 
 _ELSEWHERE = "Findings on these passages that other sections tell:"
 _FINDINGS = 5  # words of evidence budget per word of findings from other sections in a section's prompt
@@ -48,12 +48,20 @@ def language_and_style(ctx: RunContext) -> dict[str, object]:
     return {"language": ctx.settings.language_name, "style": ctx.settings.style or ""}
 
 
-def with_markers(section: Section, shown: Sequence[Passage]) -> str:
-    """A section's text without its heading, each sentence with the numbers of the passages that it cites."""
-    number = _numbers(shown)
-    lines = [" ".join(_marked(sentence, number) for sentence in own.sentences) for own in section.paragraphs]
+def with_markers(section: Section, shown: Sequence[Passage], numbers: Iterator[int] | None = None) -> str:
+    """A section's text without its heading, each sentence with the numbers of the passages that it cites.
+
+    ``numbers``: of the sentences, each written before its sentence, as ``(3)``.
+    """
+    passage = _numbers(shown)
+
+    def line(own: Paragraph) -> str:
+        marked = (_marked(sentence, passage) for sentence in own.sentences)
+        return " ".join(f"({next(numbers)}) {one}" if numbers else one for one in marked)
+
+    lines = [line(own) for own in section.paragraphs]
     for own in section.subsections:
-        lines += [f"## {own.heading}", with_markers(own, shown)]
+        lines += [f"## {own.heading}", with_markers(own, shown, numbers)]
     return "\n".join(lines)
 
 

@@ -1,7 +1,9 @@
 """The paper's writing method, for capable models: each section in one call from passages, the lead from the body."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
 
 from storm_pipeline.languages import count_words
 from storm_pipeline.models.programs import Program
@@ -10,10 +12,12 @@ from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_
 from storm_pipeline.references.passages import numbered_passages, passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material, Writing
-from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Sentence, Snippet
+from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Snippet
 from storm_pipeline.writers.allocation import allocate, survey
+from storm_pipeline.writers.changes import changed, read_changes
 from storm_pipeline.writers.disagreement import Differing
-from storm_pipeline.writers.draft_checks import checked_text
+from storm_pipeline.writers.draft_checks import checked_draft
+from storm_pipeline.writers.drafts import Draft, read_draft
 from storm_pipeline.writers.editing import edit_article
 from storm_pipeline.writers.lead import write_lead
 from storm_pipeline.writers.passage_answers import answer_from_passages
@@ -30,6 +34,7 @@ _PLAIN_DATA = (
     "tells again what another one tells"
 )
 _NEW_HEADINGS = 1  # subheadings that a revision may add to a section
+_NOTHING = "none"  # the reply of a revision that changes nothing
 _NEW_SUBSECTION = 3  # minimum number of sentences under a subheading that a revision adds
 
 
@@ -73,29 +78,42 @@ class WholeWriter:
 def _section(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
     inputs = section_inputs(ctx, outline, evidence)
     known = (outline.topic, *evidence.heading.titles())
-    blocks = _written(ctx, ctx.programs.section, inputs, evidence, where=evidence.heading.title, known=known)
-    return _as_section(evidence.heading, blocks)
+    asked = _Asked(ctx, ctx.programs.section, inputs, evidence, where=evidence.heading.title, known=known)
+    return _as_section(evidence.heading, asked.written())
 
 
 def _revised(
     ctx: RunContext, outline: Outline, evidence: PassageEvidence, before: PassageEvidence, section: Section
 ) -> Section:
-    """The section updated with new evidence; the prompt shows the passages of new findings alone.
+    """The section changed to tell new findings too; the prompt shows the passages of these alone.
 
-    Remarks on a revision come with whatever passages they concern.
+    What the reply does not name stays as it is. Remarks on a revision come with whatever passages they concern.
     """
     new = evidence.since(before, section)
-    stands = sum(count_words(sentence.text) for sentence in section.sentences())
     more = sum(count_words(finding.text) for finding in new.own_findings)
-    new = replace(new, target_words=max(new.target_words, stands + more))  # never fewer words than it has to keep
     inputs = {
-        **section_inputs(ctx, outline, replace(new, findings=new.own_findings)),
+        **section_inputs(ctx, outline, replace(new, findings=new.own_findings, target_words=more or new.target_words)),
         "passages": numbered_passages(new.passages, _told_anew(new)),
-        "written": with_markers(section, new.passages),
+        "written": with_markers(section, new.passages, count(1)),
     }
-    where, known, accepted = new.heading.title, (outline.topic, *new.heading.titles()), section.sentences()
-    blocks = _written(ctx, ctx.programs.revise, inputs, new, where=where, known=known, accepted=accepted)
-    return _as_section(new.heading, blocks, new_headings=_NEW_HEADINGS)
+    asked = _Asked(ctx, ctx.programs.revise, inputs, new, new.heading.title, (outline.topic, *new.heading.titles()))
+    reply = asked.reply()
+    if reply.strip(" .\n").casefold() == _NOTHING:
+        return section
+    changes, draft = read_changes(reply, len(new.passages), section, ctx.settings.article_language, asked.known)
+    blocks = asked.checked(draft)
+    edited = changed(section, changes, blocks[: len(changes)])
+    parts = {own.heading: own for own in (Section("", edited.paragraphs), *edited.subsections)}
+    new_headings = _NEW_HEADINGS + len({*parts} - {*new.heading.titles()} - {""})
+    for block in blocks[len(changes) :]:
+        stands = parts.get(block.heading, Section(block.heading))
+        parts[block.heading] = replace(stands, paragraphs=(*stands.paragraphs, *block.paragraphs))
+    revised = _as_section(new.heading, list(parts.values()), new_headings)
+    if revised == section:
+        ctx.events.degraded(
+            f"section {section.heading!r} kept as it was: its revision changes nothing that can be kept"
+        )
+    return revised
 
 
 def _told_anew(new: PassageEvidence) -> list[int]:
@@ -117,7 +135,7 @@ def _undivided(
         "passages": numbered_passages(evidence.passages),
         "interviews": conversations_with_markers(conversations, evidence.passages),
     }
-    blocks = _written(ctx, ctx.programs.article, inputs, evidence, where=topic, known=(topic,))
+    blocks = _Asked(ctx, ctx.programs.article, inputs, evidence, where=topic, known=(topic,)).written()
     return Section(UNTITLED, blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 
@@ -133,35 +151,54 @@ def _cited(conversations: Sequence[Conversation]) -> Iterable[str]:
     return dict.fromkeys(citation.snippet_id for sentence in answers for citation in sentence.citations)
 
 
-def _written(
-    ctx: RunContext,
-    program: Program,
-    inputs: dict[str, object],
-    evidence: PassageEvidence,
-    *,
-    where: str,
-    known: Sequence[str],
-    accepted: Iterable[Sentence] = (),
-) -> list[Section]:
-    """Write, check, and send unsupported sentences back once, with their passages."""
-    differing = Differing.among(evidence.passages, " ".join(known), ctx.settings.article_language)
-    ctx.differing.extend(tuple(side for side, _ in thing) for thing in differing.things)
-    if lines := differing.lines():
-        told = "interviews" if "interviews" in inputs else "findings"
-        inputs = {**inputs, told: f"{inputs[told]}\n{lines}".strip()}
-    text = ctx.ask("writer", program, **inputs, remarks="").text
-    return checked_text(
-        ctx,
-        program,
-        inputs,
-        text,
-        evidence.passages,
-        where=where,
-        known=known,
-        findings=evidence.findings,
-        accepted=accepted,
-        differing=differing,
-    )
+@dataclass(frozen=True)
+class _Asked:
+    """A text that the writer is asked for, with the passages that it is checked against."""
+
+    ctx: RunContext
+    program: Program
+    inputs: dict[str, object]
+    evidence: PassageEvidence
+    where: str  # name of the text in the record
+    known: tuple[str, ...]  # topic and headings
+
+    @cached_property
+    def _differing(self) -> Differing:
+        """On what the passages differ."""
+        shown, language = self.evidence.passages, self.ctx.settings.article_language
+        differing = Differing.among(shown, " ".join(self.known), language)
+        self.ctx.differing.extend(tuple(side for side, _ in thing) for thing in differing.things)
+        return differing
+
+    @cached_property
+    def _all_inputs(self) -> dict[str, object]:
+        told = "interviews" if "interviews" in self.inputs else "findings"
+        if lines := self._differing.lines():
+            return {**self.inputs, told: f"{self.inputs[told]}\n{lines}".strip()}
+        return self.inputs
+
+    def reply(self) -> str:
+        """Raises ModelError: the model fails."""
+        return str(self.ctx.ask("writer", self.program, **self._all_inputs, remarks="").text)
+
+    def checked(self, draft: Draft) -> list[Section]:
+        """The draft's blocks; unsupported sentences were sent back once, with their passages."""
+        return checked_draft(
+            self.ctx,
+            self.program,
+            self._all_inputs,
+            draft,
+            self.evidence.passages,
+            where=self.where,
+            known=self.known,
+            findings=self.evidence.findings,
+            differing=self._differing,
+        )
+
+    def written(self) -> list[Section]:
+        """The checked blocks of the reply. Raises ModelError: the model fails."""
+        draft = read_draft(self.reply(), len(self.evidence.passages), self.ctx.settings.article_language, self.known)
+        return self.checked(draft)
 
 
 def _as_section(heading: Heading, blocks: Sequence[Section], new_headings: int = 0) -> Section:

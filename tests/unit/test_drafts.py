@@ -200,28 +200,6 @@ def test_a_quotation_of_a_passage_turns_a_doubt() -> None:
     assert [own.outcome for own in told.revised()] == ["kept"]
 
 
-@pytest.mark.parametrize(
-    ("text", "goes_back"),
-    [
-        ("Penguins danced on the ice of Antarctica in 1812.", False),
-        ("In 1812 penguins danced on Antarctica’s ice.", False),
-        ("Penguins danced on the ice of Antarctica in 1813.", True),
-        ("Penguins sang on a hill of Greenland in 1812.", True),
-    ],
-)
-def test_what_was_accepted_before_does_not_go_back_again(text: str, goes_back: bool) -> None:
-    before = Sentence("Penguins danced on the ice of Antarctica in 1812.", PASSAGES[0].citations())
-    with run() as (ctx, told):
-        grounding = Grounding(PASSAGES, known="", embed=HashingEmbedder().embed)
-        asked: list[str] = []
-        ask_again = lambda remarks, _: asked.append(remarks) or "1: delete"  # noqa: E731
-        draft = read_draft(f"{text} [2]", len(PASSAGES))
-        (block,) = checked_blocks(ctx, "X", draft, grounding, ask_again, accepted=[before])
-    kept = [s for paragraph in block.paragraphs for s in paragraph.sentences]
-    assert kept == ([] if goes_back else [Sentence(text, before.citations)])
-    assert len(asked) == len(told.revised()) == int(goes_back)
-
-
 @pytest.mark.parametrize("reply", ["", "1: Two thousand built a wall above a village until 1936 [1]."])
 def test_a_suggested_citation_is_taken_if_the_writer_does_not_answer_it(reply: str) -> None:
     dam = Snippet("https://a.org", "Dam", "The dam was built of concrete by two thousand above the village of Orrin.")

@@ -57,9 +57,7 @@ def turned(claim: str, _: tuple[str, ...]) -> Label:
     return "contradicted" if claim == TURNED else "supported"
 
 
-def review(
-    draft: str, reply: str, judge: Any, accepted: Sequence[Sentence] = ()
-) -> tuple[list[Sentence], Told, list[str]]:
+def review(draft: str, reply: str, judge: Any) -> tuple[list[Sentence], Told, list[str]]:
     """The sentences that stand, what was told, and the remarks that were made."""
     remarks: list[str] = []
 
@@ -71,7 +69,7 @@ def review(
     with run() as (ctx, told):
         judged = replace(ctx, judge=judge)
         written = read_draft(draft, 2)
-        blocks = checked_blocks(judged, "History", written, grounding, ask_again, accepted=accepted, judge=judge)
+        blocks = checked_blocks(judged, "History", written, grounding, ask_again, judge=judge)
     return [s for block in blocks for paragraph in block.paragraphs for s in paragraph.sentences], told, remarks
 
 
@@ -194,14 +192,6 @@ def test_where_a_text_cites_less_than_half_of_what_it_was_shown_the_model_sees_w
         assert judge is not None
         judge.judge([Question(SAID, (PASSAGES[0].text,))])
     assert asked[0]["passages"] == f"[1] {PASSAGES[0].text}"
-
-
-def test_what_was_accepted_with_the_same_sources_is_not_judged_again() -> None:
-    judge = Scripted(turned)
-    accepted = Sentence(SAID, PASSAGES[0].citations())
-    kept, _, _ = review(f"{SAID} [1] {TURNED} [1]", "1: delete", judge, accepted=[accepted])
-    assert {one.claim for one in judge.asked} == {TURNED}
-    assert kept == [accepted]
 
 
 def test_a_model_of_its_own_judges_beside_the_passages() -> None:
