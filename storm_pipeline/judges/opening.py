@@ -1,30 +1,20 @@
-"""Opens judges by name."""
+"""Opens judges by name; what the others need is not imported."""
 
 from collections.abc import Callable
 from functools import partial
 
 from storm_pipeline.judges.base import CachingJudge, Judge, Question
-from storm_pipeline.judges.entailment import EntailmentJudge
 from storm_pipeline.judges.language_model import LanguageModelJudge
-from storm_pipeline.judges.screen import ScreenJudge
-from storm_pipeline.judges.small import SmallJudge
 from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.compiled_sets import programs_of
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, shared_embedder
-from storm_pipeline.settings import Role, Settings
-
-ROLE: Role = "judge"
-"""The role whose model judges."""
+from storm_pipeline.settings import Settings
 
 
 def open_judge(
-    name: str,
-    settings: Settings,
-    *,
-    threshold: float | None = None,
-    embedder: Embedder | None = None,
+    name: str, settings: Settings, *, threshold: float | None = None, embedder: Embedder | None = None
 ) -> CachingJudge:
     """Open a judge by name, whose verdicts have the deciding words, and which judges nothing twice.
 
@@ -45,15 +35,23 @@ def open_judge(
 
         models = LanguageModels.outside_a_run(open_models(settings), settings)
         return CachingJudge(ExplainingJudge(_language_model(settings, models, programs_of(settings.compiled_set))))
-    open_: Callable[..., Judge]
-    if name == "screen":
-        encoder = embedder or CachingEmbedder(shared_embedder(settings.embedder, settings.cache))
-        open_ = partial(ScreenJudge, encoder)
-    elif name == SmallJudge.name:
-        open_ = SmallJudge
-    else:
-        open_ = partial(EntailmentJudge, name, cache=settings.cache / "models" / "hub")
+    open_ = _opener(name, settings, embedder)
     return CachingJudge(ExplainingJudge(open_() if threshold is None else open_(threshold=threshold)))
+
+
+def _opener(name: str, settings: Settings, embedder: Embedder | None) -> Callable[..., Judge]:
+    """The class of the judge of a name, with all that it needs but its threshold."""
+    if name == "screen":
+        from storm_pipeline.judges.screen import ScreenJudge
+
+        return partial(ScreenJudge, embedder or CachingEmbedder(shared_embedder(settings.embedder, settings.cache)))
+    if name == "small":
+        from storm_pipeline.judges.small import SmallJudge
+
+        return SmallJudge
+    from storm_pipeline.judges.entailment import EntailmentJudge
+
+    return partial(EntailmentJudge, name, cache=settings.cache / "models" / "hub")
 
 
 def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs) -> Judge | None:
@@ -72,4 +70,4 @@ def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs)
 
 
 def _language_model(settings: Settings, models: LanguageModels, programs: Programs) -> LanguageModelJudge:
-    return LanguageModelJudge(partial(models.ask, ROLE), settings.lm_of(ROLE), programs.check)
+    return LanguageModelJudge(partial(models.ask, "judge"), settings.lm_of("judge"), programs.check)
