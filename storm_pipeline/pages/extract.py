@@ -11,7 +11,6 @@ from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.documents.chunks import count_words
 from storm_pipeline.documents.decoding import decoded
-from storm_pipeline.documents.pdf import read_pdf
 from storm_pipeline.documents.plain import iso_date, plain_text, readable_title, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.files import table_beside
@@ -95,6 +94,8 @@ def _declared_charsets(fetched: Fetched) -> list[str]:
 
 
 def _from_pdf(fetched: Fetched) -> Page:
+    from storm_pipeline.documents.pdf import read_pdf
+
     pdf = read_pdf(fetched.body, max_pages=_MAX_PDF_PAGES, seconds=_PDF_SECONDS)
     if not pdf.pages:
         raise PageError(f"{fetched.final_url} {pdf.problems[0]}")
