@@ -32,8 +32,10 @@ _DEPTHS: dict[str, dict[str, int]] = {
     "2": {"perspectives": 5, "turns": 5, "top_k": 5, "rounds": 2},
     "3": {"perspectives": 7, "turns": 6, "top_k": 8, "rounds": 3, "evidence": 6000},
 }
-PRESET = frozenset(name for preset in _DEPTHS.values() for name in preset)
+_PRESET = frozenset(name for preset in _DEPTHS.values() for name in preset)
 """Settings that a depth sets unless they are given."""
+_OF_THE_MODEL = frozenset({"api_base", "api_key_env"})
+"""Settings that belong to ``lm``: where a place names another model, those of lower places are left out."""
 _SETS = Path(__file__).parent / "models" / "sets"  # compiled sets of the package, each in a folder
 _EVIDENCE = 3000
 _INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 600
@@ -385,6 +387,11 @@ class Settings(BaseModel):
 def is_embedded(lm: str) -> bool:
     """Whether a model of this name runs in this process."""
     return lm.startswith(("embedded", "gguf:"))
+
+
+def displaced(given: Iterable[str]) -> frozenset[str]:
+    """Settings of lower places, or of earlier, that those given override without naming them."""
+    return (_PRESET if "depth" in given else frozenset()) | (_OF_THE_MODEL if "lm" in given else frozenset())
 
 
 def option_name(setting: str) -> str:

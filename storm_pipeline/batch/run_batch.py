@@ -16,7 +16,6 @@ from storm_pipeline.batch.topic_requests import TopicRequest, require_some_keys
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.configuration.addresses import redacted
-from storm_pipeline.configuration.layers import displaced
 from storm_pipeline.errors import (
     ModelAuthError,
     RunError,
@@ -33,7 +32,7 @@ from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.saved_settings import names_left_out, remember_own
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
-from storm_pipeline.settings import ROLES, Settings
+from storm_pipeline.settings import ROLES, Settings, displaced
 from storm_pipeline.types import Article, Outline, Usage
 
 if TYPE_CHECKING:

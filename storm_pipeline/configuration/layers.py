@@ -27,10 +27,7 @@ from storm_pipeline.configuration.trust import CAPS, Claim, decides_alone, decis
 from storm_pipeline.configuration.variables import MOST_OF_A_FILE, OWN, read_env, use_variables, user_configuration
 from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.files import read_bounded
-from storm_pipeline.settings import PRESET, Settings, no_such_setting
-
-_OF_THE_MODEL = ("api_base", "api_key_env")
-"""Settings that belong to ``lm``: where a place names another model, those of lower places are left out."""
+from storm_pipeline.settings import Settings, displaced, no_such_setting
 
 
 @dataclass(frozen=True)
@@ -101,12 +98,6 @@ def configuration(
     for layer in layers:
         found = {name: one for name, one in found.items() if name not in displaced(layer)} | layer
     return found
-
-
-def displaced(layer: Iterable[str]) -> set[str]:
-    """Settings of lower places that a place overrides without naming them."""
-    names = set(PRESET) if "depth" in layer else set()
-    return names | (set(_OF_THE_MODEL) if "lm" in layer else set())
 
 
 def pending(found: Mapping[str, Given], folder: Path | None = None) -> tuple[Claim, ...]:

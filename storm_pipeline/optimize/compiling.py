@@ -13,7 +13,6 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.configuration.layers import displaced
 from storm_pipeline.errors import (
     BudgetSpentError,
     DatasetError,
@@ -39,7 +38,7 @@ from storm_pipeline.run.integrity import recorded_calls
 from storm_pipeline.run.journal import Journal, at_place
 from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.run.locking import locked
-from storm_pipeline.settings import ROLES, Role, Settings
+from storm_pipeline.settings import ROLES, Role, Settings, displaced
 from storm_pipeline.types import Article
 
 JOURNAL = "compile.jsonl"

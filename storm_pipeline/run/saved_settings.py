@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.configuration.layers import displaced
 from storm_pipeline.configuration.trust import Claim, decides_alone, decision, remember, untrusted
 from storm_pipeline.run.folder import RunStore, SavedSettings
-from storm_pipeline.settings import Settings
+from storm_pipeline.settings import Settings, displaced
 
 _HERE = frozenset({"out", "cache"})
 """Folders of the machine that a run was made on: those of another's run are left out without a question."""
