@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from storm_pipeline.errors import ModelError, SettingsError, needs_extra
+from storm_pipeline.models.windows import CONTEXT
 
 _LOOPBACK = "127.0.0.1"
 _GGUF_MAGIC = b"GGUF"
 _SILENT = -1
-CONTEXT = 16384
-"""Tokens of prompt and reply that a server holds unless it is told otherwise."""
 _BATCH = 128
 """Prompt tokens per batch. More is hardly faster on a CPU, and a batch cannot be interrupted: other replies and
 :meth:`LocalServer.close` wait for it."""

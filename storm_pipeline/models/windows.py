@@ -1,9 +1,10 @@
 """How much a model can read at once, and how many words of evidence that has room for."""
 
-from storm_pipeline.models.llama_server import CONTEXT
 from storm_pipeline.models.prices import listed_window
 from storm_pipeline.settings import Role, Settings, is_embedded
 
+CONTEXT = 16_384
+"""Tokens of prompt and reply that the embedded model's server holds unless it is told otherwise."""
 ASSUMED = 16_384
 """Tokens assumed where nobody knows a window, to budget evidence and interviews; prompts are not shortened then."""
 _EVIDENCE = 3 / 8

@@ -51,7 +51,7 @@ ORDER = [
     {"pages", "sources"},
     {"documents.articles"},
     {"models.outlined", "models.prices", "models.prompt_adapter"},
-    {"models.programs", "models.compiled_sets", "models.llama_server"},
+    {"models.programs", "models.compiled_sets", "models.llama_server", "models.windows"},
     {"run.ledger", "run.integrity", "run.folder"},
     {"run.timeline"},
     {"models"},
