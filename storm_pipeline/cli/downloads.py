@@ -63,12 +63,11 @@ def list_assets(*, cache: _Cache = None, debug: Tracebacks = False) -> None:
 def _from_the_hub(settings: "Settings") -> "Iterator[tuple[str, str, str, str, str]]":
     """The row of a sentence encoder that the settings name and that is no pinned download."""
     from storm_pipeline.assets import EMBEDDER
-    from storm_pipeline.retrieval.embedder import hub_folder
-    from storm_pipeline.retrieval.model_files import is_to_be_fetched
+    from storm_pipeline.retrieval.embedder import is_here
 
     if settings.embedder != EMBEDDER and not Path(settings.embedder).is_dir():
-        is_here = not is_to_be_fetched(settings.embedder, hub_folder(settings.cache))
-        yield settings.embedder, "from the model hub", "yes" if is_here else "no", "its own", "sentence encoder"
+        present = "yes" if is_here(settings.embedder, settings.cache) else "no"
+        yield settings.embedder, "from the model hub", present, "its own", "sentence encoder"
 
 
 @assets_app.command()

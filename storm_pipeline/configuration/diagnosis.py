@@ -14,8 +14,7 @@ from storm_pipeline.configuration.providers import provider_with_key
 from storm_pipeline.documents.inventory import take_inventory
 from storm_pipeline.errors import SettingsError, StormError
 from storm_pipeline.models.keys import endpoint_of, key_use
-from storm_pipeline.retrieval.embedder import hub_folder
-from storm_pipeline.retrieval.model_files import is_to_be_fetched
+from storm_pipeline.retrieval.embedder import is_here
 from storm_pipeline.search.registry import answers, choose, engines, require_engine_keys, split_specs
 from storm_pipeline.settings import Settings, is_embedded
 
@@ -147,9 +146,9 @@ def _encoder(settings: Settings) -> Finding:
     subject = f"sentence encoder {settings.embedder}"
     if settings.embedder == EMBEDDER:
         return _download(subject, EMBEDDER, settings)
-    if is_to_be_fetched(settings.embedder, hub_folder(settings.cache)):
-        return Finding(subject, "note", "not on this machine: the first run fetches it from the model hub")
-    return Finding(subject, "ok", "a sentence-transformers model that is on this machine")
+    if is_here(settings.embedder, settings.cache):
+        return Finding(subject, "ok", "a sentence-transformers model that is on this machine")
+    return Finding(subject, "note", "not on this machine: the first run fetches it from the model hub")
 
 
 def _folder(what: str, folder: Path) -> Finding:

@@ -210,12 +210,13 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, e
         SettingsError: another one is neither here nor can the model hub be reached.
     """
     from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder
-    from storm_pipeline.retrieval.model_files import is_to_be_fetched, require_hub
 
     folder = fetch(PINNED, cache, progress) if name == PINNED else Path(name)
     if not exact and Int8BertEmbedder.fits(folder):
         return Int8BertEmbedder(folder)
-    if is_to_be_fetched(str(folder), hub_folder(cache)):
+    if not is_here(str(folder), cache):
+        from storm_pipeline.retrieval.model_files import require_hub
+
         require_hub(name, f"give a folder with a sentence-transformers model, or {PINNED!r}, or go online")
     return SentenceTransformerEmbedder(folder if folder.is_dir() else name, cache=hub_folder(cache))
 
@@ -223,6 +224,24 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, e
 def hub_folder(cache: Path) -> Path:
     """Where embedders from the model hub are kept."""
     return cache / "models" / "hub"
+
+
+def is_here(name: str, cache: Path) -> bool:
+    """Whether an embedder other than the pinned one is a folder, or was fetched from the model hub before."""
+    if Path(name).is_dir():
+        return True
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    names = [name] if "/" in name else [f"sentence-transformers/{name}", name]
+    try:
+        return any(
+            isinstance(try_to_load_from_cache(one, file, cache_dir=hub_folder(cache)), str)
+            for one in names
+            for file in ("modules.json", "config.json")
+        )
+    except HFValidationError:  # not the name of a model
+        return False
 
 
 _shared: WeakValueDictionary[tuple[str, Path, bool], Embedder] = WeakValueDictionary()

@@ -50,24 +50,6 @@ def loading(failure: str, remedy: str, kind: type[StormError] = SettingsError) -
         raise kind(f"{failure} ({first_line(error)}): {remedy}") from error
 
 
-def is_to_be_fetched(source: str, cache: Path) -> bool:
-    """Whether a model is neither a folder nor among those that were fetched from the model hub before."""
-    if Path(source).is_dir():
-        return False
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
-    names = [source] if "/" in source else [f"sentence-transformers/{source}", source]
-    try:
-        return not any(
-            isinstance(try_to_load_from_cache(name, file, cache_dir=cache), str)
-            for name in names
-            for file in ("modules.json", "config.json")
-        )
-    except HFValidationError:  # not the name of a model
-        return True
-
-
 def require_hub(source: str, remedy: str) -> None:
     """Check that the model hub can be reached, at once and not after the library's retries.
 

@@ -20,8 +20,7 @@ from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.windows import settled, why_less
 from storm_pipeline.references.store import ReferenceStore
-from storm_pipeline.retrieval.embedder import Embedder, hub_folder
-from storm_pipeline.retrieval.model_files import is_to_be_fetched
+from storm_pipeline.retrieval.embedder import Embedder, is_here
 from storm_pipeline.run.context import RunContext, UserPieces
 from storm_pipeline.run.events import Downloading, Events, EventSink, RunFinished, RunStarted, RunStopped
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
@@ -165,7 +164,7 @@ def _model_notice(settings: Settings) -> str:
 
 def _fetch_notice(settings: Settings) -> str:
     """That a sentence encoder is fetched first, which may take minutes; empty where it is here."""
-    if settings.embedder == EMBEDDER or not is_to_be_fetched(settings.embedder, hub_folder(settings.cache)):
+    if settings.embedder == EMBEDDER or is_here(settings.embedder, settings.cache):
         return ""
     return f"the sentence encoder {settings.embedder} is not on this machine, and is fetched from the model hub first"
 

@@ -13,8 +13,7 @@ from storm_pipeline.cli import app
 from storm_pipeline.cli.summary import of_article
 from storm_pipeline.configuration.diagnosis import diagnose
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.retrieval.embedder import hub_folder, open_embedder
-from storm_pipeline.retrieval.model_files import is_to_be_fetched
+from storm_pipeline.retrieval.embedder import hub_folder, is_here, open_embedder
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
 from storm_pipeline.writers.drafts import read_draft
@@ -36,15 +35,15 @@ def test_a_model_that_cannot_be_fetched_fails_at_once(
 
 
 def test_models_that_are_here_are_not_fetched(tmp_path: Path) -> None:
-    assert is_to_be_fetched(NAME, tmp_path)
-    assert is_to_be_fetched("no name of a model!", tmp_path)
-    assert not is_to_be_fetched(str(tmp_path), tmp_path)
+    assert not is_here(NAME, tmp_path)
+    assert not is_here("no name of a model!", tmp_path)
+    assert is_here(str(tmp_path), tmp_path)
     cached = hub_folder(tmp_path) / f"models--sentence-transformers--{NAME}"
     (cached / "refs").mkdir(parents=True)
     (cached / "refs" / "main").write_text("abc")
     (cached / "snapshots" / "abc").mkdir(parents=True)
     (cached / "snapshots" / "abc" / "modules.json").write_text("[]")
-    assert not is_to_be_fetched(NAME, hub_folder(tmp_path))
+    assert is_here(NAME, tmp_path)
 
 
 def test_it_is_listed_under_downloads_and_by_the_doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
