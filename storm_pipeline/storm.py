@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.configuration.trust import is_content
@@ -21,7 +21,6 @@ from storm_pipeline.models.keys import require_keys
 from storm_pipeline.models.model_objects import ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.program import Makes, StormProgram
 from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, no_such_recipe, own_recipes, require_outline
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
@@ -44,6 +43,9 @@ from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Support, Usage
 from storm_pipeline.writers import writer_for
 from storm_pipeline.writers.disagreement import contested
+
+if TYPE_CHECKING:
+    from storm_pipeline.program import Makes, StormProgram
 
 _MAX_TOPIC_LENGTH = 300
 _OUTLINE = "outline"
@@ -412,11 +414,11 @@ class Storm:
         return self._loaded[1]
 
     @property
-    def program(self) -> StormProgram:
+    def program(self) -> "StormProgram":
         """This object as a DSPy module, to be evaluated and optimised; see :class:`StormProgram`."""
-        return StormProgram(self)
+        return self.stage("article")
 
-    def stage(self, makes: Makes) -> StormProgram:
+    def stage(self, makes: "Makes") -> "StormProgram":
         """One stage as a DSPy module, which is given what the stages before it made.
 
         Args:
@@ -425,6 +427,8 @@ class Storm:
         Raises:
             SettingsError: there is no such stage.
         """
+        from storm_pipeline.program import StormProgram
+
         return StormProgram(self, makes)
 
     def in_run(self, topic: str, work: Callable[[RunContext], T]) -> T:
