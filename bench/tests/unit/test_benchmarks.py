@@ -109,4 +109,28 @@ def test_sizes_count_a_room_s_lines_and_what_an_article_imports(tmp_path: Path) 
     assert sizes.rooms(tmp_path) == {
         "signatures": 1, "storm_pipeline": 5, "storm_pipeline/text": 2, "bench": 1, "core": 8
     }  # fmt: skip
+    assert sizes.rooms(tmp_path, sizes.code_lines)["core"] == 4
     assert sizes.reached(tmp_path) == {"storm_pipeline" + name for name in ("", ".storm", ".text", ".text.words")}
+
+
+def test_lines_of_code_are_counted_without_blank_lines_comments_and_docstrings() -> None:
+    module = """'''A module.
+
+Of two paragraphs.'''
+
+# a comment
+A = "# no comment"  # of a line of code
+'''What A is.'''
+
+
+class B:
+    '''A class.'''
+
+    def f(self) -> str:
+        # another
+        return '''
+            a text, no docstring
+        '''
+"""
+    assert sizes.code_lines(module) == 6
+    assert sizes.code_lines("") == 0
