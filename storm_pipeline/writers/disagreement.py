@@ -5,9 +5,10 @@ the copy editor settles.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 
 from storm_pipeline.languages import detect, split_sentences, stem_set
 from storm_pipeline.quantities import differing, differing_dates, missing, quantities, without_quantities
@@ -32,6 +33,7 @@ _ONE_FORM = 0.8
 """Minimum share of each sentence's words that the other has, where each has another one: rows of a series."""
 _FIGURES = 3  # from which on sentences of sources that have less than half in common are rows of statistics
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_SERIES = 3  # sentences of an article with which another one of a series counts the same
 _MOST_PAIRS = 12
 """Maximum number of pairs that an editor is shown, those that share most first."""
 
@@ -60,7 +62,8 @@ class Differing:
                 things.append(thing := {})
             for number, value in ((one, says), (other, otherwise)):
                 thing.setdefault(quantities(value, language), {})[number] = value
-        return cls(tuple(tuple(_side(shown, told, own) for own in thing.values()) for thing in things[:_MOST]))
+        sided = (tuple(_side(shown, told, own) for own in thing.values()) for thing in things)
+        return cls(tuple(islice((sides for sides in sided if not _is_list(sides)), _MOST)))
 
     def lines(self) -> str:
         """A line for each thing, with the numbers of the passages, under a line that says what it is; or nothing."""
@@ -137,6 +140,12 @@ def _side(
     return Side(by[min(by)], tuple(sources), independent(says)), places
 
 
+def _is_list(sides: Sequence[tuple[Side, tuple[int, ...]]]) -> bool:
+    """Whether one source has several of the numbers: it counts several things, such as the games of a list."""
+    sources = [source for side, _ in sides for source in side.source_ids]
+    return len(sources) > len({*sources})
+
+
 def independent(says: Iterable[tuple[str, str]]) -> int:
     """How many of some texts with their sites are of a site of their own, and no copy of an earlier one."""
     found: dict[str, str] = {}
@@ -161,7 +170,8 @@ def contradictions(
             common speak of different things.
 
     Years and numbers in names count nothing. Sentences of an article speak of different events where no year, or at
-    most half of the names, is in both.
+    most half of the names, is in both; and of different things where one follows the other, or where one of them
+    counts the same as three others.
     """
     known = stem_set(topic, language)
     stems = [stem_set(without_quantities(one.text, language), language) - known for one in sentences]
@@ -175,12 +185,14 @@ def contradictions(
         one, other = sentences[i].text, sentences[j].text
         if sources and (_is_row(stems[i], stems[j], min(both)) or _are_apart(one, other, topic, language)):
             continue
-        if not sources and _of_two_events(one, other, topic):
+        if not sources and (j == i + 1 or _of_two_events(one, other, topic)):
             continue
         by_date = differing_dates(one, other, language) if sources and min(both) >= _SAME_EVENT else None
         two = by_date or differing(one, other, language)
         if two and not any(map(_counts_nothing, two, (one, other))):
             found.append((max(both), i, j, *two))
+    pairs = Counter() if sources else Counter(number for _, i, j, *_ in found for number in (i, j))
+    found = [pair for pair in found if max(pairs[pair[1]], pairs[pair[2]]) < _SERIES]
     best = sorted(found, key=lambda pair: (-pair[0], pair[1], pair[2]))[:_MOST_PAIRS]
     return sorted((i, j, one, other) for _, i, j, one, other in best)
 
