@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from storm_pipeline.documents.chunks import chunks
+from storm_pipeline.documents.chunks import chunks, overlapping
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.identity import canonical_url
@@ -22,6 +21,7 @@ from storm_pipeline.pages.fetch import fetch_page
 from storm_pipeline.pages.robots import Politeness
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.base import Asked
+from storm_pipeline.search.paging import best_windows
 from storm_pipeline.search.result import SearchResult, Unread, merged
 from storm_pipeline.search.search_cache import CacheMode, ModeCache
 from storm_pipeline.types import Snippet
@@ -113,7 +113,7 @@ class PageReader:
 
     def _index_page(self, url: str) -> _IndexedPage:
         page = self._fetch(url)
-        pieces = [(number, plain_text(piece)) for number, text in page.pages for piece in self._cut(text)]
+        pieces = [(number, plain_text(piece)) for number, text in page.pages for piece in overlapping(self._cut(text))]
         passages = tuple(dict.fromkeys((number, text) for number, text in pieces if text))
         return _IndexedPage(page, passages, LexicalIndex([[(text, 1)] for _, text in passages], floor=0.0))
 
@@ -138,10 +138,10 @@ class PageReader:
         except Exception as error:  # noqa: BLE001  (libraries raise anything on damaged pages)
             _log.debug("reading %s failed", url, exc_info=error)
             return unread("could not be read: it is damaged")
-        best = [reading.passages[match.position] for match in islice(reading.index.search(query), self._max_passages)]
-        if not best:
-            return unread("has no passage that matches the query")
-        return SearchResult(tuple(_snippet(hits[0], reading.page, number, text) for number, text in best), read=(url,))
+        passages = [_snippet(hits[0], reading.page, number, text) for number, text in reading.passages]
+        ranked = (match.position for match in reading.index.search(query))
+        best = best_windows(ranked, passages, 1, self._max_passages)
+        return SearchResult(best, read=(url,)) if best else unread("has no passage that matches the query")
 
 
 def _snippet(hit: Snippet, page: Page, number: int | None, text: str) -> Snippet:

@@ -1,9 +1,12 @@
 """How many pages, and how many passages of each, a search returns."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.types import Snippet
+
+_SHARED = 12  # characters at the beginning of a passage that show whether it goes on from the one before it
 
 
 def paged(
@@ -50,3 +53,37 @@ def best_passages(ranked: Iterable[Snippet], k: int, passages: int) -> tuple[Sni
             if len(chosen) >= k * passages:
                 break
     return tuple(chosen)
+
+
+def _beside(position: int, snippets: Sequence[Snippet]) -> list[int]:
+    """The passages after and before one, where they have its end, or it has theirs."""
+    pairs = ((position, position + 1, position + 1), (position - 1, position, position - 1))
+    return [
+        at
+        for first, second, at in pairs
+        if 0 <= at < len(snippets)
+        and snippets[first].url == snippets[second].url
+        and snippets[second].text[:_SHARED] in snippets[first].text
+    ]
+
+
+def best_windows(ranked: Iterable[int], snippets: Sequence[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
+    """Passages of the first documents, the best one of each with those beside it, where an answer goes on.
+
+    Args:
+        ranked: positions, best first; may be lazy, and is consumed only as far as needed.
+        snippets: all passages, those of a document in its order, as ``overlapping`` of ``documents/chunks`` makes them.
+        passages: maximum number of a document; what the best one's neighbours leave is filled in rank order.
+    """
+    found: dict[str, list[int]] = {}
+    for position in ranked:
+        of_page = found.setdefault(snippets[position].url, []) if len(found) < k else found.get(snippets[position].url)
+        if of_page is None or len(of_page) >= passages:
+            continue
+        if position not in of_page:
+            of_page.append(position)
+        if len(of_page) == 1:
+            of_page += _beside(position, snippets)[: passages - 1]
+        if len(found) == k and all(len(own) >= passages for own in found.values()):
+            break
+    return tuple(snippets[at] for rank in zip_longest(*found.values()) for at in rank if at is not None)

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.chunks import chunks, count_words, punctuated_blocks, token_chunks
+from storm_pipeline.documents.chunks import (
+    MOST_SHARED,
+    chunks,
+    count_words,
+    overlapping,
+    punctuated_blocks,
+    token_chunks,
+)
+from storm_pipeline.references.joining import joined
+from storm_pipeline.types import Snippet
 
 PROSE = st.lists(
     st.sampled_from(
@@ -196,3 +205,20 @@ def test_degenerate_texts_are_measured_in_bounded_work(text: str) -> None:
 
     token_chunks(text, 256, count)
     assert measured < 20 * len(text)
+
+
+@given(st.lists(st.lists(st.integers(0, 10**6), min_size=1, max_size=40), min_size=1, max_size=30), st.integers(20, 60))
+def test_overlapping_passages_are_joined_to_the_text_again(sentences: list[list[int]], limit: int) -> None:
+    numbers = iter(range(10**6))
+    text = " ".join(" ".join(f"w{next(numbers)}" for _ in own) + "." for own in sentences)
+    passages = list(overlapping(chunks(text, limit)))
+    assert all(count_words(one) <= limit + MOST_SHARED for one in passages)
+    found = joined([Snippet("https://a.org", "", one) for one in reversed(passages)])
+    assert [piece.text for piece in found] == [text]
+
+
+@pytest.mark.parametrize("text", ["", "Word", "一" * 400, "Short. " * 300])
+def test_overlapping_takes_any_text(text: str) -> None:
+    passages = list(overlapping(chunks(text, 50)))
+    assert len(passages) == len(chunks(text, 50))
+    assert all(own.endswith(part) for own, part in zip(passages, chunks(text, 50), strict=True))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from storm_pipeline.documents.chunks import chunks, punctuated_blocks
+from storm_pipeline.documents.chunks import chunks, overlapping, punctuated_blocks
 from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.kept import KeptDocuments
 from storm_pipeline.documents.plain import plain_text
@@ -13,7 +13,7 @@ from storm_pipeline.errors import CorpusError
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.search.own_records import with_crossref
-from storm_pipeline.search.paging import best_passages
+from storm_pipeline.search.paging import best_windows
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
@@ -35,7 +35,7 @@ def open_engine(argument: str, config: EngineConfig) -> "CorpusSearch":
 
 
 class CorpusSearch:
-    """Searches a file or folder of documents, cut into passages of about 100 to 150 words.
+    """Searches a file or folder of documents, cut into passages of about 100 to 150 words, each behind the last sentence before it.
 
     A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or a folder
     of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, subfolders included.
@@ -86,9 +86,9 @@ class CorpusSearch:
         return self._problems
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Passages, the best first, of up to ``k`` documents (URLs): ``passages`` of each, or ``k`` in all if more."""
-        ranked = (self._snippets[match.position] for match in self._index.search(query))
-        return best_passages(ranked, k, max(self._passages, k // self._documents))
+        """Passages of up to ``k`` documents (URLs), the best of each first: ``passages``, or ``k`` in all if more."""
+        ranked = (match.position for match in self._index.search(query))
+        return best_windows(ranked, self._snippets, k, max(self._passages, k // self._documents))
 
 
 def _snippets(document: Document, limit: int) -> list[Snippet]:
@@ -110,6 +110,6 @@ def _snippets(document: Document, limit: int) -> list[Snippet]:
             work=record.work if record != UNKNOWN else None,
         )
         for page, text in document.pages
-        for passage in chunks(punctuated_blocks(text), limit)
+        for passage in overlapping(chunks(punctuated_blocks(text), limit))
         if (plain := plain_text(passage))
     ]

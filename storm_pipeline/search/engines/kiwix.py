@@ -6,11 +6,11 @@ It uses libzim, which is licensed under the GPL, version 3 or later; see :mod:`s
 from collections.abc import Sequence
 from pathlib import Path
 
-from storm_pipeline.documents.chunks import chunks, punctuated_blocks
+from storm_pipeline.documents.chunks import chunks, overlapping, punctuated_blocks
 from storm_pipeline.documents.plain import one_line, plain_text
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
-from storm_pipeline.search.paging import best_passages
+from storm_pipeline.search.paging import best_windows
 from storm_pipeline.search.zim import ZimFile
 from storm_pipeline.types import Snippet
 
@@ -49,12 +49,12 @@ class KiwixSearch:
         snippets = [
             Snippet(article.url, article.title, plain, engine=self.name)
             for article in self._file.find(query, k)
-            for passage in chunks(punctuated_blocks(article.text()), self._limit)
+            for passage in overlapping(chunks(punctuated_blocks(article.text()), self._limit))
             if (plain := plain_text(passage))
         ]
         # No floor: the articles were selected by these words, so the words are common among the passages.
         index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in snippets), floor=0.0)
-        return best_passages((snippets[match.position] for match in index.search(query)), k, self._passages)
+        return best_windows((match.position for match in index.search(query)), snippets, k, self._passages)
 
     @property
     def contents(self) -> ZimFile:

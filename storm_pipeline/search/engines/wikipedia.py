@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.documents.chunks import chunks
+from storm_pipeline.documents.chunks import chunks, overlapping
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.net.gates import Rate
@@ -15,6 +15,7 @@ from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions
+from storm_pipeline.search.paging import best_windows
 from storm_pipeline.search.queries import bare_words, topic_words, with_all_or_any
 from storm_pipeline.types import Snippet
 
@@ -167,18 +168,16 @@ def _cut(article: _Article, text: str) -> Iterator[_Passage]:
     """The passages of an article, none of which crosses a heading."""
     pieces = ["", *_HEADING.split(text)]  # heading, text, heading, text …
     for heading, section in zip(map(plain_text, pieces[::2]), pieces[1::2], strict=True):
-        for plain in filter(None, map(plain_text, chunks(section))):
+        for plain in filter(None, map(plain_text, overlapping(chunks(section)))):
             yield heading, Snippet(article.url, article.title, plain, engine=WikipediaSearch.name)
 
 
 def _best_matching(articles: Sequence[Sequence[_Passage]], query: str, limit: int) -> Iterator[Snippet]:
-    """Up to ``limit`` passages of each article, best match first; articles keep their order."""
+    """Up to ``limit`` passages of each article, best match and what is beside it first; articles keep their order."""
     places = [(number, passage) for number, passages in enumerate(articles) for passage in passages]
     index = LexicalIndex((((heading, 1), (snippet.text, 1)) for _, (heading, snippet) in places), floor=0.0)
-    chosen: list[list[Snippet]] = [[] for _ in articles]
-    for match in index.search(query):
-        number, (_, snippet) = places[match.position]
-        if len(chosen[number]) < limit:
-            chosen[number].append(snippet)
-    for passages, best in zip(articles, chosen, strict=True):
+    ranked = [match.position for match in index.search(query)]
+    snippets = [snippet for _, (_, snippet) in places]
+    for number, passages in enumerate(articles):
+        best = best_windows((at for at in ranked if places[at][0] == number), snippets, 1, limit)
         yield from best or [snippet for _, snippet in passages[:1]]
