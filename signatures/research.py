@@ -15,7 +15,7 @@ class FindRelatedTopics(dspy.Signature):
 
     topic: str = dspy.InputField()
     related_topics: Annotated[list[str], Field(min_length=1, max_length=8)] = dspy.OutputField(
-        desc="[titles, most useful first]"
+        desc="[at most eight titles, most useful first]"
     )
 
 

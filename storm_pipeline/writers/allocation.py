@@ -132,10 +132,10 @@ def _shares(
         ids = {c.snippet_id for passage in shown for c in passage.citations()}
         others = [f for in_section in findings for f in in_section if f not in own]
         related = [finding for finding in others if any(c.snippet_id in ids for c in finding.citations)]
-        names = dict.fromkeys(name for finding in own for name in persons_in(finding.text))
-        introduced = tuple(name for name in names if name in named and name not in outline.topic)
+        texts = [*(finding.text for finding in own), *(passage.text for passage in shown)]
+        introduced = tuple(n for n in named if n not in outline.topic and any(n in text for text in texts))
         shares.append(PassageEvidence(heading, shown, (*own, *related), len(own), introduced=introduced))
-        named |= names
+        named |= dict.fromkeys(name for finding in own for name in persons_in(finding.text))
     return shares
 
 

@@ -29,9 +29,9 @@ from storm_pipeline.writers.passage_prompts import (
 )
 
 _PLAIN_DATA = (
-    "of a work or a product, one heading under the first for the plain data that readers look up (kind, makers, "
-    "language, length, size, other names); of an event, date, place, parties and outcome in the first; no section that "
-    "tells again what another one tells"
+    "of a work or a product, the first section has a subheading for the plain data that readers look up (kind, makers, "
+    "language, length, size, other names); of an event, it has date, place, parties and outcome; no overview, which "
+    "the article's opening is, and no section that tells again what another one tells"
 )
 _NEW_HEADINGS = 1  # subheadings that a revision may add to a section
 _NOTHING = "none"  # the reply of a revision that changes nothing

@@ -35,7 +35,7 @@ def open_engine(argument: str, config: EngineConfig) -> "CorpusSearch":
 
 
 class CorpusSearch:
-    """Searches a file or folder of documents, cut into passages of about 100 to 150 words, each behind the last sentence before it.
+    """Searches a file or folder of documents, cut into passages of about 100 to 150 words.
 
     A path is JSON lines of ``{"url", "title", "text"}`` (and ``published``, ``page``), a single document, or a folder
     of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, subfolders included.
