@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 from contexts import Told, run
 from hypothesis import given, settings
@@ -116,6 +117,15 @@ def test_a_finding_stands_where_the_model_places_it_and_its_passages_come_along(
     evidence, _ = allocated(OUTLINE, [interview(wells, camels)], places=places)
     assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[], [camels.text], [], [wells.text]]
     assert page("Wells", 1).id in evidence.sections[3].snippet_ids()
+
+
+def test_whom_an_earlier_section_introduces_is_known_by_findings_and_by_passages() -> None:
+    dug = said(page("Wells", 1), text="The wells of the Silk Road were dug for the judge Anna Moskwa.")
+    camels = replace(page("Camels", 1), text=page("Camels", 1).text.replace(".", ", said Anna Moskwa.", 1))
+    fed = said(camels, text="Camels of the Silk Road ate barley at the inns.")
+    places = [Place(section=1, findings=[1]), Place(section=3, findings=[2])]
+    evidence, _ = allocated(OUTLINE, [interview(dug, fed)], pages=(*PAGES[:4], camels), places=places)
+    assert [evidence.sections[i].introduced for i in (0, 2)] == [(), ("Anna Moskwa",)]
 
 
 def test_a_finding_under_an_empty_heading_is_placed_there_and_not_left_out() -> None:

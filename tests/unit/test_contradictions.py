@@ -50,6 +50,18 @@ def test_years_and_what_happened_elsewhere_or_in_another_year_contradict_nothing
     assert contradictions([Sentence(one), Sentence(other)], "Karting", "en") == []
 
 
+def test_what_is_told_in_one_breath_and_series_contradict_nothing() -> None:
+    quarters = [
+        "In the first quarter the Giants scored 3 points at Lambeau Field.",
+        "In the next quarter the Giants scored 6 points at Lambeau Field.",
+    ]
+    assert contradictions([Sentence(text) for text in quarters], "NFC final", "en") == []
+    kicks = [f"A kick of the Giants at Lambeau Field went {number} yards." for number in (36, 43, 47, 50)]
+    apart = [Sentence(text) for kick in kicks for text in (kick, "The crowd was loud.")]
+    assert contradictions(apart, "NFC final", "en") == []
+    assert contradictions(apart[:3], "NFC final", "en") == [(0, 2, "36 yards", "43 yards")]
+
+
 def test_a_turn_sees_what_the_others_asked_in_the_turn_before() -> None:
     asked, seen = Asked(), []
     waiting = threading.Thread(target=lambda: seen.append(asked.by_others("a", 0)), daemon=True)

@@ -100,6 +100,23 @@ def test_what_one_source_counts_again_and_again_hides_no_other_difference() -> N
     assert sides(table, FEW, MANY) == [[("46 votes", 1), ("52 votes", 1)]]
 
 
+def test_a_source_with_several_of_the_numbers_counts_several_things() -> None:
+    games = Snippet(
+        "https://games.org/",
+        "Cold games",
+        "The game at Lambeau Field in Green Bay was played at 13 degrees and a strong wind. "
+        "The game at Lambeau Field in Green Bay was played at 4 degrees and a strong wind.",
+    )
+    final = Snippet(
+        "https://final.org/",
+        "Final",
+        "The game at Lambeau Field in Green Bay was played at 1 degree and a strong wind.",
+    )
+    assert sides(games, final) == []
+    alone = replace(games, text=games.text.partition("wind. ")[2])
+    assert sides(alone, final) == [[("4 degrees", 1), ("1 degree", 1)]]
+
+
 def test_dates_of_one_event_differ_and_those_of_two_do_not() -> None:
     built = "The Orrin Dam was finished by two crews of workers in {} after a flood."
     one, other = (Snippet(f"https://{n}.org/", n, built.format(year)) for n, year in (("a", "1931"), ("b", "1936")))
