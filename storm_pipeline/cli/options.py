@@ -19,18 +19,7 @@ if TYPE_CHECKING:
 
 _PANELS = {"lm": "Language models", "perspectives": "Research", "embedder": "Writing", "out": "Folders"}
 """Field → heading of the help text for that field and those after it."""
-_COMMON = (
-    "lm",
-    "search",
-    "depth",
-    "length",
-    "perspectives",
-    "style",
-    "article_language",
-    "source_policy",
-    "max_cost",
-    "out",
-)
+_COMMON = tuple("lm search depth length perspectives style article_language source_policy max_cost out".split())
 """Settings that most people change, which the help lists first."""
 
 _ALL = "storm_pipeline.all_settings"  # key of a context's ``meta`` that is set while the help shows all settings

@@ -13,6 +13,7 @@ from storm_pipeline.configuration.addresses import filled_in
 from storm_pipeline.configuration.providers import provider_with_key
 from storm_pipeline.documents.inventory import take_inventory
 from storm_pipeline.errors import SettingsError, StormError
+from storm_pipeline.files import table_beside
 from storm_pipeline.models.keys import endpoint_of, key_use
 from storm_pipeline.retrieval.embedder import is_here
 from storm_pipeline.search.registry import answers, choose, engines, require_engine_keys, split_specs
@@ -20,16 +21,7 @@ from storm_pipeline.settings import Settings, is_embedded
 
 State = Literal["ok", "missing", "note"]
 _SHOWN_PROBLEMS = 5
-_EXTRAS = {
-    "local": ("xllamacpp", "the embedded model"),
-    "search": ("ddgs", "search by DuckDuckGo"),
-    "zim": ("libzim", "offline Wikipedia"),
-    "qdrant": ("qdrant_client", "a vector database"),
-    "csl": ("citeproc", "citation styles of exports"),
-    "pdf": ("weasyprint", "PDF without Chromium"),
-    "ocr": ("ocrmypdf", "text recognition of scans"),
-    "eval": ("scipy", "experiments and metrics"),
-}
+_EXTRAS: dict[str, list[str]] = table_beside(__file__)
 """Extra → a module of it, and what it is for."""
 
 

@@ -3,7 +3,7 @@
 import inspect
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, product, repeat, zip_longest
 from random import Random
@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from storm_pipeline.estimate.scenarios import Scenario
+from storm_pipeline.files import table_beside
 from storm_pipeline.signatures.shapes import Place
 
 _SYLLABLES = tuple(map("".join, product("bdfgklmnprtv", "aou")))
@@ -74,26 +75,12 @@ class TypicalReply:
     paraphrases: bool = True  # whether a text paraphrases what the prompt shows
 
 
-DEFAULT_REPLY = TypicalReply()
-TYPICAL_REPLIES: Mapping[str, TypicalReply] = {
-    "related": TypicalReply(3, items=5),
-    "perspectives": TypicalReply(8),
-    "question": TypicalReply(20, paraphrases=False),
-    "plain_question": TypicalReply(20, paraphrases=False),
-    "questions": TypicalReply(20),
-    "open_questions": TypicalReply(20, items=6),
-    "queries": TypicalReply(5),
-    "passage_answer": TypicalReply(120),
-    "draft": TypicalReply(3, items=6),
-    "refine": TypicalReply(3, items=6),
-    "plan": TypicalReply(3, items=6),
-    "memory": TypicalReply(paraphrases=False),
-    "heading": TypicalReply(4, paraphrases=False),
-    "edit": TypicalReply(10, items=6),
-    "OutlineText": TypicalReply(30, items=4),
-}
-"""Field of :class:`storm_pipeline.models.programs.Programs`, or a signature that several of them ask by → its usual
-reply, measured on runs of our own."""
+_TYPICAL = {name: TypicalReply(**fields) for name, fields in table_beside(__file__).items()}
+
+
+def typical_reply(signature: type[dspy.Signature], program: str) -> TypicalReply:
+    """The usual reply of a program, by the signature that it asks by where several share that."""
+    return _TYPICAL.get(signature.__name__) or _TYPICAL.get(program, TypicalReply())
 
 
 class MadeUpReply:

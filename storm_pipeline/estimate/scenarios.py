@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from storm_pipeline.files import table_beside
+
 
 @dataclass(frozen=True)
 class Scenario:
@@ -31,33 +33,6 @@ class Scenario:
     words: int = 22  # words per sentence, >= 6
 
 
-SHORT = Scenario(
-    settings={"turns": 1, "queries": 1, "max_sections": 1, "rounds": 1},
-    reply=1 / 3,
-    items="fewest",
-    copied=0.0,
-    remarks=0.0,
-    alike=0.0,
-    headings=0,
-    found=0.3,
-    new=0.3,
-    named=1.0,
-    snippets=1,
-    sentences=2,
-    words=14,
-)
+_TABLE = table_beside(__file__)
 USUAL = Scenario()
-LONG = Scenario(
-    reply=2.0,
-    items="twice",
-    copied=0.3,
-    remarks=1.0,
-    alike=1.0,
-    headings=14,
-    named=1.0,
-    snippets=6,
-    sentences=4,
-    words=30,
-)
-POOR = Scenario(items="twice", copied=0.0, alike=0.0, new=0.02, named=0.3, snippets=1, sentences=1)
-"""Sections lack facts, so that further searches are made for them."""
+SHORT, LONG, POOR = (Scenario(**_TABLE[name]) for name in ("short", "long", "poor"))

@@ -12,13 +12,7 @@ import dspy
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
 from storm_pipeline.errors import StormError
-from storm_pipeline.estimate.made_up_replies import (
-    DEFAULT_REPLY,
-    SUBJECTS,
-    TYPICAL_REPLIES,
-    MadeUpReply,
-    SeededRandom,
-)
+from storm_pipeline.estimate.made_up_replies import SUBJECTS, MadeUpReply, SeededRandom, typical_reply
 from storm_pipeline.estimate.scenarios import Scenario
 from storm_pipeline.estimate.tokens import count_tokens
 from storm_pipeline.models.model_objects import Model, StatelessLM
@@ -90,7 +84,7 @@ class _MadeUpModel:
         """Reply to a request of one of the programs, identified by its instructions."""
         system, *messages = str(request.system), *(message.text or "" for message in request.messages)
         program, signature = self._by_instructions[system]
-        typical = TYPICAL_REPLIES.get(signature.__name__) or TYPICAL_REPLIES.get(program, DEFAULT_REPLY)
+        typical = typical_reply(signature, program)
         reply = str(MadeUpReply(signature, messages[-1], typical, self.scenario, request.config.seed))
         max_tokens = request.config.max_tokens
         self.calls.append(Call(self.stage(), self.role, program, (system, *messages), reply, max_tokens))
