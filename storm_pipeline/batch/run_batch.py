@@ -139,9 +139,7 @@ class Batch(AbstractContextManager["Batch"]):
             folder: the batch's folder.
             settings: those set explicitly override the settings of the batch and of its topics.
             at_once: articles written concurrently; default: as before.
-            accept_damage: as for the class.
-            sinks: as for the class.
-            open_storm: as for the class.
+            accept_damage, sinks, open_storm: as for the class.
 
         Raises:
             UntrustedError: another's batch names models, addresses or the like, which ``settings`` do not override.

@@ -24,16 +24,12 @@ _VALUE_SEPARATOR = "|"  # occurs neither in URLs nor in titles of wiki pages
 
 @dataclass(frozen=True)
 class TopicRequest:
-    """A topic to write about, with its own settings.
+    """A topic to write about, with its own settings."""
 
-    Attributes:
-        topic: topic of the article, as for :meth:`storm_pipeline.storm.Storm.write`.
-        settings: fields of :class:`storm_pipeline.settings.Settings` that differ from the batch's.
-        place: where it was read, such as ``topics.csv, line 3``; ignored when requests are compared.
-    """
-
-    topic: str
+    topic: str  # topic of the article, as for :meth:`storm_pipeline.storm.Storm.write`
+    # fields of :class:`storm_pipeline.settings.Settings` that differ from the batch's
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    # where it was read, such as ``topics.csv, line 3``; ignored when requests are compared
     place: str = field(default="", compare=False)
 
     def plain(self) -> "TopicRequest":

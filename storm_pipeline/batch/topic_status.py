@@ -13,57 +13,33 @@ State = Literal["written", "running", "failed", "stopped", "waiting"]
 
 @dataclass(frozen=True)
 class TopicStatus:
-    """The status of one topic of a batch, with its usage over all sessions.
+    """The status of one topic of a batch, with its usage over all sessions."""
 
-    Attributes:
-        number: position in the batch, from 1.
-        request: topic and settings.
-        state: ``running`` also if its process was killed; ``stopped`` if the user stopped it.
-        folder: name of its run's folder inside the batch's folder; empty if it has none yet.
-        error: why it failed, in one sentence; empty if it did not.
-        calls: replies received.
-        tokens_in: prompt tokens.
-        tokens_out: completion tokens.
-        cost: US dollars; None if a price is unknown.
-        seconds: wall time.
-        sections: first-level sections of the article.
-        words: words of the article, its lead included.
-        references: sources that the article cites.
-    """
-
-    number: int
-    request: TopicRequest
-    state: State = "waiting"
-    folder: str = ""
-    error: str = ""
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost: float | None = 0.0
-    seconds: float = 0.0
-    sections: int = 0
-    words: int = 0
-    references: int = 0
+    number: int  # position in the batch, from 1
+    request: TopicRequest  # topic and settings
+    state: State = "waiting"  # ``running`` also if its process was killed; ``stopped`` if the user stopped it
+    folder: str = ""  # name of its run's folder inside the batch's folder; empty if it has none yet
+    error: str = ""  # why it failed, in one sentence; empty if it did not
+    calls: int = 0  # replies received
+    tokens_in: int = 0  # prompt tokens
+    tokens_out: int = 0  # completion tokens
+    cost: float | None = 0.0  # US dollars; None if a price is unknown
+    seconds: float = 0.0  # wall time
+    sections: int = 0  # first-level sections of the article
+    words: int = 0  # words of the article, its lead included
+    references: int = 0  # sources that the article cites
 
 
 @dataclass(frozen=True)
 class BatchReport:
-    """The result of a batch that has ended or was stopped.
+    """The result of a batch that has ended or was stopped."""
 
-    Attributes:
-        folder: the batch's folder, for :func:`storm_pipeline.batch.resume_batch`.
-        rows: one per topic, in order.
-        stopped: whether the user stopped it.
-        repeated: number of duplicate requests dropped.
-        seconds: wall time of this session.
-        refused: errors of endpoints that refused their key; topics with the same models and key still wait.
-    """
-
-    folder: Path
-    rows: tuple[TopicStatus, ...]
-    stopped: bool
-    repeated: int
-    seconds: float
+    folder: Path  # the batch's folder, for :func:`storm_pipeline.batch.resume_batch`
+    rows: tuple[TopicStatus, ...]  # one per topic, in order
+    stopped: bool  # whether the user stopped it
+    repeated: int  # number of duplicate requests dropped
+    seconds: float  # wall time of this session
+    # errors of endpoints that refused their key; topics with the same models and key still wait
     refused: tuple[str, ...] = ()
 
     @property

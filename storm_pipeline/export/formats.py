@@ -16,19 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ArticleFormat:
-    """A format of articles.
+    """A format of articles."""
 
-    Attributes:
-        name: how it is chosen.
-        suffix: what its files end with, the dot included.
-        media_type: as the Internet knows it.
-        about: what it is, in a few words.
-    """
-
-    name: str
-    suffix: str
-    media_type: str
-    about: str
+    name: str  # how it is chosen
+    suffix: str  # what its files end with, the dot included
+    media_type: str  # as the Internet knows it
+    about: str  # what it is, in a few words
 
     @property
     def is_text(self) -> bool:
@@ -70,11 +63,7 @@ FORMATS = {known.name: known for known in _ALL}
 
 
 def export_format(name: str) -> ArticleFormat:
-    """The format of a name.
-
-    Raises:
-        SettingsError: there is none; names those there are.
-    """
+    """The format of a name. Raises SettingsError: there is none; names those there are."""
     found = FORMATS.get(name.strip().lower())
     if found is None:
         raise SettingsError(f"no export format is called {name!r}; choose from: {', '.join(FORMATS)}")
@@ -129,8 +118,7 @@ def write(
         article: what to write.
         name: of the format, one of :data:`FORMATS` or :data:`TEXTS`.
         path: the file.
-        citation_style: as for :func:`export`.
-        notes: as for :func:`export`.
+        citation_style, notes: as for :func:`export`.
 
     Raises:
         RunError: the file cannot be written.

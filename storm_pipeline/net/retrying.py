@@ -37,15 +37,11 @@ class Patience:
 
 
 class TransientError(SearchError):
-    """An attempt failed for a transient reason; a plain SearchError once retries are exhausted.
-
-    Attributes:
-        retry_after: seconds to wait, from ``Retry-After``; None if the server gave none.
-    """
+    """An attempt failed for a transient reason; a plain SearchError once retries are exhausted."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
-        self.retry_after = retry_after
+        self.retry_after = retry_after  # seconds to wait, from ``Retry-After``; None if the server gave none
 
 
 @contextmanager
