@@ -29,7 +29,6 @@ _IN_ITS_LANGUAGE = (
     "where the topic belongs to a place whose people write in another language, one of the queries in that language"
 )
 _TITLES = 6
-_BEGINNING = 2  # sentences of an answer that say what the topic is
 _FIRST_TRIES = 3  # attempts at the first question: small models may end the interview before asking anything
 
 
@@ -62,8 +61,7 @@ def converse(
                 if asked is not None:
                     asked.add(piece, question)
                 known = {snippet.id for turn in turns for snippet in turn.snippets}
-                told = turns if deeper else ()
-                turns.append(look_up(ctx, topic, question, known=known, told=told, deeper=deeper))
+                turns.append(look_up(ctx, topic, question, known=known, deeper=deeper))
             except ModelError as error:
                 ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}", error)
                 break
@@ -121,7 +119,6 @@ def look_up(
     *,
     known: Collection[str] = frozenset(),
     stored: Sequence[Snippet] = (),
-    told: Sequence[Turn] = (),
     deeper: bool = False,
 ) -> Turn:
     """A question with its queries, search results and answer. Raises ModelError: the model fails.
@@ -129,16 +126,12 @@ def look_up(
     Args:
         known: ids of snippets that are not shown again.
         stored: snippets found earlier that may answer it, shown in turn with the search results.
-        told: earlier turns; whoever writes the queries sees how the first answer begins, since a topic's name alone may
-            be that of others too. Not in the paper.
         deeper: whether the search is repeated for twice as many results if half of those found are known. Not in the
             paper.
     """
     number = ctx.settings.queries
-    is_capable = not ctx.settings.writes_by_sentence
-    also = _IN_ITS_LANGUAGE if number > 1 and is_capable else ""
-    about = ctx.about(topic) + (_begun(told) if is_capable else "")
-    reply = ctx.ask("expert", ctx.programs.queries, topic=about, also=also, question=question, number=number)
+    also = _IN_ITS_LANGUAGE if number > 1 and not ctx.settings.writes_by_sentence else ""
+    reply = ctx.ask("expert", ctx.programs.queries, topic=ctx.about(topic), also=also, question=question, number=number)
     named = (_on_subject(ctx, query) for query in map(" ".join, map(str.split, reply.queries)) if query)
     queries = tuple(dict.fromkeys(named))[:number]
     found = search_all(ctx, queries or (question,))
@@ -149,12 +142,6 @@ def look_up(
     ranked = (snippet for rank in zip_longest(new, stored) for snippet in rank if snippet is not None)
     answer = ctx.writer.answer(ctx, topic, question, tuple(dict.fromkeys(ranked)))
     return Turn(question, queries, answer.sentences, answer.shown)
-
-
-def _begun(told: Sequence[Turn]) -> str:
-    """The first sentences that were found on the topic."""
-    first = next((turn.answer for turn in told if turn.answer), ())
-    return "\nFound on it: " + " ".join(one.text for one in first[:_BEGINNING]) if first else ""
 
 
 def _on_subject(ctx: RunContext, query: str) -> str:

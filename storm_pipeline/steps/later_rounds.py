@@ -101,11 +101,8 @@ def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections,
                 question: (*_asked_for(question, shown, index), *near)
                 for question, near in zip(questions, ctx.store.search(questions, _STORED), strict=True)
             }
-            told = [turn for conversation in written.conversations for turn in conversation.turns]
             turns = parallel_map(
-                lambda question: look_up(
-                    ctx, topic, question, known=cited, stored=stored[question], told=told, deeper=True
-                ),
+                lambda question: look_up(ctx, topic, question, known=cited, stored=stored[question], deeper=True),
                 questions,
                 workers=_QUESTIONS,
             )

@@ -105,10 +105,3 @@ def test_an_unusable_revision_leaves_the_section_as_it_was(tmp_path: Path) -> No
     assert kept
     assert not any("left out" in problem.detail for problem in article.report.problems)
     assert markers_resolve(article)
-
-
-def test_queries_of_a_later_round_know_what_the_topic_is(tmp_path: Path) -> None:
-    _, server = written(tmp_path)
-    first, *_, last = server.of("WriteQueries")
-    assert "Found on it: Silk went from Chang'an to Antioch on the Silk Road." in last.user
-    assert "Found on it" not in first.user
