@@ -69,8 +69,10 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
 
 
 def _note(reference: Reference) -> str:
-    where = "" if reference.link else reference.address
-    return where or (f"Accessed {reference.accessed}" if reference.accessed else "")
+    """When an address was opened; of a source without one that can be opened, where it is."""
+    if not reference.link:
+        return reference.address
+    return f"Accessed {reference.accessed}" if reference.accessed else ""
 
 
 def _name(name: Name) -> str:

@@ -112,6 +112,13 @@ def test_an_address_with_markup_is_read_back(name: str) -> None:
     assert DOCUMENTS[name](export(article, name)) == expected(article, name)
 
 
+def test_a_source_without_an_address_was_never_opened() -> None:
+    snippet = Snippet("", "A", "It is.", accessed="2026-11-22")
+    source = Source(snippet.source_id, "", "A", (snippet,))
+    article = Article("A", (Paragraph((Sentence("It is.", (Citation(source.id, snippet.id),)),)),), sources=(source,))
+    assert LISTS["bibtex"](export(article, "bibtex")) == [("It is.", ("",))]
+
+
 @pytest.mark.parametrize("name", LISTS)
 @settings(max_examples=40, deadline=None)
 @given(article=articles())
