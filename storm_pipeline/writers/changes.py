@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from storm_pipeline.identity import normalised_text
 from storm_pipeline.references.grounding import Claim
 from storm_pipeline.types import Paragraph, Section, Sentence
 from storm_pipeline.writers.drafts import Block, Draft, is_deletion, read_draft
@@ -34,7 +35,7 @@ def read_changes(
     section that it follows in the reply, as when a writer repeats the section; what stands there already changes
     nothing. ``shown`` and ``names`` as in :func:`storm_pipeline.writers.drafts.read_draft`.
     """
-    stands = {_key(sentence.text): number for number, sentence in enumerate(section.sentences(), 1)}
+    stands = {normalised_text(sentence.text): number for number, sentence in enumerate(section.sentences(), 1)}
     at = len(stands)
     changes: list[Change] = []
     below: list[Block] = []
@@ -53,8 +54,9 @@ def read_changes(
             changes.append(Change(int(found[2]), is_replacement=not found[1], claims=first))
         elif not found:
             for claim in first:
-                at = stands.get(_key(claim.text), at)
-                if _key(claim.text) not in stands:
+                if number := stands.get(normalised_text(claim.text)):
+                    at = number
+                else:
                     changes.append(Change(at, claims=(claim,)))
     blocks = (*(Block("", (change.claims,)) for change in changes), *below)
     broken_off = next((one.broken_off for one in reversed(read) if one.broken_off), "")
@@ -102,7 +104,3 @@ def changed(section: Section, changes: Sequence[Change], kept: Iterable[Section]
         return Section(own.heading, paragraphs, tuple(map(edited, own.subsections)))
 
     return edited(section)
-
-
-def _key(text: str) -> str:
-    return " ".join(text.casefold().split())

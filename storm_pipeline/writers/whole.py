@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import count
+from typing import Self
 
 from storm_pipeline.languages import count_words
 from storm_pipeline.models.programs import Program
@@ -78,7 +78,7 @@ class WholeWriter:
 def _section(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
     inputs = section_inputs(ctx, outline, evidence)
     known = (outline.topic, *evidence.heading.titles())
-    asked = _Asked(ctx, ctx.programs.section, inputs, evidence, where=evidence.heading.title, known=known)
+    asked = _Asked.of(ctx, ctx.programs.section, inputs, evidence, where=evidence.heading.title, known=known)
     return _as_section(evidence.heading, asked.written())
 
 
@@ -96,11 +96,12 @@ def _revised(
         "passages": numbered_passages(new.passages, _told_anew(new)),
         "written": with_markers(section, new.passages, count(1)),
     }
-    asked = _Asked(ctx, ctx.programs.revise, inputs, new, new.heading.title, (outline.topic, *new.heading.titles()))
+    known = (outline.topic, *new.heading.titles())
+    asked = _Asked.of(ctx, ctx.programs.revise, inputs, new, where=new.heading.title, known=known)
     reply = asked.reply()
     if reply.strip(" .\n").casefold() == _NOTHING:
         return section
-    changes, draft = read_changes(reply, len(new.passages), section, ctx.settings.article_language, asked.known)
+    changes, draft = read_changes(reply, len(new.passages), section, ctx.settings.article_language, known)
     blocks = asked.checked(draft)
     edited = changed(section, changes, blocks[: len(changes)])
     parts = {own.heading: own for own in (Section("", edited.paragraphs), *edited.subsections)}
@@ -135,7 +136,7 @@ def _undivided(
         "passages": numbered_passages(evidence.passages),
         "interviews": conversations_with_markers(conversations, evidence.passages),
     }
-    blocks = _Asked(ctx, ctx.programs.article, inputs, evidence, where=topic, known=(topic,)).written()
+    blocks = _Asked.of(ctx, ctx.programs.article, inputs, evidence, where=topic, known=(topic,)).written()
     return Section(UNTITLED, blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 
@@ -161,38 +162,43 @@ class _Asked:
     evidence: PassageEvidence
     where: str  # name of the text in the record
     known: tuple[str, ...]  # topic and headings
+    differing: Differing  # on what the passages differ, which the inputs tell
 
-    @cached_property
-    def _differing(self) -> Differing:
-        """On what the passages differ."""
-        shown, language = self.evidence.passages, self.ctx.settings.article_language
-        differing = Differing.among(shown, " ".join(self.known), language)
-        self.ctx.differing.extend(tuple(side for side, _ in thing) for thing in differing.things)
-        return differing
-
-    @cached_property
-    def _all_inputs(self) -> dict[str, object]:
-        told = "interviews" if "interviews" in self.inputs else "findings"
-        if lines := self._differing.lines():
-            return {**self.inputs, told: f"{self.inputs[told]}\n{lines}".strip()}
-        return self.inputs
+    @classmethod
+    def of(
+        cls,
+        ctx: RunContext,
+        program: Program,
+        inputs: dict[str, object],
+        evidence: PassageEvidence,
+        *,
+        where: str,
+        known: tuple[str, ...],
+    ) -> Self:
+        """Tell the writer, and note for the run, on what the passages differ."""
+        differing = Differing.among(evidence.passages, " ".join(known), ctx.settings.article_language)
+        ctx.differing.extend(tuple(side for side, _ in thing) for thing in differing.things)
+        if lines := differing.lines():
+            told = "interviews" if "interviews" in inputs else "findings"
+            inputs = {**inputs, told: f"{inputs[told]}\n{lines}".strip()}
+        return cls(ctx, program, inputs, evidence, where, known, differing)
 
     def reply(self) -> str:
         """Raises ModelError: the model fails."""
-        return str(self.ctx.ask("writer", self.program, **self._all_inputs, remarks="").text)
+        return str(self.ctx.ask("writer", self.program, **self.inputs, remarks="").text)
 
     def checked(self, draft: Draft) -> list[Section]:
         """The draft's blocks; unsupported sentences were sent back once, with their passages."""
         return checked_draft(
             self.ctx,
             self.program,
-            self._all_inputs,
+            self.inputs,
             draft,
             self.evidence.passages,
             where=self.where,
             known=self.known,
             findings=self.evidence.findings,
-            differing=self._differing,
+            differing=self.differing,
         )
 
     def written(self) -> list[Section]:
