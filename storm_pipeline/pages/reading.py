@@ -36,10 +36,10 @@ Fetch = Callable[[str], Page]
 
 @dataclass(frozen=True)
 class _IndexedPage:
-    """A page cut into passages, each with its page number, and an index over them."""
+    """A page cut into passages, each with its page number, in order, and an index over them."""
 
     page: Page
-    passages: tuple[tuple[int | None, str], ...]
+    passages: tuple[Snippet, ...]
     index: LexicalIndex
 
 
@@ -114,8 +114,8 @@ class PageReader:
     def _index_page(self, url: str) -> _IndexedPage:
         page = self._fetch(url)
         pieces = [(number, plain_text(piece)) for number, text in page.pages for piece in overlapping(self._cut(text))]
-        passages = tuple(dict.fromkeys((number, text) for number, text in pieces if text))
-        return _IndexedPage(page, passages, LexicalIndex([[(text, 1)] for _, text in passages], floor=0.0))
+        passages = tuple(Snippet(page.url, "", text, page=number) for number, text in dict.fromkeys(pieces) if text)
+        return _IndexedPage(page, passages, LexicalIndex([[(one.text, 1)] for one in passages], floor=0.0))
 
     def _page_result(
         self, query: str, hits: Sequence[Snippet], future: Future[_IndexedPage] | None, deadline: float
@@ -138,20 +138,21 @@ class PageReader:
         except Exception as error:  # noqa: BLE001  (libraries raise anything on damaged pages)
             _log.debug("reading %s failed", url, exc_info=error)
             return unread("could not be read: it is damaged")
-        passages = [_snippet(hits[0], reading.page, number, text) for number, text in reading.passages]
         ranked = (match.position for match in reading.index.search(query))
-        best = best_windows(ranked, passages, 1, self._max_passages)
-        return SearchResult(best, read=(url,)) if best else unread("has no passage that matches the query")
+        best = best_windows(ranked, reading.passages, 1, self._max_passages)
+        if not best:
+            return unread("has no passage that matches the query")
+        return SearchResult(tuple(_snippet(hits[0], reading.page, one) for one in best), read=(url,))
 
 
-def _snippet(hit: Snippet, page: Page, number: int | None, text: str) -> Snippet:
+def _snippet(hit: Snippet, page: Page, passage: Snippet) -> Snippet:
     return replace(
         hit,
         url=page.url,
         title=page.title or hit.title,
-        text=text,
+        text=passage.text,
         published=page.published or hit.published,
-        page=number,
+        page=passage.page,
         origin="page",
         author=page.author or hit.author,
         site=page.site or hit.site,

@@ -24,7 +24,7 @@ from storm_pipeline.sources.policies import Policy, SourcePolicy
 from storm_pipeline.types import Exclusion
 
 _SPECIAL_TOKENS = 2  # tokens that the embedder adds to a text ([CLS] and [SEP])
-_SHARED_TOKENS = 40  # tokens that passages have in common with the one before them
+_SHARED_TOKENS = 40  # tokens of what passages have in common with the one before them (`documents.chunks.overlapping`)
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,8 @@ def _cut_for(embedder: object) -> Callable[[str], list[str]]:
     def cut(text: str) -> list[str]:
         # Evaluated lazily: the attributes of an embedder may load its model.
         if isinstance(embedder, CountsTokens):
-            return token_chunks(text, embedder.longest - _SPECIAL_TOKENS - _SHARED_TOKENS, embedder.count_tokens)
+            room = embedder.longest - _SPECIAL_TOKENS
+            return token_chunks(text, max(room - _SHARED_TOKENS, room // 2), embedder.count_tokens)
         return chunks(text)
 
     return cut

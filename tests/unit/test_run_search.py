@@ -180,6 +180,7 @@ def test_an_embedder_is_asked_how_much_it_takes_only_when_a_page_is_cut(tmp_path
     found = search.search("camels silk", 2).snippets
     assert embedder.asked
     assert all(embedder.count_tokens(snippet.text) <= 6 for snippet in found)
+    assert {word for snippet in found for word in snippet.text.split()} <= {*TEXT.split()}, "no word is cut"
 
 
 @pytest.mark.parametrize(
