@@ -217,8 +217,9 @@ def test_the_prometheus_format(reply: str, grade: Grade) -> None:
 def test_an_invalid_grade_is_retried(reply: str) -> None:
     with Prometheus(reply, "Feedback: Fine. [RESULT] 5") as model:
         assert LanguageModelGrader(model).grades([GradingRequest("t", "t", RUBRIC)]) == [Grade(5, "Fine.")]
+    # another text: the second server may have the first one's port, and replies are remembered by address and request
     with Prometheus(reply, reply) as model, pytest.raises(MetricError, match="RESULT"):
-        LanguageModelGrader(model).grades([GradingRequest("t", "t", RUBRIC)])
+        LanguageModelGrader(model).grades([GradingRequest("t", "another", RUBRIC)])
 
 
 def test_the_prometheus_format_supports_only_grading() -> None:
