@@ -20,9 +20,9 @@ _NOT_AN_END = re.compile(
     r"(?:^|[\s(\[“\"])(?:[A-Z]|[Dd]r|Mrs?|Ms|Prof|St|Sr|Jr|Gen|Col|Capt|[Nn]os?|[Vv]ols?|[Ff]igs?|pp?|al|ca?|cf|vs?|e\.g|i\.e|approx)\.$"
 )
 _UNPUNCTUATED_BLOCK = re.compile(r"(?<=[^\W_])(?=[^\S\n]*+\n[^\S\n]*+\n\s*+(\S?))")
-MOST_SHARED = 25
+MOST_SHARED = 45
 """Maximum number of words that :func:`overlapping` passages have in common."""
-_FEWEST_SHARED, _SHARED = 4, 10  # words of a last sentence that is shared whole, and of the end of others
+_FEWEST_SHARED = 6  # minimum number of them: by fewer, passages are not joined
 _LINE = 5  # words of a line that goes on in the next one, rather than being a heading
 
 
@@ -59,17 +59,16 @@ def chunks(text: str, limit: int = 150) -> list[str]:
 def overlapping(passages: Iterable[str]) -> Iterator[str]:
     """The passages of a text, each behind the end of the one before it, by which neighbours are joined again.
 
-    That is the last sentence, of up to 25 words, or the last ten words of a longer one.
+    That is its last sentence, or its last ones if that is short; nothing of a long one, so that none begins amid a
+    sentence.
     """
     end = ""
     for passage in passages:
         yield f"{end} {passage}".lstrip()
-        *_, (start, _) = _sentences(passage)
-        end = passage[start:].strip()
-        if not _FEWEST_SHARED <= count_words(end) <= MOST_SHARED:
-            units = list(_UNIT.finditer(passage))
-            number = _SHARED * (1 if units and not _UNSPACED.match(units[-1][0]) else 2)
-            end = passage[units[-number:][0].start() :] if units else ""
+        ends = (passage[start:].strip() for start, _ in reversed(list(_sentences(passage))))
+        end = next((own for own in ends if count_words(own) >= _FEWEST_SHARED), "")
+        if count_words(end) > MOST_SHARED:
+            end = ""
 
 
 def token_chunks(text: str, limit: int, count: Callable[[str], int]) -> list[str]:

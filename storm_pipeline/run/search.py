@@ -24,7 +24,7 @@ from storm_pipeline.sources.policies import Policy, SourcePolicy
 from storm_pipeline.types import Exclusion
 
 _SPECIAL_TOKENS = 2  # tokens that the embedder adds to a text ([CLS] and [SEP])
-_SHARED_TOKENS = 40  # tokens of what passages have in common with the one before them (`documents.chunks.overlapping`)
+_SHARED_TOKENS = 70  # tokens of what passages have in common with the one before them (`documents.chunks.overlapping`)
 
 
 @dataclass(frozen=True)

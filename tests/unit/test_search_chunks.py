@@ -222,3 +222,10 @@ def test_overlapping_takes_any_text(text: str) -> None:
     passages = list(overlapping(chunks(text, 50)))
     assert len(passages) == len(chunks(text, 50))
     assert all(own.endswith(part) for own, part in zip(passages, chunks(text, 50), strict=True))
+
+
+def test_no_passage_begins_amid_a_sentence() -> None:
+    long = "The lock was " + " ".join(f"so{n}" for n in range(60)) + "."
+    passages = list(overlapping(chunks(" ".join([long, "Short one here.", long, long]), 80)))
+    assert len(passages) > 1
+    assert all(own.startswith(("The lock", "Short")) for own in passages)
