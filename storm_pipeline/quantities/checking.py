@@ -38,9 +38,8 @@ _BEFORE_A_YEAR = re.compile(r"(?:\b(?:in|since|until|during|from|between|after|b
 def repaired(text: str, language: str) -> str:
     """The text with months beside a number capitalised, divided months joined, and a space between word and number.
 
-    ``12 september 2022`` becomes ``12 September 2022``, ``14 NOV 2025`` becomes ``14 Nov 2025``, ``Janu- ary 1``
-    becomes ``January 1``, and ``august2022`` becomes ``August 2022``. Lengths may change. ``language``: ISO 639-1 code;
-    English month names are always known.
+    ``12 september 2022`` becomes ``12 September 2022``, ``Janu- ary 1`` becomes ``January 1``, and ``august2022``
+    ``August 2022``. Lengths may change. ``language``: ISO 639-1 code; English month names are always known.
     """
     apart = _ORDINAL.sub("", _BEFORE_A_WORD.sub(r"\g<0> ", _AFTER_A_WORD.sub(r" \g<0>", text)))
     names, pattern = _months(language)
@@ -57,8 +56,8 @@ def is_degraded(text: str) -> bool:
 
 @functools.cache
 def _months(language: str) -> tuple[frozenset[str], re.Pattern[str]]:
-    """Months in lower and upper case, and the pattern that finds them beside a number."""
-    cased = {name for month in month_names(language) for name in (month.lower(), month.upper())}
+    """Months in lower case, and the pattern that finds them beside a number."""
+    cased = {month.lower() for month in month_names(language)}
     names = "|".join(sorted(map(re.escape, cased), key=len, reverse=True))
     pattern = re.compile(rf"(?<=\d )(?:{names})\b|(?<=\d\. )(?:{names})\b|\b(?:{names})(?=\.? \d)")
     return frozenset(cased), pattern

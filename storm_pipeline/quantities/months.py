@@ -21,6 +21,8 @@ _YEAR = r"(?P<year>\d{4})(?!\d)"
 _OF = r"(?:(?:of|de|del|do|di|von|des)\s)?"
 _ENDING = r"(?:st|nd|rd|th|er|\.?º|\.)?"
 _ENGLISH = r"(?:st|nd|rd|th)?"
+_IN_FRONT = r"(?:\s{1,2}|(?<=\.))(?:the\s(?=\d{1,2}[nrst]))?"  # between a month and its day
+_DAY_BEHIND = r"(?!\.?\s{0,2}(?:the\s)?\d{1,2}(?:[nrst][dht]\b|,?\s{1,2}(?:of\s)?\d{4}(?!\d)))"  # not in "5. Jan. 10th"
 _TO = r"\s?(?:[-–—]|to|and|bis|und|au|al|et|y|e)\s?"
 _MORE_NAMES = {"en": {"Sept": 9}, "de": {"Jän": 1, "Feber": 2, "Mrz": 3}}  # month names that no locale has
 _MayMatch = Callable[[str], object]  # whether a text may have such dates; much faster than the search for them
@@ -68,7 +70,7 @@ def month_names(language: str) -> dict[str, int]:
         names |= _MORE_NAMES[code]
     small = {name.lower(): n for name, n in _of_locale(language).items()} if language in _LOWER_CASE else {}
     capital = {name[:1].upper() + name[1:]: n for name, n in names.items()}
-    return names | small | capital | {name.upper(): n for name, n in names.items() if len(name) > 3}
+    return names | small | capital | {name.upper(): n for name, n in names.items()}
 
 
 @functools.cache
@@ -102,10 +104,10 @@ def _patterns(language: str) -> tuple[tuple[_MayMatch, tuple[re.Pattern[str], ..
     whole = _either(name for name in names if name.casefold() in long)
     shortest = [name for name in names if not any(other != name and other in name for other in names)]
     named = (
-        rf"(?<![\d.,])(?:(?P<other>\d{{1,2}}){_ENDING}{_TO})?(?<!\d)(?P<day>\d{{1,2}}){_ENDING}\s{{0,2}}{_OF}{month}"
+        rf"(?<![\d.,])(?:(?P<other>\d{{1,2}}){_ENDING}{_TO})?(?<!\d)(?P<day>\d{{1,2}}){_ENDING}(?:\s{{0,2}}|-){_OF}"
+        rf"{month}{_DAY_BEHIND}(?:(?:,?\s{{1,2}}|-){_OF}{_YEAR})?",
+        rf"{month}{_IN_FRONT}(?P<day>\d{{1,2}}){_ENGLISH}(?!\d)(?:{_TO}(?P<other>\d{{1,2}}){_ENGLISH}(?!\d))?"
         rf"(?:,?\s{{1,2}}{_OF}{_YEAR})?",
-        rf"{month}\s{{1,2}}(?P<day>\d{{1,2}}){_ENGLISH}(?!\d)(?:{_TO}(?P<other>\d{{1,2}}){_ENGLISH}(?!\d))?"
-        rf"(?:,?\s{{1,2}}{_YEAR})?",
         rf"{month},?\s{{1,2}}{_OF}{_YEAR}",
         rf"{_YEAR}\s{{1,2}}{month}",
         rf"(?<![^\W\d_])(?P<month>{whole})(?![^\W\d_])",

@@ -375,6 +375,42 @@ def test_a_day_is_held_in_any_spelling(day: date) -> None:
     assert missing(sentence, [after.isoformat()])
 
 
+_SHORT = {9: ("Sep", "Sept")}
+
+
+@st.composite
+def _english_dates(draw: st.DrawFn, day: date) -> str:
+    """A day as English texts spell it: the month short or long, the day an ordinal or not, before or behind it."""
+    short = draw(st.sampled_from(_SHORT.get(day.month, (f"{day:%b}",))))
+    month = draw(st.sampled_from([f"{day:%B}", short, f"{short}.", f"{day:%B}".upper(), f"{short.upper()}."]))
+    ending = "th" if 11 <= day.day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
+    nth = f"{day.day}{ending}"
+    one = draw(st.sampled_from([str(day.day), nth]))
+    year = draw(st.sampled_from([", ", " ", " of "])) + str(day.year)
+    of, the = draw(st.sampled_from(["", "of "])), draw(st.sampled_from(["", "the "]))
+    in_front = draw(st.sampled_from([f"{month} {one}", f"{month} {the}{nth}", f"{short}.{one}"])) + year
+    behind = draw(st.sampled_from([f"{one} {of}{month}{year}", f"{day.day}-{short}-{day.year}"]))
+    return draw(st.sampled_from([in_front, behind]))
+
+
+@given(st.dates(date(1000, 1, 1), date(2199, 12, 31)), st.data())
+def test_a_day_is_found_in_every_rendering_of_it(day: date, data: st.DataObject) -> None:
+    one, other = data.draw(_english_dates(day)), data.draw(_english_dates(day))
+    number = data.draw(st.sampled_from(["", "5. ", "12) ", "Sunday, "]))
+    source = f"{number}{other}: Vikings against Seahawks."
+    assert missing(f"They met on {one} in the cold.", [source]) == ()
+    after = data.draw(_english_dates(day + timedelta(1)))
+    assert missing(f"They met on {after} in the cold.", [source]) == (after,)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["Jan. 10th, 2016", "5. Jan. 10th, 2016: -6 degrees.", "Jan.10th, 2016", "10-Jan-2016", "3. Jan. 10, 2016"],
+)
+def test_an_abbreviated_month_has_its_own_day(source: str) -> None:
+    assert missing("It was played on January 10, 2016.", [source]) == ()
+
+
 _PIECES = st.sampled_from(
     "one two hundred million and a half quarter of 12 1,5 1.5 % – - / 1914 August 3 May BC century 19th the 1990s "
     "XIX siècle 万 三 百 ½ ١ [1] yesterday about nearly zwei quatre vingt mil e y . , ( ' \0 \n 9999999999999999".split(
