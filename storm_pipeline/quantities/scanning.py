@@ -19,6 +19,8 @@ _PERCENT = re.compile(rf"\s?[-‑]?(?:%|(?:{TABLES['percent_phrases']})(?!\w))",
 _AND_A_PART = re.compile(r"[ \u00a0](\d)/(\d)(?![\d/])")
 _OVER = re.compile(r"/(\d{1,3})(?![\d/])")
 _OF = frozenset("of the der des de du la los del di dei delle do da dos das".split())
+_OF_A_GAME = (Fraction(1, 2), Fraction(1, 4))
+_HYPHENS = ("-", "‑")
 _MAX_GAP = 3
 _SMALL = 12
 _SCORED = 20
@@ -160,13 +162,19 @@ class Scanner:
         return self._span(i, 1, fraction_readings(share), "small")
 
     def _fraction(self, i: int, parsed: ParsedNumber) -> tuple[Mention, int] | None:
-        """A small number followed by the plural of a fraction: "two thirds"."""
-        name = self._word(i + parsed.taken)
+        """A small number and the plural of a fraction: "two thirds", but not "two quarters", which are of a game."""
+        j = i + parsed.taken
+        name = self._word(j)
         if name not in self._words.fractions or name in self._words.ordinals or not 0 < parsed.value < _SCORED:
             return None
         if parsed.value > 1 and "half" in self._words.fractions and not name.endswith("s"):
             return None
-        return self._span(i, parsed.taken + 1, fraction_readings(parsed.value * self._words.fractions[name]))
+        share, may_be_of_a_game = parsed.value * self._words.fractions[name], self._words.fractions[name] in _OF_A_GAME
+        if may_be_of_a_game and share.numerator != parsed.value:
+            return None
+        if may_be_of_a_game and self._word(j + 1) not in _OF and self._plain[self._tokens[j].start - 1] not in _HYPHENS:
+            return self._span(i, parsed.taken + 1, (*fraction_readings(share), number(parsed.value)), "small")
+        return self._span(i, parsed.taken + 1, fraction_readings(share))
 
     def _ordinal(self, i: int, parsed: ParsedNumber) -> tuple[Mention, int] | None:
         """A compound ordinal after tens or hundreds: "twenty-first"."""

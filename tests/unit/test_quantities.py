@@ -114,6 +114,11 @@ HELD = [
     ("Das Haus ist eines der ältesten.", "de", "It is among the oldest.", "en"),
     ("Die Stadt hat 1,5 Mio. Einwohner.", "de", "The city has 1.5 million people.", "en"),
     ("She has three children.", "en", "Her three children survive her.", "en"),
+    ("He scored in two quarters.", "en", "He scored in the second and the third quarter.", "en"),
+    ("He scored in both of the two halves of the game.", "en", "He scored twice.", "en"),
+    ("They led after three quarters.", "en", "They led at the end of the third quarter.", "en"),
+    ("They led for 3 quarters.", "en", "They led for three quarters.", "en"),
+    ("It sold 75 percent.", "en", "It sold three quarters.", "en"),
 ]
 LACKING = [
     ("It sold 2,000 copies.", "en", "It sold 20,000 copies.", "en", "2,000"),
@@ -130,6 +135,8 @@ LACKING = [
     ("Two thirds of them left.", "en", "2 of them left.", "en", "Two thirds"),
     ("Two thirds of them left.", "en", "Three quarters of them left.", "en", "Two thirds"),
     ("2/3 of them left.", "en", "3/4 of them left.", "en", "2/3"),
+    ("Three quarters of them left.", "en", "Three of them left.", "en", "Three quarters"),
+    ("Three-quarters stayed.", "en", "Three stayed.", "en", "Three-quarters"),
     ("It took 30 years.", "en", "It took two decades.", "en", "30"),
     ("人口1260万。", "zh", "It has 12,640,000 inhabitants.", "en", "1260万"),
     ("Два миллиона погибли.", "ru", "Three million died.", "en", "Два миллиона"),
