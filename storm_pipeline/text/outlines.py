@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from storm_pipeline.files import table_beside
-from storm_pipeline.text.words import MARKER, tidy, word_count
+from storm_pipeline.text.words import EMPHASIS, MARKER, tidy, word_count
 from storm_pipeline.types import Heading, Outline
 
 MAX_TITLE = 120
@@ -169,8 +169,8 @@ def _cleaned(raw: str) -> str:
     while title != before:
         before = title
         title = _HASHED.sub("", MARKER.sub("", _LINK.sub(r"\1", title)))
-        title = title.replace("**", "").replace("__", "").replace("`", "")
-        if title[:1] == title[-1:] and title[:1] in {"*", "_", '"'}:
+        title = EMPHASIS.sub(r"\2", title).replace("**", "").replace("__", "").replace("`", "")
+        if title[:1] == title[-1:] and title[:1] in {"_", '"'}:
             title = title[1:-1]
         for pattern in (_BULLET, _LABEL, _DECIMAL, _ROMAN, _LETTER, _HAN_NUMBER):
             title = pattern.sub("", title)

@@ -26,6 +26,9 @@ One of the groups ``double``, ``single`` and ``lenticular`` holds the numbers. T
 class, so that matching is attempted only at such characters.
 """
 
+EMPHASIS = re.compile(r"(?<![A-Za-zÀ-ɏ\d])(\*\*|__|\*)(\S(?:.*?\S)?)\1(?![A-Za-zÀ-ɏ\d])")
+"""A pair of marks of emphasis around words, which are the second group; none of ``M*A*S*H``."""
+
 _TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}(?:think|thinking)\b[^<>]*>", re.I)
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, lone surrogates, and what changes the direction of the text behind it."""

@@ -9,7 +9,7 @@ from storm_pipeline.quantities.months import month_names
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.grounding import Claim
 from storm_pipeline.text.sentences import is_complete
-from storm_pipeline.text.words import MARKER, has_word
+from storm_pipeline.text.words import EMPHASIS, MARKER, has_word
 from storm_pipeline.types import Citation
 
 _HEADING = re.compile(r"#{1,6} (.+?)(?: #+)?|\*\*([^*]+)\*\*:?")
@@ -17,7 +17,6 @@ _SET_APART = re.compile(r"(?:^|(?<=[.!?\]]))[^\S\n]*\\?(#{1,6})[^\S\n]+", re.M)
 """Where a heading begins: at a line's start, its mark escaped or not, or behind a sentence on the same line."""
 _BULLET = re.compile(r"^\s*(?:(?:[-*•·]|\d+[.)])\s+|\d+[、．]\s*)")
 _ENDS_SENTENCE = re.compile(r"[.!。！۔।]\W*$")
-_EMPHASIS = re.compile(r"(?<!\d)(\*\*|__|\*)(\S(?:.*?\S)?)\1(?!\d)")
 _LONGEST_TITLE = 10  # maximum length of an emphasised title in words
 _LONGEST_MARKER = 60  # characters at the end of a text in which to look for its last marker
 _END = 300  # trailing characters of a line that decide whether the next line continues it
@@ -100,7 +99,7 @@ def _heading(line: str) -> str:
     found = _HEADING.fullmatch(" ".join(line.split()))
     if not found or MARKER.search(line) or (found[2] and _ENDS_SENTENCE.search(found[2])):
         return ""
-    return _EMPHASIS.sub(r"\2", found[1] or found[2]).strip(" :：*#")
+    return EMPHASIS.sub(r"\2", found[1] or found[2]).strip(" :：*#")
 
 
 def _is_finished(line: str) -> bool:
@@ -113,8 +112,8 @@ def _claims_of(line: str, shown: int, language: str, names: Sequence[str]) -> tu
     Emphasis is removed, and emphasised text, such as a title, is not split.
     """
     positions = [Citation(str(position), "") for position in range(shown)]
-    titles = [found[2] for found in _EMPHASIS.finditer(line) if len(found[2].split()) <= _LONGEST_TITLE]
-    cited = parse_cited(_EMPHASIS.sub(r"\2", line), positions, language, (*names, *titles))
+    titles = [found[2] for found in EMPHASIS.finditer(line) if len(found[2].split()) <= _LONGEST_TITLE]
+    cited = parse_cited(EMPHASIS.sub(r"\2", line), positions, language, (*names, *titles))
     sentences = (s for s in cited.sentences if has_word(s.text))
     return tuple(Claim(s.text, tuple(int(c.source_id) for c in s.citations)) for s in sentences), cited.invented
 

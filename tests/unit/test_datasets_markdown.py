@@ -28,6 +28,8 @@ LINES = [
     ("22\\. Surf Wax America<br>", "22. Surf Wax America"),
     ("snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),
     ("a < b and c > d", "a < b and c > d"),
+    ("M*A*S*H of 1972 and *Cheers* of 1982", "M*A*S*H of 1972 and Cheers of 1982"),
+    ("***M*A*S*H*** is a film", "M*A*S*H is a film"),
 ]
 
 

@@ -58,6 +58,12 @@ def test_headings_bullets_emphasis_and_markers_are_read() -> None:
     assert [len(block.paragraphs) for block in draft.blocks] == [1, 2, 1]
 
 
+def test_a_star_within_a_name_is_no_emphasis() -> None:
+    draft = read_draft("## *M*A*S*H* and M*A*S*H\nThe film *M*A*S*H*, like M*A*S*H and *Cheers*, won [1].", 1)
+    assert draft.blocks[1].heading == "M*A*S*H and M*A*S*H"
+    assert draft.claims() == [Claim("The film M*A*S*H, like M*A*S*H and Cheers, won.", (0,))]
+
+
 @pytest.mark.parametrize(
     "line", ["**The dam was built in 1936 [1].**", "**The dam was built.**", "## It was built [1]."]
 )

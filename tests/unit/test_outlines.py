@@ -56,6 +56,7 @@ def lines(text: str, topic: str = "Rome", **limits: int) -> list[str]:
         ("# History of Rome\n## Kings\n## Republic\n## Empire", ["# Kings", "# Republic", "# Empire"]),
         ("# J. R. R. Tolkien\n# A. A. Milne", ["# J. R. R. Tolkien", "# A. A. Milne"]),
         ("# This part is about how it all went on.\n# " + "long " * 40 + "\n# History\n# ---", ["# History"]),
+        ("# M*A*S*H\n# *M*A*S*H* and *Cheers*\n# The *Wire*", ["# M*A*S*H", "# M*A*S*H and Cheers", "# The Wire"]),
         ("# 历史\n## Начало", ["# 历史", "## Начало"]),
         ("", []),
         ("Just prose, no heading at all.", []),

@@ -15,7 +15,7 @@ from storm_pipeline.types import Paragraph, Section
 _IMAGE = re.compile(r"!\[[^\]]{0,1000}\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)|\[[^\]]*\])")
 _LINK = re.compile(r"\[([^\[\]]{0,1000})\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)")
 _TAG = re.compile(r"(?<!\\)</?[a-z][^<>\n]*>", re.I)
-_EMPHASIS = re.compile(r"(?<!\\)(\*{1,3}|(?<!\w)_{1,3}|`{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?!\w)")
+_EMPHASIS = re.compile(r"(?<!\\)(\*{2,3}|(?<![A-Za-z\d])\*|(?<!\w)_{1,3}|`{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?!\w)")
 _MARKS = re.compile(r"[*_`]")
 _MOST_MARKS = 1000
 """A line with more marks of emphasis keeps them: it is no prose, and looking for their ends takes long."""
