@@ -1,9 +1,10 @@
 """Names in full, and the snippets of a page that introduce people whom its other snippets mention by bare surname."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 
 from storm_pipeline.files import table_beside
 from storm_pipeline.text.person_names import INSTITUTIONAL
@@ -13,12 +14,14 @@ _MOST = 2  # maximum number of snippets added per page
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _INITIAL = re.compile(r"\s(?:[^\W\d_]\.\s?)*")  # separator between two parts of a name: a space, and possibly initials
 _MOST_WORDS = 4  # of a person's name
-_ARTICLE = re.compile(r"\b(?:the|a|an)\s$", re.I)
 _BODIES = "|".join(sorted(word.capitalize() for word in INSTITUTIONAL - {"and", "of", "the"}))
 _OF_A_BODY = re.compile(rf"\b(?:{_BODIES}) (?:for|of|on) (?:(?:[^\Wa-z\d_]\w*|and|the) ){{0,6}}$")
 _GENITIVE = re.compile(r"['’]s?$")
-_THINGS = INSTITUTIONAL | frozenset(table_beside(__file__)["things"].split())
+_TABLE = table_beside(__file__)
+_BEHIND = re.compile(rf"\b(?:{'|'.join(_TABLE['behind'].split())})\s$", re.I)
+_THINGS = INSTITUTIONAL | frozenset(_TABLE["things"].split())
 """Words of names of two words and more that are no persons' names."""
+_NEAR_NAME = 12  # characters before a name in which to look for an article
 _NEAR = 5  # characters before a word in which to look for the end of the previous sentence
 _STOPS = (".", "!", "?", ":", "…", "”", '"', "»", "\n")
 
@@ -45,23 +48,48 @@ def introducing(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[S
     return tuple(chosen)
 
 
-def persons_in(text: str) -> tuple[str, ...]:
+def persons_in(text: str, pages: str) -> tuple[str, ...]:
     """The names of two to four capitalised words in a text that may be persons', in order and distinct.
 
-    Names behind an article, with a word of institutions, places or works, or that say what an institution is for, are
-    none. Only of scripts with capitals.
+    None is a name that stands behind an article, that the pages often have behind one or behind "in", with a word which
+    they spell in lower case or which institutions, places or works have, or that says what an institution is for. An
+    office before a name is no part of it. Only of scripts with capitals. ``pages``: text on the same subject.
     """
     names: list[list[re.Match[str]]] = [[]]
     for word in _capitalised(text):
         last = names[-1][-1:]
-        if last and _INITIAL.fullmatch(text, last[0].end(), word.start()):
-            names[-1].append(word)
-        elif not _begins_sentence(text, word.start()):
-            names.append([word])
-    before = ((own, text[: own[0].start()]) for own in names if 1 < len(own) <= _MOST_WORDS)
-    full = (own for own, left in before if not _ARTICLE.search(left) and not _OF_A_BODY.search(left))
-    spelt = (_GENITIVE.sub("", text[own[0].start() : own[-1].end()]) for own in full)
-    return tuple(dict.fromkeys(name for name in spelt if _THINGS.isdisjoint(name.casefold().split())))
+        goes_on = last and not _GENITIVE.search(last[0][0]) and _INITIAL.fullmatch(text, last[0].end(), word.start())
+        names[-1:] = [[*names[-1], word]] if goes_on else [names[-1], [word]]
+    found = dict.fromkeys(_person(text, own, _in_lower_case(pages)) for own in names)
+    return tuple(name for name in found if name and not _is_behind(name, pages))
+
+
+def _person(text: str, words: Sequence[re.Match[str]], common: frozenset[str]) -> str:
+    """The name of a person among capitalised words in a row; empty if they are none."""
+    plain = [_GENITIVE.sub("", word[0]).casefold() for word in words]
+    name = list(dropwhile(lambda i: plain[i] in common, range(len(words))))
+    if not 1 < len(name) <= _MOST_WORDS or not _THINGS.isdisjoint(plain) or any(plain[i] in common for i in name):
+        return ""
+    start = words[name[0]].start()
+    is_thing = _BEHIND.search(text[:start]) or _OF_A_BODY.search(text[:start])
+    return "" if is_thing else _GENITIVE.sub("", text[start : words[-1].end()])
+
+
+def _is_behind(name: str, pages: str) -> bool:
+    """Whether pages have a name twice and more behind an article or "in", and that a third of the time."""
+    places = (own.start() for own in re.finditer(rf"{re.escape(name)}(?!['’\w])", pages))
+    found = [bool(_BEHIND.search(pages[max(0, at - _NEAR_NAME) : at])) for at in places]
+    return sum(found) >= max(2, len(found) / 3)
+
+
+@lru_cache(maxsize=2)  # all findings of a run are read beside the same pages
+def _in_lower_case(pages: str) -> frozenset[str]:
+    """Words that begin with a small letter at least once in ten times: in addresses names do so, too."""
+    words = Counter(_WORD.findall(pages))
+    small: Counter[str] = Counter()
+    for word, number in words.items():
+        small[word.casefold()] += number * (10 if word[0].islower() else -1)
+    return frozenset(word for word, balance in small.items() if balance > 0)
 
 
 # Cached, since a page's snippets are compared for every section that shows one of them.

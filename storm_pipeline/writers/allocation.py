@@ -128,6 +128,7 @@ def _shares(
     every = [_as_passages(ctx, found, own, _others(ctx, found, required, i)) for i, own in enumerate(required)]
     shares: list[PassageEvidence] = []
     named: dict[str, None] = {}
+    pages = "\n".join(snippet.text for snippet in found.snippets)
     for heading, shown, own in zip(outline.sections, every, findings, strict=True):
         ids = {c.snippet_id for passage in shown for c in passage.citations()}
         others = [f for in_section in findings for f in in_section if f not in own]
@@ -135,7 +136,7 @@ def _shares(
         texts = [*(finding.text for finding in own), *(passage.text for passage in shown)]
         introduced = tuple(n for n in named if n not in outline.topic and any(n in text for text in texts))
         shares.append(PassageEvidence(heading, shown, (*own, *related), len(own), introduced=introduced))
-        named |= dict.fromkeys(name for finding in own for name in persons_in(finding.text))
+        named |= dict.fromkeys(name for finding in own for name in persons_in(finding.text, pages))
     return shares
 
 

@@ -1,5 +1,6 @@
 """Names that a reader cannot place are given in full where the page does so."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,7 +50,43 @@ def test_persons_alone_are_named() -> None:
         "The review in the National Post's weekend part and a page of Coast Guard News praised Anna Moskwa's plan, "
         "as did Hans J. Müller of the Polish Water Board."
     )
-    assert persons_in(text) == ("Anna Moskwa", "Hans J. Müller")
+    assert persons_in(text, "") == ("Anna Moskwa", "Hans J. Müller")
+
+
+PAGES = (
+    "The actor Larry Fessenden plays the grandfather of a good boy. Tomatoes are rotten, or tomatoes are no fruit. "
+    "One dog alone watches wrong things on a coast. The kicker came to the Miami Dolphins, met the coach Dan Marino, "
+    "and left the Miami Dolphins for the best of prizes. It was shown in Los Angeles, and in Los Angeles alone. "
+    "See www.leonberg.example for what Ben Leonberg did." + " Leonberg did more." * 10
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The critics of Rotten Tomatoes praised it.",
+        "It was called Wrong With Your Dog.",
+        "Nobody called Good Boy a prize.",
+        "He won as Best Boy.",
+        "It was shown at Rhodes Hall first.",
+        "Nobody beat Miami Dolphins before.",
+        "For Los Angeles it came late.",
+    ],
+)
+def test_titles_places_and_teams_are_no_persons(text: str) -> None:
+    assert persons_in(text, PAGES) == ()
+
+
+def test_persons_are_told_by_how_the_pages_spell_their_words() -> None:
+    assert persons_in("Larry Fessenden met Actor Dan Marino's dog.", PAGES) == ("Larry Fessenden", "Dan Marino")
+    assert persons_in("The Coast's Ben Leonberg praised Good Boy's dog.", PAGES) == ("Ben Leonberg",)
+
+
+@given(st.text(alphabet="AaBb Ää.'’\n", max_size=60), st.text(alphabet="AaBb Ää.'’\n", max_size=60))
+def test_a_person_stands_in_the_text_and_none_of_the_name_in_lower_case_on_the_pages(text: str, pages: str) -> None:
+    for name in persons_in(text, pages):
+        assert name in text
+        assert not any(f" {word.lower()} " in f" {pages} " and word not in pages for word in name.split())
 
 
 TEXTS = st.lists(st.text(alphabet="AaBb Ää.?\n“”", max_size=40), min_size=1, max_size=8)
@@ -66,5 +103,5 @@ def test_at_most_two_others_of_the_page_are_added(texts: list[str], shown: int) 
 
 def test_what_an_institution_is_for_is_no_person() -> None:
     body = "Research by the Leibniz Institute for Freshwater Ecology and Inland Fisheries was quoted"
-    assert persons_in(f"{body} by Jan Köhler.") == ("Jan Köhler",)
-    assert persons_in("It was denied by the Ministry of Public Works, Anna Moskwa and others.") == ("Anna Moskwa",)
+    assert persons_in(f"{body} by Jan Köhler.", "") == ("Jan Köhler",)
+    assert persons_in("It was denied by the Ministry of Public Works, Anna Moskwa and others.", "") == ("Anna Moskwa",)
