@@ -1,7 +1,7 @@
 """Recognises menus, link lists and tables of contents in a page's text, and repairs damaged text. Pure functions."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
 
@@ -146,12 +146,9 @@ def is_prose(text: str) -> bool:
         return _capitals(text.split()) < _IN_CAPITALS
     function_words = stop_words(language)
     sentences = [folded_words(sentence) for sentence in _STOP.split(text)]
-    told = [own for own in sentences if len(own) >= _SENTENCE and _share(own, function_words) >= _IN_SENTENCE]
+    long = [own for own in sentences if len(own) >= _SENTENCE]
+    told = (own for own in long if sum(word in function_words for word in own) >= _IN_SENTENCE * len(own))
     return sum(map(len, told)) >= _IN_PROSE * sum(map(len, sentences))
-
-
-def _share(words: Sequence[str], of: Collection[str]) -> float:
-    return sum(word in of for word in words) / len(words)
 
 
 def repaired(text: str) -> str:
@@ -186,18 +183,11 @@ def whole_sentences(text: str) -> str:
     such as a table, stays.
     """
     sentences = split_sentences(text, detect(text) or "en")
-    first = int(len(sentences) > 1 and _is_rest(sentences[0]))
-    last = len(sentences) - int(len(sentences) > first + 1 and _is_part(sentences[-1]))
+    is_short = [len(sentence.split()) <= _FRAGMENT for sentence in sentences]
+    first = int(len(sentences) > 1 and is_short[0] and sentences[0][:1].islower())
+    last = len(sentences) - int(len(sentences) > first + 1 and is_short[-1] and not _ENDS.search(sentences[-1]))
     if (first, last) == (0, len(sentences)):
         return text
     start = text.find(sentences[first])
     end = len(text) if last == len(sentences) else text.rfind(sentences[last])
     return text[start:end].strip() if 0 <= start < end else text
-
-
-def _is_rest(sentence: str) -> bool:
-    return sentence[:1].islower() and len(sentence.split()) <= _FRAGMENT
-
-
-def _is_part(sentence: str) -> bool:
-    return not _ENDS.search(sentence) and len(sentence.split()) <= _FRAGMENT

@@ -6,12 +6,13 @@ model reads the whole outline and all findings at once. Findings that it does no
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.languages import count_words, detect, split_sentences, stem_set
+from storm_pipeline.languages import count_words, detect, split_sentences, stem_set, stop_words
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import PassageEvidence
@@ -19,6 +20,7 @@ from storm_pipeline.references.facts import covering, without_topic
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.retrieval.embedder import Vector, Vectors, apart_from
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Conversation, Heading, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]
@@ -155,10 +157,10 @@ def _with_subheadings(heading: Heading) -> str:
 def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[PassageEvidence]:
     """The sections' evidence, each passage whole in one of them, in part or not at all in the others.
 
-    It is whole where most own findings cite it, in the first such section; another section is shown the sentences that
-    its own findings rest on, and nothing of a passage that none of them cites. Where a finding is in another language
-    than the passage, it is whole there too: nobody can tell what it rests on. A section that no finding is assigned to
-    has all whole: excerpts would make it repeat what the others tell. ``language``: of the article.
+    It is whole where most own findings cite it, in the first such section; another section is shown the sentences and
+    rows that its own findings rest on, and nothing of a passage that none of them cites. Where a finding is in another
+    language than the passage, it is whole there too: nobody can tell what it rests on. A section that no finding is
+    assigned to has all whole: excerpts would make it repeat what the others tell. ``language``: of the article.
     """
     ids = [[_ids(passage) for passage in share.passages] for share in shares]
     has = [frozenset[str]().union(*own) for own in ids]
@@ -178,7 +180,8 @@ def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[Pass
         parts = {}
         for passage, own in ((share.passages[i], ids[section][i]) for i in kept if not whole[i]):
             resting = [f for f, c in zip(share.own_findings, cited[section], strict=True) if not c.isdisjoint(own)]
-            parts[passage.snippets[0].id] = _part(passage, resting, language)
+            told, rest = _split(passage, resting, language)
+            parts[passage.snippets[0].id] = " … ".join(told) if rest else ""
         found.append(_showing(share, [share.passages[i] for i in kept], parts))
     return found
 
@@ -190,8 +193,8 @@ def untold(passage: Passage, told: Sequence[Sentence], language: str) -> Passage
     """
     own = _ids(passage)
     citing = [sentence for sentence in told if not own.isdisjoint(cited_snippet_ids([sentence]))]
-    rest = _rest(passage, citing, language)
-    return replace(passage, text=rest) if rest else None
+    shown, rest = _split(passage, citing, language)
+    return replace(passage, text=" … ".join(rest)) if shown and sum(map(count_words, rest)) >= _LEAST_REST else None
 
 
 def _showing(share: PassageEvidence, kept: Sequence[Passage], parts: Mapping[str, str]) -> PassageEvidence:
@@ -206,23 +209,26 @@ def _ids(passage: Passage) -> frozenset[str]:
     return frozenset(snippet.id for snippet in passage.snippets)
 
 
-def _part(passage: Passage, findings: Sequence[Sentence], language: str) -> str:
-    """The sentences of a passage that findings rest on; empty where it has to stand whole."""
-    told, untold = _split(passage, findings, language)
-    return " … ".join(told) if untold else ""
-
-
-def _rest(passage: Passage, findings: Sequence[Sentence], language: str) -> str:
-    """The sentences of a passage that no finding rests on; empty if nobody can tell, or they hold little."""
-    told, untold = _split(passage, findings, language)
-    return " … ".join(untold) if told and sum(map(count_words, untold)) >= _LEAST_REST else ""
-
-
 def _split(passage: Passage, findings: Sequence[Sentence], language: str) -> tuple[list[str], list[str]]:
-    """The sentences of a passage that findings rest on, and the others; none of a passage in another language."""
+    """The sentences of a passage that findings rest on, and the others; none of a passage in another language.
+
+    A row of a table or list, which has no function word, comes with the first row, which may say what its cells are,
+    and with those beside it.
+    """
     if detect(passage.text) not in {"", language}:
         return [], []
     sentences = split_sentences(passage.text, language)
     stems = [stem_set(sentence, language) for sentence in sentences]
-    chosen = {i for finding in findings for i in covering(stem_set(finding.text, language), stems)}
+    chosen = {i for finding in findings for i in _resting(stem_set(finding.text, language), stems)}
+    common = stop_words(language)
+    for is_row, group in groupby(range(len(sentences)), lambda i: common.isdisjoint(folded_words(sentences[i]))):
+        rows = list(group) if is_row and common else []
+        chosen |= {j for i in chosen.intersection(rows) for j in rows if j == rows[0] or abs(i - j) == 1}
     return [s for i, s in enumerate(sentences) if i in chosen], [s for i, s in enumerate(sentences) if i not in chosen]
+
+
+def _resting(needed: frozenset[str], parts: Sequence[frozenset[str]]) -> list[int]:
+    """Positions of the parts with most words of a finding, and of those with the figures that these lack."""
+    of_words = covering(needed, parts)
+    figures = (word for word in needed.difference(*(parts[i] for i in of_words)) if word[:1].isdigit())
+    return [*of_words, *covering(frozenset(figures), parts)]

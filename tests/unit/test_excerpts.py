@@ -49,6 +49,40 @@ def test_a_passage_is_whole_where_most_findings_rest_on_it_and_in_part_elsewhere
     assert part == "[1] The mill (example.org, in part): Fire destroyed its roof in 1931."
 
 
+TAKINGS = Snippet(
+    "https://example.org/takings",
+    "The takings",
+    "The museum keeps an account of all its takings since the war. Year Visitors Takings. 1951 1,204 310 crowns. "
+    "1952 2,117 522 crowns. 1953 1,980 498 crowns. 1954 2,344 610 crowns. Since then the ruin has been open on Sundays "
+    "alone, and nobody counts who comes to see the mill.",
+)
+
+
+def test_a_row_that_a_finding_rests_on_by_its_figures_stays_with_the_head_of_its_table() -> None:
+    opened = told("The ruin has been open on Sundays alone since then.", TAKINGS)
+    counted = told("In 1953 the ruin of the mill was seen by 1,980 people in all, who came to see it.", TAKINGS)
+    whole, part = prompts(
+        section("Museum", (TAKINGS,), opened, told("Takings are kept.", TAKINGS)),
+        section("Visitors", (TAKINGS,), counted),
+    )
+    assert TAKINGS.text in whole
+    assert "Year Visitors Takings. …" in part
+    assert "1953 1,980 498 crowns." in part
+    assert "1951" not in part
+
+
+@given(st.lists(st.integers(0, 9999).map(str), min_size=1, max_size=4, unique=True), st.integers(0, 3))
+def test_the_figures_of_a_finding_are_never_cut_away(figures: list[str], place: int) -> None:
+    prose = "The keeper of the mill told the visitors of it, and they went home in the evening."
+    rows = [prose] * 4
+    rows[place] = ". ".join(figures) + "."
+    page = Snippet("https://example.org/rows", "Rows", " ".join(rows))
+    finding = told(f"The mill had {figures[-1]} visitors, told the keeper of it.", page)
+    other = told("They went home in the evening.", page), told("The keeper told the visitors of it.", page)
+    _, part = prompts(section("Evening", (page,), *other), section("Visitors", (page,), finding))
+    assert figures[-1] in part
+
+
 def test_what_no_finding_rests_on_is_shown_once_with_what_others_say_of_it() -> None:
     first, second = section("Building", (MILL,), BUILT), section("Wood", (MILL, WOOD), FELLED)
     second = replace(second, findings=(FELLED, BUILT))
