@@ -7,6 +7,7 @@ English, German, French and Spanish sites.
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from storm_pipeline.files import table_beside
@@ -38,23 +39,21 @@ _CUT_LINK = re.compile(
 _RULE = re.compile(r"\s*(?:[=\-_*~]{5,})\s*")  # the line below a heading, or between two parts of a page
 _EMPTY = re.compile(
     r"</?(?:abbr?|b|big|br|center|div|em|font|h[1-6]|hr|i|img|li|ol|p|small|span|strong|su[bp]|table|tbody|td|th|thead|tr|u|ul|a)"
-    r"(?:\s[^<>]{0,500})?/?>|(?<!\S)\*\*\s\*\*(?!\w)|(?<=\w)\[\s?\]",
+    r"(?:\s[^<>]{0,500})?/?>|(?<!\S)\*\*\s\*\*(?!\w)|(?<=\w)\[\s?\]|\[?[^\S\n]*\]\([^\S\n]*\)",
     re.I,
 )
 """Tags of HTML, bold type and links without text."""
 _ITALIC = re.compile(r"(?<![\w\\])_{1,2}(?=[^\s_])([^_\n]{1,200})(?<=[^\s_])_{1,2}(?!\w)")
-_EMPTY_LINK = re.compile(r"\[?[^\S\n]*\]\([^\S\n]*\)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")
 _BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*\n]{1,300})(?<=\S)\*\*")
 _LONGEST = 40  # maximum words of a sentence that may be removed
-_LONGEST_CALL = 10  # maximum words of a call to action that may be removed
+_LONGEST_CALL = 10  # maximum words of a call to action, or of a credit, that may be removed
 _TABLE = table_beside(__file__)
-_NOTICE, _STOCK = (re.compile("|".join(_TABLE[name]), re.I) for name in ("notices", "stock"))
+_NOTICE = re.compile("|".join(_TABLE["notices"]), re.I)
 _CALL = re.compile(rf"\W*(?:{'|'.join(_TABLE['calls'])})|.*[.!?:–—-] ?read more\W*$", re.I)
-_CREDIT = re.compile(r"\W*(?:photo|image|picture)(?: credits?| by)?: ", re.I)
-_LONGEST_CREDIT = 8
-_MENU = re.compile(rf"(?:(?:{'|'.join(_TABLE['menu'])})\b\W*)+", re.I)
-_NAMED_IN_MENUS = re.compile(rf"\b(?:{'|'.join(_TABLE['named_in_menus'])})", re.I)
+_ANNOUNCING = re.compile(rf"\W*(?:{'|'.join(_TABLE['announcing'])})\W*", re.I)
+_HEADLINE = re.compile("|".join(_TABLE["headlines"]), re.I)
+_MENU = re.compile(rf"(?=.*\b(?:{'|'.join(_TABLE['named_in_menus'])}))(?:(?:{'|'.join(_TABLE['menu'])})\b\W*)+", re.I)
 
 
 @lru_cache(maxsize=4096)
@@ -72,12 +71,21 @@ def without_boilerplate(text: str) -> str:
         pieces += parts[::2]
         gaps += [*parts[1::2], "\n"]
     bars = [gap.strip() != "" or gap == "\n" for gap in gaps]
-    menu = menu_items(pieces, [bars[i] or bars[i - 1] for i in range(len(pieces))])
+    menu = menu_items(pieces, [bars[i] or bars[i - 1] for i in range(len(pieces))]) | _announced(pieces)
     kept = ""
     for i, (piece, gap) in enumerate(zip(pieces, gaps, strict=True)):
         if piece and i not in menu and not is_interstitial(piece) and not is_menu(piece):
             kept += piece + (" " if gap else "")
     return kept.strip()
+
+
+def _announced(pieces: Sequence[str]) -> set[int]:
+    """Positions of headings that announce other pages, such as "Trending now", and of the headlines behind them."""
+    found: set[int] = set()
+    for i, piece in enumerate(pieces):
+        if (i - 1 in found and _HEADLINE.search(piece)) or _ANNOUNCING.fullmatch(piece):
+            found.add(i)
+    return found
 
 
 def _unmarked(text: str) -> str:
@@ -87,26 +95,20 @@ def _unmarked(text: str) -> str:
         text = _CUT_LINK.sub(lambda found: found[1] or " ", text)
     if "://" in text or "www." in text:
         text = _ADDRESS.sub(" ", text)
-    text = _EMPTY_LINK.sub(" ", text) if "](" in text else text
     text = _BOLD.sub(r"\1", text) if "**" in text else text
     text = _ITALIC.sub(r"\1", text) if "_" in text else text
     return _EMPTY.sub(" ", _RULE.sub("\n", text))
 
 
 def is_interstitial(sentence: str) -> bool:
-    """Whether a sentence is a site notice or stock (at most 40 words), a call to action (10), or a credit (8).
+    """Whether a sentence is a site notice (at most 40 words), a call to action or a picture's credit (10).
 
     A menu counts if it consists only of items such as "Terms of use" and "Privacy policy".
     """
     words = length_in_words(sentence)
-    if words > _LONGEST:
-        return False
     plain = caseless(sentence)
-    found = (
+    return words <= _LONGEST and bool(
         (any(part in plain for part in _TABLE["of_notices"]) and _NOTICE.search(sentence))
-        or (any(part in plain for part in _TABLE["of_stock"]) and _STOCK.search(sentence))
         or (words <= _LONGEST_CALL and _CALL.match(sentence))
-        or (words <= _LONGEST_CREDIT and _CREDIT.match(sentence))
-        or (_MENU.fullmatch(sentence.strip()) and _NAMED_IN_MENUS.search(sentence))
+        or _MENU.fullmatch(sentence.strip())
     )
-    return bool(found)

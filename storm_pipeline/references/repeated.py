@@ -77,12 +77,8 @@ def without_site_lines(text: str, of_site: Collection[str]) -> str:
 @lru_cache(maxsize=4096)
 def _lines(text: str) -> frozenset[str]:
     """The lines and sentences of a text that are no news, as they are compared."""
-    pieces = filter(has_word, _PIECE.split(text)[::2])
-    return frozenset(_key(piece) for piece in pieces if not _may_be_news(piece))
-
-
-def _may_be_news(piece: str) -> bool:
-    return bool(_DIGIT.search(piece)) or (is_complete(piece) and word_count(piece) >= _SENTENCE)
+    pieces = (piece for piece in _PIECE.split(text)[::2] if has_word(piece) and not _DIGIT.search(piece))
+    return frozenset(_key(own) for own in pieces if not is_complete(own) or word_count(own) < _SENTENCE)
 
 
 def _key(piece: str) -> str:

@@ -92,7 +92,43 @@ NOTICES = [
     "If the file has been modified from its original state, some details may not fully reflect it.",
     "Files are available under licenses specified on their description page.",
     "The timestamp is only as accurate as the clock in the camera, and it may be completely wrong.",
+    "If real news is important to you, please consider making a donation of $5 or whatever you can afford.",
+    "You can support the Selby Club with a tax-deductible donation, or click here to gift a subscription.",
+    "We depend on your help to keep our programming on the air.",
+    "Your donation helps us keep reporting.",
+    "Donate to the Selby Herald.",
+    "Support us!",
+    "Support our journalism today.",
+    "Become a member",
+    "When you purchase through links on our site, we may earn an affiliate commission.",
+    "Subscribe",
+    "Subscribe to Selby Anarchy.",
+    "You can unsubscribe at any time.",
+    "Sign up for project alerts and follow us on social media!",
+    "Sign In Sign Up",
+    "283K subscribers",
+    "### Leave a Reply Cancel reply.",
+    "#### Follow us",
+    "This advertisement has not loaded yet, but your article continues below.",
+    "PAGE CONTINUES BELOW ADVERTISEMENT.",
+    "### Share this:",
+    "#### Newsletters",
+    "### Also Read: 10 Dams You Must See",
+    "0:00 Intro 3:25 The dam 11:52 The lake 17:53 Questions",
 ]
+ANNOUNCING = [
+    "#### Trending Now",
+    "Related Stories",
+    "### RELATED ARTICLES",
+    "You may also like",
+    "Most popular",
+    "More from this author",
+    "Recommended for you",
+    "Das könnte Sie auch interessieren",
+    "Articles similaires",
+    "Lo más leído",
+]
+"""Headings of lists of other pages."""
 SUBJECTS = [
     "The bakery sells 400 cookies a day, and most customers prefer those with chocolate.",
     "Chocolate chip cookies use butter, sugar and flour.",
@@ -132,6 +168,16 @@ SUBJECTS = [
     "Employers may opt out of the sharing of costs, the court held.",
     "The clock in the tower was modified from its original state.",
     "Members must be logged in to vote on articles.",
+    "The village asked for donations, and the school made a donation of 300 crowns.",
+    "Donations to the museum are tax-deductible.",
+    "Subscribers of the paper numbered 283,000 in 1931.",
+    "Support for the dam grew when the story was trending on Twitter.",
+    "More from the sale went to the poor.",
+    "Your gift will be remembered, the king wrote to the abbot.",
+    "Sign up sheets hung in the hall for a month.",
+    "The related articles of the treaty were struck.",
+    "The race began at 10:00, the first boat was home at 11:52 and the last one at 12:53.",
+    "Readers may also like its sequel.",
 ]
 
 
@@ -140,6 +186,11 @@ def test_a_notice_of_the_site_goes(sentence: str) -> None:
     assert is_interstitial(sentence) or all(map(is_interstitial, sentence.split(". ")))
     kept = "The dam was built in 1936."
     assert without_boilerplate(f"{kept} {sentence}") in {kept, f"{kept} © 2024 Example Media Ltd."}
+
+
+@pytest.mark.parametrize("heading", ANNOUNCING)
+def test_a_heading_that_announces_other_pages_goes(heading: str) -> None:
+    assert without_boilerplate(f"The dam leaks.\n{heading}\nIt is old.") == "The dam leaks. It is old."
 
 
 @pytest.mark.parametrize("change", [str.upper, str.title, lambda s: s.replace("s", "ſ"), lambda s: s.replace("i", "ı")])
@@ -262,6 +313,28 @@ def test_pictures_go_with_their_alternative_texts_and_links_keep_theirs() -> Non
 )
 def test_menus_and_marks_go_and_lists_stay(furniture: str, kept: str) -> None:
     assert without_boilerplate(furniture) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (
+            "The dam leaks. #### Trending. ### The Ten Best Dams. 3 hrs ago. ### A dam you have to see. It is old.",
+            "It is old.",
+        ),
+        (
+            "The dam leaks. Trending Now. Five Dams That Broke at Night. Why a Queen of Selby Left Her Dam. It is old.",
+            "It is old.",
+        ),
+        (
+            "The dam leaks. Related articles. ### Building. Ann Lee, Bob Ray, Cy Home and Di Fox built it.",
+            "### Building. Ann Lee, Bob Ray, Cy Home and Di Fox built it.",
+        ),
+        ("The dam leaks. ### Ten Dams of the Old World. It is old.", "### Ten Dams of the Old World. It is old."),
+    ],
+)
+def test_headlines_of_other_pages_go_with_the_heading_that_announces_them(text: str, kept: str) -> None:
+    assert without_boilerplate(text) == f"The dam leaks. {kept}"
 
 
 @pytest.mark.parametrize(
