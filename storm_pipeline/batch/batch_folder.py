@@ -13,7 +13,6 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter, ValidationError
 
-from storm_pipeline.batch.topic_requests import TopicRequest
 from storm_pipeline.batch.topic_status import TopicStatus
 from storm_pipeline.configuration.renamed import current_settings
 from storm_pipeline.configuration.trust import Claim
@@ -174,13 +173,8 @@ def read_batch(folder: Path) -> dict[str, Any]:
         raise RunError(f"{path} is damaged: its topics are not numbered from 1 on")
     for row in rows:
         _check_row(path, row)
-    rows = [replace(row, request=_current(row.request)) for row in rows]
+    rows = [replace(row, request=replace(row.request, settings=current_settings(row.request.settings))) for row in rows]
     return state | {"settings": current_settings(state["settings"]), "topics": rows}
-
-
-def _current(request: TopicRequest) -> TopicRequest:
-    """A request of an earlier version, with its settings by their names of now."""
-    return replace(request, settings=current_settings(request.settings))
 
 
 def _check_row(path: Path, row: TopicStatus) -> None:

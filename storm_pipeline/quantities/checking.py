@@ -157,7 +157,10 @@ def differing_dates(one: str, other: str, language: str = "en") -> tuple[str, st
 
     None too where one of them is a part of the other: a year against a day in it.
     """
-    first, second = (_dates(text, language) for text in (one, other))
+    first, second = (
+        [own for own in _read(text, language) if own.readings[0].kind == "date" or _is_year(text, own)]
+        for text in (one, other)
+    )
     if len(first) != 1 or len(second) != 1:
         return None
     mine, theirs = first[0].readings[0], second[0].readings[0]
@@ -165,11 +168,6 @@ def differing_dates(one: str, other: str, language: str = "en") -> tuple[str, st
     if not alike or (mine.low, mine.month, mine.day) == (theirs.low, theirs.month, theirs.day):
         return None
     return one[first[0].start : first[0].end], other[second[0].start : second[0].end]
-
-
-def _dates(text: str, language: str) -> list[Mention]:
-    """Dates, and bare numbers that are years by the word before them."""
-    return [own for own in _read(text, language) if own.readings[0].kind == "date" or _is_year(text, own)]
 
 
 def _is_year(text: str, mention: Mention) -> bool:

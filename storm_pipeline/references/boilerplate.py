@@ -46,8 +46,7 @@ _EMPTY = re.compile(
 _ITALIC = re.compile(r"(?<![\w\\])_{1,2}(?=[^\s_])([^_\n]{1,200})(?<=[^\s_])_{1,2}(?!\w)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")
 _BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*\n]{1,300})(?<=\S)\*\*")
-_LONGEST = 40  # maximum words of a sentence that may be removed
-_LONGEST_CALL = 10  # maximum words of a call to action, or of a credit, that may be removed
+_LONGEST, _LONGEST_CALL = 40, 10  # maximum words of a sentence that may be removed, and of a call to action or credit
 _TABLE = table_beside(__file__)
 _NOTICE = re.compile("|".join(_TABLE["notices"]), re.I)
 _CALL = re.compile(rf"\W*(?:{'|'.join(_TABLE['calls'])})|.*[.!?:–—-] ?read more\W*$", re.I)

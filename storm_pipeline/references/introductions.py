@@ -10,10 +10,9 @@ from storm_pipeline.files import table_beside
 from storm_pipeline.text.person_names import INSTITUTIONAL
 from storm_pipeline.types import Snippet
 
-_MOST = 2  # maximum number of snippets added per page
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _INITIAL = re.compile(r"\s(?:[^\W\d_]\.\s?)*")  # separator between two parts of a name: a space, and possibly initials
-_MOST_WORDS = 4  # of a person's name
+_MOST, _MOST_WORDS = 2, 4  # snippets added per page, and words of a person's name
 _BODIES = "|".join(sorted(word.capitalize() for word in INSTITUTIONAL - {"and", "of", "the"}))
 _OF_A_BODY = re.compile(rf"\b(?:{_BODIES}) (?:for|of|on) (?:(?:[^\Wa-z\d_]\w*|and|the) ){{0,6}}$")
 _GENITIVE = re.compile(r"['’]s?$")
@@ -21,8 +20,7 @@ _TABLE = table_beside(__file__)
 _BEHIND = re.compile(rf"\b(?:{'|'.join(_TABLE['behind'].split())})\s$", re.I)
 _THINGS = INSTITUTIONAL | frozenset(_TABLE["things"].split())
 """Words of names of two words and more that are no persons' names."""
-_NEAR_NAME = 12  # characters before a name in which to look for an article
-_NEAR = 5  # characters before a word in which to look for the end of the previous sentence
+_NEAR, _NEAR_NAME = 5, 12  # characters before a word in which to look for the end of a sentence, and for an article
 _STOPS = (".", "!", "?", ":", "…", "”", '"', "»", "\n")
 
 

@@ -129,12 +129,8 @@ def _without_contained(pieces: Sequence[Piece]) -> list[Piece]:
     for i in sorted(range(len(pieces)), key=lambda i: (-len(pieces[i].tokens), i)):
         holder = next((j for j in holders if pieces[i].line in pieces[j].line), i)
         holders.setdefault(holder, []).extend(pieces[i].snippets)
-    return [_with(pieces[i], holders[i]) for i in sorted(holders)]
-
-
-def _with(piece: Piece, snippets: Sequence[Snippet]) -> Piece:
-    """The piece with these snippets; the same one, which knows its plain tokens, where they are its own."""
-    return piece if len(snippets) == len(piece.snippets) else Piece(piece.tokens, tuple(snippets))
+    held = ((pieces[i], tuple(own)) for i, own in sorted(holders.items()))  # a piece itself knows its plain tokens
+    return [piece if len(own) == len(piece.snippets) else Piece(piece.tokens, own) for piece, own in held]
 
 
 def _chained(pieces: Sequence[Piece]) -> list[Piece]:

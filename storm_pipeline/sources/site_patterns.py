@@ -68,7 +68,9 @@ class SitePatterns(Generic[T]):
         for place, value in items:
             known.setdefault(place.host, {}).setdefault(place, []).append(value)
         self._known = {
-            host: sorted(((place, tuple(values)) for place, values in places.items()), key=_longest_first)
+            host: sorted(
+                ((place, tuple(values)) for place, values in places.items()), key=lambda item: -len(item[0].path)
+            )
             for host, places in known.items()
         }
 
@@ -80,7 +82,3 @@ class SitePatterns(Generic[T]):
                 if place.covers(where.path):
                     return place, values
         return None
-
-
-def _longest_first(item: tuple[SitePattern, object]) -> int:
-    return -len(item[0].path)

@@ -45,7 +45,7 @@ def statements_in(text: str) -> tuple[str, ...]:
     A short text without a complete sentence is returned whole. A longer one without sentence boundaries is cut into
     pieces, of which those that look like prose are returned.
     """
-    sentences = [_unmarked(" ".join(s.split())) for s in split_sentences(text)]
+    sentences = [_NOTE.sub("", _BULLET.sub("", " ".join(s.split()))).strip() for s in split_sentences(text)]
     if sum(bool(_VERSE.match(s)) for s in sentences) >= _VERSES:
         sentences = [_VERSE.sub("", s) for s in sentences]
     whole = [s for s in sentences if _MIN_WORDS <= word_count(s) <= _MAX_WORDS and is_complete(s)]
@@ -61,10 +61,6 @@ def statements_in(text: str) -> tuple[str, ...]:
 def is_question(sentence: str) -> bool:
     """Whether a sentence ends in a question mark, ignoring trailing dots, quotation marks and brackets."""
     return bool(_QUESTION.search(sentence))
-
-
-def _unmarked(sentence: str) -> str:
-    return _NOTE.sub("", _BULLET.sub("", sentence)).strip()
 
 
 def _is_notice(sentence: str) -> bool:

@@ -77,7 +77,7 @@ def best_statements(statements: Sequence[Statement], most: int) -> list[Statemen
     for one in sorted(statements, key=lambda one: (one.remoteness >= _REMOTE, -one.worth)):
         page, form = one.fact.citation.source_id, _form(one)
         share = max(equal, _PER_SOURCE if one.own or one.of_a_part else _PER_OTHER)
-        same = sum(other != page and _alike(form, known) for other, known in forms)
+        same = sum(other != page and len(form & known) >= _SAME_FORM * len(form | known) for other, known in forms)
         is_more = (one.remoteness >= _REMOTE and length >= _PLENTY) or (one.is_instance and instances >= _INSTANCES)
         if len(kept) < most and drawn[page] < share and same < _PER_FORM and not is_more:
             drawn[page] += 1
@@ -95,10 +95,6 @@ def _form(one: Statement) -> frozenset[str]:
     said = re.sub(r"\b(?:[A-Z]|\d)[\w'’.-]*", " ", one.fact.text[:1].lower() + one.fact.text[1:])
     title = set(words(one.fact.title.casefold()))
     return frozenset(word for word in words(said.casefold()) if word not in title)
-
-
-def _alike(a: frozenset[str], b: frozenset[str]) -> bool:
-    return len(a & b) >= _SAME_FORM * len(a | b)
 
 
 def nearest_statements(

@@ -35,7 +35,7 @@ def _chained(left: list[Block], vector: Callable[[Block], npt.NDArray[np.float32
 
     def place(own: Block) -> tuple[bool, int, float]:
         near = float(vector(own) @ vector(last)) if last else 0.0
-        return _is_bare(own) and _row(told) > 0, rank_of(own), -near
+        return all(one.defines for one in own) and _row(told) > 0, rank_of(own), -near
 
     while fitting := [own for own in left if _fits(told, own)]:
         last = min(fitting, key=place)
@@ -53,10 +53,6 @@ def _bearable(blocks: Sequence[Block]) -> tuple[Statement, ...]:
 
 def _fits(told: Sequence[Statement], own: Block) -> bool:
     return not own[0].defines or _row(told) < _IN_A_ROW
-
-
-def _is_bare(own: Block) -> bool:
-    return all(one.defines for one in own)
 
 
 def _row(told: Sequence[Statement]) -> int:

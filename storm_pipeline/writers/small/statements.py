@@ -222,12 +222,8 @@ def _relevant(subject: Subject, candidates: Sequence[Statement], store: Referenc
         replace(one, relevance=float(cosine) - how_remote, remoteness=how_remote)
         for one, cosine in zip(candidates, cosines, strict=True)
         if one.own or not subject.definition or cosine >= least  # a bare topic tells no senses apart
-        for how_remote in [_remoteness(subject, one)]
+        for how_remote in [0.0 if one.own or one.of_a_part else remoteness(subject, one.fact.text)]
     ]
-
-
-def _remoteness(subject: Subject, one: Statement) -> float:
-    return 0.0 if one.own or one.of_a_part else remoteness(subject, one.fact.text)
 
 
 def _distinct(statements: Sequence[Statement], store: ReferenceStore) -> tuple[Statement, ...]:

@@ -54,7 +54,7 @@ class SmallWriter:
         ctx.store.add(
             snippet for snippet in found if any(snippet.id == one.fact.citation.snippet_id for one in nearest)
         )
-        return Answer(tuple(_sentence(one.fact) for one in nearest), tuple(found))
+        return Answer(tuple(Sentence(one.fact.text, (one.fact.citation,)) for one in nearest), tuple(found))
 
     def survey(self, ctx: RunContext, material: Material[FactEvidence]) -> str:
         """The titles of the pages that say something about the topic."""
@@ -170,10 +170,6 @@ def _fitting(ctx: RunContext, evidence: FactEvidence) -> list[Fact]:
 
 def _facts(statements: Iterable[Statement]) -> tuple[Fact, ...]:
     return tuple(one.fact for one in statements)
-
-
-def _sentence(fact: Fact) -> Sentence:
-    return Sentence(fact.text, (fact.citation,))
 
 
 def _room(heading: Heading) -> int:
