@@ -10,7 +10,7 @@ from storm_pipeline.documents.record import Record
 from storm_pipeline.sqlite_cache import SqliteCache
 from storm_pipeline.types import Work
 
-_VERSION = 2  # incremented when files are read otherwise than before
+_VERSION = 3  # incremented when files are read otherwise than before
 FILE = "documents.sqlite"
 """Name of the file in the cache folder."""
 
@@ -31,7 +31,8 @@ class KeptDocuments:
         found = _decoded(self._cache.get(key))
         if found is None:
             found = list(read(file))
-            self._cache.put(key, [_encoded(one) for one in found])
+            labels = ({"labels": list(one.labels.items())} if isinstance(one, Document) else {} for one in found)
+            self._cache.put(key, [asdict(one) | own for one, own in zip(found, labels, strict=True)])
         return found
 
     def record(self, doi: str) -> Record | None:
@@ -45,10 +46,6 @@ class KeptDocuments:
     def keep_record(self, doi: str, record: Record) -> None:
         """Keep what Crossref said of a DOI."""
         self._cache.put(f"{_VERSION} {doi}", asdict(record))
-
-
-def _encoded(item: Document | Unreadable) -> dict[str, Any]:
-    return asdict(item) if isinstance(item, Unreadable) else asdict(item) | {"labels": list(item.labels.items())}
 
 
 def _decoded(value: Any) -> list[Document | Unreadable] | None:

@@ -6,12 +6,17 @@ import re
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from storm_pipeline.files import table_beside
+
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # Unicode's categories Cc and Cs
 _BASE64 = re.compile(r"(?=.*[A-Z])(?=.*[a-z])(?:[A-Za-z0-9+/]{12,}|[A-Za-z0-9+/]{6,}={1,2})")
 _WORDS = 0.5  # share of letters, digits and spaces in a text above which it is words
 _BY_PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|PowerPoint Presentation) - ", re.I)
 _FILE_NAME = re.compile(r"\.(?:docx?|pptx?|xlsx?|rtf|indd|pdf)$", re.I)
 _ADDRESS = re.compile(r"^www\.[\w.-]+ [-–—|] (?=\S)|(?<=\S) [-–—|] www\.[\w.-]+$", re.I)
+_TABLE = table_beside(__file__)
+_DATED = [re.compile(f"^{_TABLE[kind]}{_TABLE['rest']}$", re.M | re.I | re.X) for kind in ("published", "changed")]
+_TOP, _FEW = 4000, 6  # characters of a page that are searched for them, and most words in lower case of such a line
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
@@ -65,6 +70,23 @@ def iso_date(value: object) -> str | None:
         return datetime.date.fromisoformat(found.group()).isoformat() if found else None
     except ValueError:
         return None
+
+
+def stated_date(text: str) -> str | None:
+    """The day on which a line near the top of a page says that it was published, or else changed; an ISO date.
+
+    The line is a label or a byline, the date, and few words more. None where such lines name several days.
+    """
+    from storm_pipeline.languages import detect
+    from storm_pipeline.quantities import full_dates
+
+    top = text[:_TOP]
+    for pattern in _DATED:
+        lines = (own[0] for own in pattern.finditer(top) if sum(map(str.islower, own[0].split())) <= _FEW)
+        days = {days[0] for line in lines if (days := full_dates(line, detect(top) or "en"))}
+        if days:
+            return days.pop() if len(days) == 1 else None
+    return None
 
 
 def page_number(value: object) -> int | None:

@@ -15,7 +15,7 @@ from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.kept import KeptDocuments
 from storm_pipeline.documents.pdf import SCAN, read_pdf
-from storm_pipeline.documents.plain import page_number, plain_text, web_address
+from storm_pipeline.documents.plain import page_number, plain_text, stated_date, web_address
 from storm_pipeline.documents.recognition import searchable_copy
 from storm_pipeline.documents.record import Record, record_of_name, usable_title
 from storm_pipeline.types import Work
@@ -57,7 +57,7 @@ def _from_json(line: str) -> Document | str:
         return "has no url"
     if not plain_text(text):
         return "has no text"
-    published = plain_text(record.get("published")) or None
+    published = plain_text(record.get("published")) or stated_date(str(text))
     return Document(url, plain_text(record.get("title")), ((page_number(record.get("page")), str(text)),), published)
 
 
@@ -219,7 +219,7 @@ def _read(file: Path) -> Iterator[Document | Unreadable]:
 def _documents(name: str, url: str, stem: str, text: FileText) -> Iterator[Document | Unreadable]:
     pages = tuple((number, content) for number, content in text.pages if plain_text(content))
     if pages:
-        stated = Record(usable_title(text.title), published=text.published or "")
+        stated = Record(usable_title(text.title), published=text.published or stated_date(pages[0][1]) or "")
         record = text.record.completed(stated).completed(record_of_name(stem.removesuffix(".ocr")))
         yield Document(url, record.title or plain_text(stem), pages, record.published or None, record, text.labels)
     elif not text.problems:

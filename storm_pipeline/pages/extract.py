@@ -5,13 +5,13 @@ What it declares is in meta tags of the Highwire, PRISM and Dublin Core schemes.
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.documents.chunks import count_words
 from storm_pipeline.documents.decoding import decoded
-from storm_pipeline.documents.plain import iso_date, plain_text, readable_title, web_address
+from storm_pipeline.documents.plain import iso_date, plain_text, readable_title, stated_date, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.files import table_beside
 from storm_pipeline.identity import canonical_url
@@ -84,7 +84,7 @@ def extract(fetched: Fetched) -> Page:
         raise PageError(f"{fetched.final_url} shows a notice instead of a page: {plain_text(whole)[:80]!r}")
     if words < _MIN_WORDS:
         raise PageError(f"{fetched.final_url} contains only {math.floor(words)} words; it may need JavaScript")
-    return page
+    return replace(page, published=page.published or stated_date(whole))
 
 
 def _declared_charsets(fetched: Fetched) -> list[str]:

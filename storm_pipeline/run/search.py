@@ -170,13 +170,8 @@ def _source_filter(engine: Engine, settings: Settings) -> SourceFilter:
 
 
 def _dated(found: SearchResult, _: Asked) -> SearchResult:
-    return replace(
-        found,
-        snippets=tuple(
-            snippet if snippet.published else replace(snippet, published=date_in_address(snippet.url))
-            for snippet in found.snippets
-        ),
-    )
+    dated = (one if one.published else replace(one, published=date_in_address(one.url)) for one in found.snippets)
+    return replace(found, snippets=tuple(dated))
 
 
 def _cut_for(embedder: object) -> Callable[[str], list[str]]:

@@ -64,6 +64,12 @@ def test_a_page_of_html() -> None:
     assert [number for number, _ in page.pages] == [None]
 
 
+def test_a_line_above_the_text_dates_a_page_whose_tags_do_not() -> None:
+    line = "Published March 3, 2025"
+    assert read("\n".join([line, *SENTENCES]), "text/plain").published == "2025-03-03"
+    assert read(html(body=f"<p>{line}</p>{BODY}")).published == "2021-03-04"
+
+
 def test_a_page_that_says_nothing_of_itself() -> None:
     page = read(html(head="", lang=""))
     assert (page.title, page.published, page.author, page.language) == ("", None, None, None)

@@ -1,0 +1,110 @@
+"""The day on which a page says that it was published, where no metadata say it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.documents.plain import stated_date
+from storm_pipeline.references.passages import numbered_passages, passages
+from storm_pipeline.search.engines.corpus import CorpusSearch
+
+PROSE = "The dam of Selby leaks, and the villages below it have been warned since the morning."
+
+
+@pytest.mark.parametrize(
+    ("line", "day"),
+    [
+        ("Published March 3, 2025", "2025-03-03"),
+        ("Published: 06:45 pm, 2 March 2025", "2025-03-02"),
+        ("PUBLISHED: November 30, 2016 at 4:08 PM CST | UPDATED: May 15, 2019 at 9:02 PM CDT", "2016-11-30"),
+        ("**Published:** Oct 31, 2025 09:00 AM IST, 8 min read", "2025-10-31"),
+        ("#### Published by Ann Lee on 17 July 2025", "2025-07-17"),
+        ("### Posted on June 2nd, 2025 in Culture | 1 Comment »", "2025-06-02"),
+        ("Publish date: June 8, 2015", "2015-06-08"),
+        ("Last modified on Thu 2 Oct 2025 15.28 EDT", "2025-10-02"),
+        ("Updated: Apr. 29, 2011, 8:55 p.m.", "2011-04-29"),
+        ("[Last updated: 25th of November, 2025]", "2025-11-25"),
+        ("By Ann Lee published 19 November 2023", "2023-11-19"),
+        ("By Ann Lee Sep 15, 2025, 4:09 PM ET", "2025-09-15"),
+        ("By SELBY Staff - Dec 2, 2025, 11:00 AM ET", "2025-12-02"),
+        ("Published 2025-03-04", "2025-03-04"),
+    ],
+)
+def test_a_line_with_a_label_or_a_byline_dates_its_page(line: str, day: str) -> None:
+    assert stated_date(f"Selby Herald\n\nThe dam leaks\n\n{line}\n\n{PROSE}") == day
+
+
+@pytest.mark.parametrize(
+    ("line", "prose"),
+    [
+        ("Veröffentlicht am 3. März 2025 um 10:15 Uhr", "Der Damm ist alt, und er hält nicht mehr."),
+        ("Publicado el 3 de marzo de 2025 a las 10:15", "La presa es vieja, y los pueblos lo saben."),
+        ("Publié le 3 mars 2025 à 10h15", "Le barrage est vieux, et les villages le savent."),
+    ],
+)
+def test_months_are_read_in_the_language_of_the_page(line: str, prose: str) -> None:
+    assert stated_date(f"{line}\n\n{prose} {prose} {prose}") == "2025-03-03"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The novel was published on May 3, 2014.",
+        "Published on May 3, 2014, the novel sold out in a week and was printed again",
+        "Published October 14, 2014 by Selby Press",
+        "Posted to Berlin on May 3, 1931, Lee met the engineer",
+        "Released February 9, 2024",
+        "By September 15, 2025, the dam had leaked for a year",
+        "By Ann LeeMarch 8, 2025 September 30, 2025",
+        "Published 03/08/2022",
+        "Published in March 2025",
+        "May 3, 2014",
+        "Updated on May 3, 2014 the dam was found to leak.",
+    ],
+)
+def test_prose_and_what_is_read_in_two_ways_date_nothing(line: str) -> None:
+    assert stated_date(f"The dam leaks\n\n{line}\n\n{PROSE}") is None
+
+
+def test_several_days_date_nothing_and_the_publication_goes_before_changes() -> None:
+    assert stated_date("Posted on May 3, 2014\n\nOne.\n\nPosted on May 4, 2014\n\nTwo.") is None
+    assert stated_date("Updated May 4, 2014\n\nPublished May 3, 2014\n") == "2014-05-03"
+
+
+def test_only_the_top_of_a_page_dates_it() -> None:
+    assert stated_date(f"{PROSE}\n" * 60 + "Published May 3, 2014\n") is None
+
+
+WORDS = st.lists(
+    st.sampled_from("the dam was published posted updated on in by after Ann Lee and leaked again".split()), min_size=6
+)
+
+
+@given(WORDS, st.sampled_from(["May 3, 2014", "3 May 2014", "2014-05-03"]), st.integers(0, 20))
+def test_sentences_of_prose_date_nothing(words: list[str], day: str, place: int) -> None:
+    told = ["It", *words[:place], day, *words[place:], "so."]
+    assert stated_date(f"The dam\n\n{' '.join(told)}\n") is None
+
+
+@given(st.text(alphabet="Pp byublished:on,.\n 0123456789May", max_size=80))
+def test_whatever_a_text_holds_there_is_a_day_or_none(text: str) -> None:
+    found = stated_date(text)
+    assert found is None or len(found.split("-")) == 3
+
+
+def test_the_day_stands_behind_the_title_of_each_passage_of_the_page(tmp_path: Path) -> None:
+    text = f"Published March 3, 2025\n\n{PROSE * 3}\n\n" + "Weirs are opened when rivers rise in spring. " * 20
+    lines = [{"url": f"https://a.org/{n}", "title": "Dams", "text": text} for n in range(2)]
+    lines[1] |= {"published": "2024-01-02"}
+    (tmp_path / "pages.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    (tmp_path / "page.md").write_text(f"# The weirs\n\n{text}", encoding="utf-8")
+    found = CorpusSearch(tmp_path, limit=50).search("weirs rivers spring", 3)
+    assert {(own.title, own.published) for own in found} == {
+        ("Dams", "2025-03-03"),
+        ("Dams", "2024-01-02"),
+        ("The weirs", "2025-03-03"),
+    }
+    assert "[1] Dams (a.org, 2025-03-03): " in numbered_passages(passages(s for s in found if s.url.endswith("/0")))
