@@ -114,6 +114,7 @@ HELD = [
     ("Das Haus ist eines der ältesten.", "de", "It is among the oldest.", "en"),
     ("Die Stadt hat 1,5 Mio. Einwohner.", "de", "The city has 1.5 million people.", "en"),
     ("She has three children.", "en", "Her three children survive her.", "en"),
+    ("It drew 53.9 million viewers.", "en", "It was up 7% from Giants/Packers in ’08 (29.0/43, 53.9 mil).", "en"),
     ("He scored in two quarters.", "en", "He scored in the second and the third quarter.", "en"),
     ("He scored in both of the two halves of the game.", "en", "He scored twice.", "en"),
     ("They led after three quarters.", "en", "They led at the end of the third quarter.", "en"),
