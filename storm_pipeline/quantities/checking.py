@@ -8,7 +8,7 @@ from datetime import date
 from fractions import Fraction
 from itertools import product
 
-from storm_pipeline.languages import detect
+from storm_pipeline.languages import detect, stem_set
 from storm_pipeline.quantities.literals import plain_digits
 from storm_pipeline.quantities.mentions import mentions
 from storm_pipeline.quantities.months import blanked, month_names
@@ -28,9 +28,11 @@ _ORDINAL = re.compile(r"(?<=\d) (?=(?:st|nd|rd|th|er)\b)")
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
 _MAX_YEAR = 2199  # integers above are not years
 _MIN_YEAR = 1000  # integers below, without an era, are not taken for years
+_CONVERTED = re.compile(r"\([\d.,]+ [^\W\d]+\)")
 _STEM = 4  # length of the prefix by which forms of one noun are matched
 _HYPHENS = ("-", "‑", "‐")
-_YEAR = re.compile(r"1\d{3}|20\d{2}")
+_YEAR = re.compile(r"(?:1\d{3}|20\d{2})(?!\d)")
+_BARE_YEAR = re.compile(r"(?:19|20)\d\d")
 _BEFORE_A_YEAR = re.compile(r"(?:\b(?:in|since|until|during|from|between|after|before|circa|c\.) |\()$", re.I)
 """What makes a bare number of four digits a year."""
 
@@ -139,35 +141,58 @@ def without_quantities(text: str, language: str = "en") -> str:
 def differing(one: str, other: str, language: str = "en") -> tuple[str, str] | None:
     """Two numbers that count the same and differ, each as its text spells it with what it counts; else None.
 
-    None too where one text has the number of the other as well, or where their dates tell that they speak of different
-    times. Rounded numbers differ where they cannot mean the same.
+    None too where one text has the number of the other as well, where their dates or years tell that they speak of
+    different times, or where most of their other figures are not in both. Rounded numbers differ where they
+    cannot mean the same.
     """
     first, second = _read(one, language), _read(other, language)
-    if _dates_differ(first, second):
+    days = zip(_days(one, first), _days(other, second), strict=True)
+    if any(some and others and some.isdisjoint(others) for some, others in days):
         return None
     for mine, theirs in product(filter(_counts_exactly, first), filter(_counts_exactly, second)):
         alike = mine.counted[:_STEM] == theirs.counted[:_STEM] and mine.readings[0].kind == theirs.readings[0].kind
-        if alike and not (_has(second, mine) or _has(first, theirs)):
+        if not (alike and stem_set(mine.counted, language)) or _has(second, mine) or _has(first, theirs):
+            continue
+        if _figures_agree((one, mine), (other, theirs), language):
             return _spelt(one, mine), _spelt(other, theirs)
     return None
+
+
+def _figures_agree(one: tuple[str, Mention], other: tuple[str, Mention], language: str) -> bool:
+    """Whether more than half of the figures of two texts beside a mention are in both, or one has none."""
+    mine, theirs = _figures(*one, language), _figures(*other, language)
+    return not mine or not theirs or 2 * len(mine & theirs) > min(len(mine), len(theirs))
+
+
+def _figures(text: str, but: Mention, language: str) -> set[Fraction]:
+    """The other unambiguous numbers of a text, without 1, years and conversions in brackets."""
+    converted = [found.span() for found in _CONVERTED.finditer(text)]
+    others = (own for own in _read(text, language) if own != but and len(own.readings) == 1)
+    told = (own for own in others if not any(start < own.start < end for start, end in converted))
+    bare = (own.readings[0] for own in told if not _YEAR.match(text, own.start, own.end))
+    return {own.low for own in bare if own.kind != "date"} - {Fraction(1)}
 
 
 def differing_dates(one: str, other: str, language: str = "en") -> tuple[str, str] | None:
     """The only dates of two texts, or their only years, as each spells them, where they differ; else None.
 
-    None too where one of them is a part of the other: a year against a day in it.
+    None too where one of them is a part of the other, a year against a day in it, or a decade or century, or where most
+    of their other figures are not in both.
     """
-    first, second = (
-        [own for own in _read(text, language) if own.readings[0].kind == "date" or _is_year(text, own)]
-        for text in (one, other)
-    )
-    if len(first) != 1 or len(second) != 1:
+    first, second = _dates(one, language), _dates(other, language)
+    if len(first) != 1 or len(second) != 1 or not _figures_agree((one, first[0]), (other, second[0]), language):
         return None
     mine, theirs = first[0].readings[0], second[0].readings[0]
     alike = bool(mine.month) == bool(theirs.month) and bool(mine.day) == bool(theirs.day)
-    if not alike or (mine.low, mine.month, mine.day) == (theirs.low, theirs.month, theirs.day):
+    is_span = mine.low != mine.high or theirs.low != theirs.high
+    if not alike or is_span or (mine.low, mine.month, mine.day) == (theirs.low, theirs.month, theirs.day):
         return None
     return one[first[0].start : first[0].end], other[second[0].start : second[0].end]
+
+
+def _dates(text: str, language: str) -> list[Mention]:
+    found = _read(text, language)
+    return [own for own in found if own.readings[0].kind == "date" or _YEAR.match(text, own.start, own.end)]
 
 
 def _is_year(text: str, mention: Mention) -> bool:
@@ -280,23 +305,18 @@ def _counts_exactly(mention: Mention) -> bool:
 def _has(mentioned: Sequence[Mention], wanted: Mention) -> bool:
     """Whether a text states a number, rounded or not."""
     own = wanted.readings[0]
-    numbers = (one for mention in mentioned for one in mention.readings if one.kind == own.kind)
+    numbers = [one for mention in mentioned for one in mention.readings if one.kind == own.kind]
+    if own.slack[0] < own.slack[1] and any(one.slack[0] < one.slack[1] for one in numbers):
+        return True  # "more than 100" is no other number than "more than 200"
     return any(one.least <= own.most and own.least <= one.most for one in numbers)
 
 
-def _dates_differ(first: Sequence[Mention], second: Sequence[Mention]) -> bool:
-    """Whether both texts name years, months or days, and none of them in common."""
-    both = zip(_days(first), _days(second), strict=True)
-    return any(some and others and some.isdisjoint(others) for some, others in both)
-
-
-def _days(mentioned: Sequence[Mention]) -> tuple[set[Fraction], set[Fraction], set[Fraction]]:
+def _days(text: str, mentioned: Sequence[Mention]) -> tuple[set[Fraction], set[Fraction], set[Fraction]]:
     """The years, months and days that a text names."""
     dates = [one for mention in mentioned for one in mention.readings if one.kind == "date"]
-    alone = (m.readings[0] for m in mentioned if m.readings[0].kind == "number" and len(m.counted) < _STEM)
-    years = {one.low for one in (*dates, *alone) if one.low}
+    bare = {own.readings[0].low for own in mentioned if _BARE_YEAR.fullmatch(text[own.start : own.end])}
     return (
-        {year for year in years if _MIN_YEAR <= year <= _MAX_YEAR},
+        {one.low for one in dates if _MIN_YEAR <= one.low <= _MAX_YEAR} | bare,
         {Fraction(one.month) for one in dates if one.month},
         {Fraction(one.day) for one in dates if one.day},
     )

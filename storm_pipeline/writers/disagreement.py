@@ -12,7 +12,6 @@ from itertools import combinations, islice
 
 from storm_pipeline.languages import detect, split_sentences, stem_set
 from storm_pipeline.quantities import differing, differing_dates, missing, quantities, without_quantities
-from storm_pipeline.references.facts import recall
 from storm_pipeline.references.grounding import Claim, Judged, numbers_shown
 from storm_pipeline.references.introductions import names_within
 from storm_pipeline.references.menus import is_prose
@@ -24,18 +23,15 @@ _MOST = 4
 """Maximum number of things on which the writer of a text is told that its passages differ."""
 _TOLD = "Passages that differ; if it is on one thing, tell what each says and who says it:"
 _SHARED = 0.4
-"""Minimum share of the shorter sentence's words, without topic and numbers, that both have."""
+"""Minimum share of the longer sentence's words, without topic and numbers, that both have."""
 _FEWEST = 3
 """Minimum number of such words."""
-_SAME_EVENT = 0.6
-"""Minimum share of each sentence's words that the other has, where they may give one event two dates."""
 _ONE_FORM = 0.8
 """Minimum share of each sentence's words that the other has, where each has another one: rows of a series."""
-_FIGURES = 3  # from which on sentences of sources that have less than half in common are rows of statistics
+_MOST_TIMES, _FEW = 2, 3
+"""How many times another number, or how many more, one may be that sources give of the same thing."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _SERIES = 3  # sentences of an article with which another one of a series counts the same
-_MOST_PAIRS = 12
-"""Maximum number of pairs that an editor is shown, those that share most first."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +48,17 @@ class Differing:
         ``language``: ISO 639-1 code of the article; passages in others are compared by what words they share.
         """
         told = [(i, text) for i, own in enumerate(shown) for text in split_sentences(own.text, detect(own.text))]
-        told = [(i, text) for i, text in told if quantities(text, language)]
         things: list[dict[frozenset[object], dict[int, str]]] = []  # value → number of a sentence → how it spells it
         sources = [shown[i].source_id for i, _ in told]
-        pairs = contradictions([Sentence(text) for _, text in told], topic, language, sources=sources)
-        for one, other, says, otherwise in pairs:
+        for one, other, says, otherwise in _pairs([text for _, text in told], topic, language, sources):
             thing = next((own for own in things if any({one, other} & side.keys() for side in own.values())), None)
             if thing is None:
                 things.append(thing := {})
             for number, value in ((one, says), (other, otherwise)):
                 thing.setdefault(quantities(value, language), {})[number] = value
         sided = (tuple(_side(shown, told, own) for own in thing.values()) for thing in things)
-        return cls(tuple(islice((sides for sides in sided if not _is_list(sides)), _MOST)))
+        told_of_one = (own for own in sided if not _is_list(own) and not _is_far([s.says for s, _ in own], language))
+        return cls(tuple(islice(told_of_one, _MOST)))
 
     def lines(self) -> str:
         """A line for each thing, with the numbers of the passages, under a line that says what it is; or nothing."""
@@ -134,10 +129,8 @@ def _problem(untold: Sequence[tuple[Side, tuple[int, ...]]]) -> str:
 def _side(
     shown: Sequence[Passage], told: Sequence[tuple[int, str]], by: dict[int, str]
 ) -> tuple[Side, tuple[int, ...]]:
-    places = tuple(sorted({told[number][0] for number in by}))
-    sources = dict.fromkeys(own.source_id for i in places for own in shown[i].citations())
-    says = [(shown[told[number][0]].site, told[number][1]) for number in by]
-    return Side(by[min(by)], tuple(sources), independent(says)), places
+    own = [told[number] for number in sorted(by)]
+    return side_of(by[min(by)], [(shown[i], text) for i, text in own]), tuple(dict.fromkeys(i for i, _ in own))
 
 
 def _is_list(sides: Sequence[tuple[Side, tuple[int, ...]]]) -> bool:
@@ -146,87 +139,79 @@ def _is_list(sides: Sequence[tuple[Side, tuple[int, ...]]]) -> bool:
     return len(sources) > len({*sources})
 
 
-def independent(says: Iterable[tuple[str, str]]) -> int:
-    """How many of some texts with their sites are of a site of their own, and no copy of an earlier one."""
-    found: dict[str, str] = {}
-    for site, text in says:
-        if site not in found and not any(are_copies(text, other) for other in found.values()):
-            found[site] = text
-    return len(found)
+def side_of(says: str, told: Sequence[tuple[Passage, str]]) -> Side:
+    """A side that passages take, each with what it tells; independent are those of a site of their own, not copied."""
+    sources = dict.fromkeys(own.source_id for passage, _ in told for own in passage.citations())
+    independent: dict[str, str] = {}
+    for passage, text in told:
+        if passage.site not in independent and not any(are_copies(text, other) for other in independent.values()):
+            independent[passage.site] = text
+    return Side(says, tuple(sources), len(independent))
 
 
-def contradictions(
-    sentences: Sequence[Sentence], topic: str, language: str, *, sources: Sequence[str] = ()
+def contradictions(sentences: Sequence[Sentence], topic: str, language: str) -> list[tuple[int, int, str, str]]:
+    """Pairs of an article's sentences that count the same and differ: their positions, and the numbers as spelt.
+
+    Sentences speak of different things where one follows the other, or where one of them counts the same as three
+    others. ``topic``: its words prove no likeness. ``language``: ISO 639-1 code of all.
+    """
+    found = [own for own in _pairs([one.text for one in sentences], topic, language) if own[1] != own[0] + 1]
+    pairs = Counter(number for i, j, *_ in found for number in (i, j))
+    alone = (own for own in found if max(pairs[own[0]], pairs[own[1]]) < _SERIES)
+    return [own for own in alone if not _is_far(own[2:], language)]
+
+
+def _pairs(
+    texts: Sequence[str], topic: str, language: str, sources: Sequence[str] = ()
 ) -> list[tuple[int, int, str, str]]:
-    """Pairs of sentences that count the same and differ: their positions, and the numbers as they spell them.
+    """Pairs of sentences that count the same and differ: their positions, and the numbers as spelt.
+
+    Years, numbers in names, and ordinals but of the same form count nothing. Menus, tables, rows of a series, and
+    sentences that hardly name the same speak of different things.
 
     Args:
-        sentences: in order.
-        topic: its words prove no likeness.
-        language: ISO 639-1 code of both.
-        sources: of each the page that it is from, if they are of pages, not of an article: then those of different
-            pages alone are paired, differ too by their only date where they share most words, and both share the
-            words. Menus, tables, rows of a series, and sentences without a name or with few of several figures in
-            common speak of different things.
-
-    Years and numbers in names count nothing. Sentences of an article speak of different events where no year, or at
-    most half of the names, is in both; and of different things where one follows the other, or where one of them
-    counts the same as three others.
+        sources: of each sentence the page that it is from, if they are of pages: then those of different pages alone
+            are paired, and differ too by their only date where they share most words.
     """
     known = stem_set(topic, language)
-    stems = [stem_set(without_quantities(one.text, language), language) - known for one in sentences]
+    told = [(i, text) for i, text in enumerate(texts) if quantities(text, language)]
+    stems = {i: stem_set(without_quantities(text, language), language) - known for i, text in told}
     found = []
-    for i, j in combinations(range(len(sentences)), 2):
-        if len(stems[i] & stems[j]) < _FEWEST or (sources and sources[i] == sources[j]):
+    for (i, one), (j, other) in combinations(told, 2):
+        alike = len(stems[i] & stems[j]) / (max(len(stems[i]), len(stems[j])) or 1)
+        if len(stems[i] & stems[j]) < _FEWEST or alike < _SHARED or (sources and sources[i] == sources[j]):
             continue
-        both = recall(stems[i], stems[j]), recall(stems[j], stems[i])
-        if (min if sources else max)(both) < _SHARED:
+        is_row = alike >= _ONE_FORM and not (stems[i] <= stems[j] or stems[j] <= stems[i])
+        if is_row or _are_apart(one, other, topic):
             continue
-        one, other = sentences[i].text, sentences[j].text
-        if sources and (_is_row(stems[i], stems[j], min(both)) or _are_apart(one, other, topic, language)):
-            continue
-        if not sources and (j == i + 1 or _of_two_events(one, other, topic)):
-            continue
-        by_date = differing_dates(one, other, language) if sources and min(both) >= _SAME_EVENT else None
+        by_date = differing_dates(one, other, language) if sources and alike >= _ONE_FORM else None
         two = by_date or differing(one, other, language)
-        if two and not any(map(_counts_nothing, two, (one, other))):
-            found.append((max(both), i, j, *two))
-    pairs = Counter() if sources else Counter(number for _, i, j, *_ in found for number in (i, j))
-    found = [pair for pair in found if max(pairs[pair[1]], pairs[pair[2]]) < _SERIES]
-    best = sorted(found, key=lambda pair: (-pair[0], pair[1], pair[2]))[:_MOST_PAIRS]
-    return sorted((i, j, one, other) for _, i, j, one, other in best)
+        if two and not any(_counts_nothing(says, text, alike) for says, text in zip(two, (one, other), strict=True)):
+            found.append((i, j, *two))
+    return found
 
 
-def _counts_nothing(spelt: str, text: str) -> bool:
-    """Whether a number of a text is a year, or part of a name or a word ("2019 Packers", "5 Dislike", "33-yard")."""
+def _is_far(says: Sequence[str], language: str) -> bool:
+    """Whether a number is so much more than another one that it is hardly of the same thing."""
+    values = [max((own.low for own in quantities(one, language)), default=0) for one in says]
+    return max(values) > max(_MOST_TIMES * min(values), min(values) + _FEW)
+
+
+def _counts_nothing(spelt: str, text: str, alike: float) -> bool:
+    """Whether a number of a text is a year, an ordinal, or part of a name or a word ("2019 Packers", "33-yard")."""
     number, _, counted = spelt.rpartition(" ")
+    is_ordinal = alike < _ONE_FORM and any(own.kind == "ordinal" for own in quantities(number))
     is_name = f"{number} {counted.capitalize()}" in text and detect(text) != "de"
-    return bool(_YEAR.fullmatch(number) or (number and is_name) or f"{number}-{counted}" in text)
+    return bool(is_ordinal or _YEAR.fullmatch(number) or (number and is_name) or f"{number}-{counted}" in text)
 
 
-def _is_row(own: frozenset[str], other: frozenset[str], alike: float) -> bool:
-    """Whether sentences with these stems are of one form, each with a word that the other lacks."""
-    return alike >= _ONE_FORM and not (own <= other or other <= own)
-
-
-def _of_two_events(one: str, other: str, topic: str) -> bool:
-    """Whether both have years, none of them in common, or both name something, at most half of it in common."""
-    years, names = [{*_YEAR.findall(text)} for text in (one, other)], [_names(text, topic) for text in (one, other)]
-    if all(years) and years[0].isdisjoint(years[1]):
-        return True
-    both = frozenset.union(*names).intersection(*(folded_words(text) for text in (one, other)))
-    return all(names) and 2 * len(both) <= min(map(len, names))
+def _are_apart(one: str, other: str, topic: str) -> bool:
+    """Whether both name something besides the topic, at most half of it in common, or one of them is no prose."""
+    names = [_names(text, topic) for text in (one, other)]
+    both = frozenset.union(*names).intersection(folded_words(one), folded_words(other))
+    told = all("|" not in text and is_prose(text) for text in (one, other))
+    return not told or (all(names) and 2 * len(both) <= min(map(len, names)))
 
 
 def _names(text: str, topic: str) -> frozenset[str]:
     return frozenset(name.casefold() for name in names_within(text)) - frozenset(folded_words(topic))
-
-
-def _are_apart(one: str, other: str, topic: str, language: str) -> bool:
-    """Whether both name something besides the topic or state several figures, few in common; or one is no prose."""
-    first, second = (_names(text, topic) for text in (one, other))
-    figures = quantities(one, language), quantities(other, language)
-    if (fewest := min(map(len, figures))) >= _FIGURES and 2 * len(figures[0] & figures[1]) < fewest:
-        return True
-    told = all("|" not in text and is_prose(text) for text in (one, other))
-    return not told or bool(first and second and first.isdisjoint(second))

@@ -14,8 +14,7 @@ from storm_pipeline.models.programs import Program
 from storm_pipeline.references.grounding import Claim, Grounding, Judged, numbers_shown
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.types import Side
-from storm_pipeline.writers.disagreement import independent
+from storm_pipeline.writers.disagreement import side_of
 
 _LONGEST = 40  # words of a passage that a remark quotes
 _PROBLEM = {"contradicted": "{} say otherwise", "not": "{} do not say this", "partly": "{} do not say all of this"}
@@ -118,7 +117,7 @@ class Doubts:
             others = [p for i in cited if (p := self.grounding.shown[i]).source_id != against.source_id]
             if others:
                 sides = ((claim, others), (against.text[span.start : span.end], [against]))
-                self.ctx.differing.append(tuple(_side(says, own) for says, own in sides))
+                self.ctx.differing.append(tuple(side_of(says, [(one, one.text) for one in own]) for says, own in sides))
 
     def _question(self, claim: Claim, cited: Sequence[int]) -> Question:
         return Question(claim.text, tuple(self.grounding.shown[i].text for i in cited))
@@ -132,12 +131,6 @@ class Doubts:
         problem = verdict.reason or _PROBLEM[verdict.label].format(numbers_shown(cited))
         quoted = [_excerpt(self.grounding.shown[cited[s.passage]].text[s.start : s.end]) for s in verdict.spans[:1]]
         return f"{problem.rstrip('.')}" + "".join(f"; the passage has “{words}”" for words in quoted)
-
-
-def _side(says: str, passages: Sequence[Passage]) -> Side:
-    """A side that these passages take."""
-    sources = dict.fromkeys(own.source_id for passage in passages for own in passage.citations())
-    return Side(says, tuple(sources), independent((passage.site, passage.text) for passage in passages))
 
 
 def _excerpt(text: str) -> str:

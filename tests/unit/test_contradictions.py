@@ -50,6 +50,50 @@ def test_years_and_what_happened_elsewhere_or_in_another_year_contradict_nothing
     assert contradictions([Sentence(one), Sentence(other)], "Karting", "en") == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "The path of the storm was about 47 miles long, from Pisgah to Trenton.",
+            "The path of the storm in Georgia alone was about 18 miles long.",
+        ),
+        (
+            "In the quarter Tynes kicked a field goal of 29 yards, at 4:50, for a lead of 3 points.",
+            "In overtime Tynes kicked a field goal of 47 yards, after four plays, for a lead at 12:25.",
+        ),
+        (
+            "Over the season he posted a record of 33 wins and 8 defeats, with 6 shutouts in 51 games.",
+            "Over the season he posted a record of 15 wins and 13 defeats, with 5 shutouts in 34 games.",
+        ),
+        (
+            "The game grossed over 8.7 million dollars worldwide.",
+            "The game grossed over 8.5 million dollars worldwide.",
+        ),
+        (
+            "In the fourth quarter Tynes missed two field goals of the game.",
+            "In the second quarter Tynes added a field goal of the game to the two before it.",
+        ),
+    ],
+    ids=["a part of a whole", "other figures", "statistics", "two lower bounds", "ordinals"],
+)
+def test_numbers_of_different_things_contradict_nothing(one: str, other: str) -> None:
+    said = [Sentence(one), Sentence("The crowd was loud."), Sentence(other)]
+    assert contradictions(said, "NFC final", "en") == []
+
+
+def test_records_and_editions_that_differ_are_told() -> None:
+    said = [
+        "After a turnaround under coach Sean Payton, the Saints finished the season with a 10-5 record and the title.",
+        "The paperback was sold by the press and has 144 pages.",
+        "Their 10-6 record and the title of the season were the work of coach Sean Payton and his Saints.",
+        "The paperback was sold by the press and has 152 pages.",
+    ]
+    assert contradictions([Sentence(text) for text in said], "2006", "en") == [
+        (0, 2, "5 record", "6 record"),
+        (1, 3, "144 pages", "152 pages"),
+    ]
+
+
 def test_what_is_told_in_one_breath_and_series_contradict_nothing() -> None:
     quarters = [
         "In the first quarter the Giants scored 3 points at Lambeau Field.",

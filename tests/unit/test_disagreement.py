@@ -81,8 +81,30 @@ def test_rows_of_a_series_and_sentences_without_a_common_name_speak_of_different
             "In the long night before the ministers of Castillo resigned one by one and went home to their provinces, "
             "where nobody was waiting for them, 52 votes were counted for another bill, said the clerks of Congress.",
         ),
+        (
+            "The final between Giants and Packers drew 53.9 million viewers, the most since Seinfeld.",
+            "The final between Vikings and Saints drew 57.9 million viewers, the most since Seinfeld.",
+        ),
+        (
+            "Through 2016 Congress gave 191.13 million soles to the motion of Castillo.",
+            "Through 2017 Congress gave 291.13 million soles to the motion of Castillo.",
+        ),
+        (
+            "In 1931 Castillo was chairman of the motion in Congress.",
+            "In the 1930s Castillo was chairman of the motion in Congress.",
+        ),
     ],
-    ids=["a part of a word", "a year", "numbers before names", "statistics", "tables", "a short and a long one"],
+    ids=[
+        "a part of a word",
+        "a year",
+        "numbers before names",
+        "statistics",
+        "tables",
+        "a short and a long one",
+        "another game",
+        "another year",
+        "a decade",
+    ],
 )
 def test_what_only_shares_its_form_does_not_differ(one: str, other: str) -> None:
     assert sides(Snippet("https://a.org/1", "A", one), Snippet("https://b.org/1", "B", other)) == []
