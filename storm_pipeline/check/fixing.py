@@ -11,6 +11,7 @@ from storm_pipeline.languages import count_words
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.references.changing import with_sentences
+from storm_pipeline.references.grounding import Claim
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.words import tidy
@@ -67,7 +68,8 @@ def _answered(
         interviews="",
         remarks=remarks,
     )
-    answers = read_replies(reply.text, len(shown), settings.article_language)
+    asked = [Claim(tidy(own.sentence.text), ()) for own in batch]
+    answers = read_replies(reply.text, len(shown), settings.article_language, asked=asked)
     for number, own in enumerate(batch, 1):
         if (answer := answers.get(number)) is None:
             continue

@@ -13,7 +13,7 @@ from storm_pipeline.references.grounding import Claim
 from storm_pipeline.types import Paragraph, Section, Sentence
 from storm_pipeline.writers.drafts import Block, Draft, is_deletion, read_draft
 
-_CHANGE = re.compile(r"[ \t>*_•\-]{0,6}(after\s+)?(?:sentence\s+)?\(?#?(\d{1,3})\)?[*_]{0,2}\s?[:：][*_]{0,2}\s*", re.I)
+_CHANGE = re.compile(r"[ \t>*_•-]{0,6}(after\s+)?(?:sentence\s+)?[(\[]?#?(\d{1,3})[)\]]?[*_]{0,2}\s?[:：][*_\s]*", re.I)
 _HEADING = re.compile(r" ?#{1,6} ")
 
 

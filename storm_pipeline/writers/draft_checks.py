@@ -119,7 +119,9 @@ class _Review:
             language = self.ctx.settings.article_language
             concerned = {position for i in faulty for position in self.grounding.concerned(claims[i], judged[i])}
             concerned |= self.differing.concerned(claims[i] for i in faulty)
-            answers = read_replies(ask_again(remarks, concerned), len(self.grounding.shown), language, self.names)
+            asked = [claims[i] for i in faulty]
+            shown = len(self.grounding.shown)
+            answers = read_replies(ask_again(remarks, concerned), shown, language, self.names, asked)
         except ModelError as error:
             self.ctx.events.failed(f"revision of {self.where}", error)
             answers = {}

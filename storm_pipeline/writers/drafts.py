@@ -77,7 +77,7 @@ def _lines(text: str) -> list[str]:
     lines: list[list[str]] = []
     end = ""
     for line in _SET_APART.sub(r"\n\1 ", text).splitlines():
-        if lines and (_has_markers_alone(line) or (line[:1].islower() and not _is_finished(end))):
+        if lines and _is_continued(line, end):
             lines[-1].append(line)
             end = f"{end} {line}"[-_END:]
         elif has_word(line) and not line.startswith("```"):
@@ -102,8 +102,10 @@ def _heading(line: str) -> str:
     return EMPHASIS.sub(r"\2", found[1] or found[2]).strip(" :：*#")
 
 
-def _is_finished(line: str) -> bool:
-    return bool(_heading(line)) or is_complete(line) or _ends_in_marker(line)
+def _is_continued(line: str, before: str) -> bool:
+    """Whether a line goes on with the text before it: with its markers, or in lower case where it is unfinished."""
+    is_finished = bool(_heading(before)) or is_complete(before) or _ends_in_marker(before)
+    return _has_markers_alone(line) or (line[:1].islower() and not is_finished)
 
 
 def _claims_of(line: str, shown: int, language: str, names: Sequence[str]) -> tuple[tuple[Claim, ...], int]:
@@ -133,6 +135,7 @@ _NUMBERED = re.compile(
     r"(?:[*_]{0,2}(?:\s?[.):\]：．、）】]{1,3}(?!\d)|\s[–—-]\s)[*_]{0,2}[:：]?)\s*(.*)$",
     re.I,
 )
+_OPENING_MARKER = re.compile(r"[\s>*_•\-]{0,6}\[\d+\](?![*_]{0,2}\s?[:：])")
 _DELETE = re.compile(
     r"\W*(?:löschen|gelöscht|streichen|supprim(?:er|é|ez)|elimin(?:ar|ado)|borrar|удалить|удалено|"
     r"احذف|حذف|يحذف|删除|刪除|削除)\W*|"
@@ -155,28 +158,49 @@ class RemarkReply:
     quotation: str = ""  # words of a passage quoted in support; may be empty
 
 
-def read_replies(text: str, shown: int, language: str = "en", names: Sequence[str] = ()) -> dict[int, RemarkReply]:
+def read_replies(
+    text: str, shown: int, language: str = "en", names: Sequence[str] = (), asked: Sequence[Claim] = ()
+) -> dict[int, RemarkReply]:
     """Number of a remark → the reply to it; the last of several replies to one remark counts.
 
-    A number may be bracketed, bold, preceded by "Remark", and followed by a dot, a colon or a dash. The sentence and
-    the quotation may be on the next line. Other lines without a number are ignored. ``names``: names that contain full
-    stops, which are not split.
+    A number may be bracketed, bold, preceded by "Remark", and followed by a dot, a colon or a dash. The sentence, its
+    end, markers and quotation may be on the next lines. Other lines without a number are ignored, unless none has one,
+    and there are as many as remarks. ``names``: names that contain full stops, which are not split. ``asked``: what the
+    remarks are about, in order; markers or a quotation alone are for that.
     """
-    replies: dict[int, str] = {}
-    number = 0
+    replies: dict[int, RemarkReply] = {}
+    for number, reply in _numbered(text, len(asked)):
+        was = asked[number - 1] if 0 < number <= len(asked) else None
+        if reply.strip() and (read := _reply(reply, shown, language, names, was)):
+            replies[number] = read
+    return replies
+
+
+def _numbered(text: str, remarks: int) -> list[tuple[int, str]]:
+    """The replies with their numbers; that of a line which begins with a marker is its own if the first one's is."""
+    replies: list[tuple[int, str]] = []
+    first = next(filter(_NUMBERED.match, text.splitlines()), "")
     for line in text.splitlines():
-        if found := _NUMBERED.match(line):
-            number = int(found[1])
-            replies[number] = found[2]
-        elif number and (not replies[number].strip() or line.lstrip().startswith(("|", "｜"))):
-            replies[number] += f" {line}"
-    return {number: _reply(reply, shown, language, names) for number, reply in replies.items() if reply.strip()}
+        found = _NUMBERED.match(line)
+        if found and (_OPENING_MARKER.match(first) or not _OPENING_MARKER.match(line)):
+            replies.append((int(found[1]), found[2]))
+        elif replies and (
+            not (own := replies[-1][1]).strip() or _QUOTATION_SEPARATOR.match(line.lstrip()) or _is_continued(line, own)
+        ):
+            replies[-1] = replies[-1][0], f"{own} {line}"
+    lines = [] if replies else _lines(text)
+    return replies or (list(enumerate(lines, 1)) if len(lines) == remarks else [])
 
 
-def _reply(text: str, shown: int, language: str, names: Sequence[str]) -> RemarkReply:
+def _reply(text: str, shown: int, language: str, names: Sequence[str], was: Claim | None) -> RemarkReply | None:
     sentence, *quotation = map(str.strip, _QUOTATION_SEPARATOR.split(text, maxsplit=1))
-    claims, _ = _claims_of(sentence, shown, language, names)
-    if is_deletion(sentence) or not claims:
+    if is_deletion(sentence):
         return RemarkReply(None)
-    cited = tuple(dict.fromkeys(position for claim in claims for position in claim.cited))
-    return RemarkReply(Claim(joined([claim.text for claim in claims], language), cited), "".join(quotation))
+    claims, _ = _claims_of(_without_bullet(sentence, language), shown, language, names)
+    if not claims and was:
+        claims, _ = _claims_of(f"{was.text} {sentence}", shown, language, names)
+    cited = dict.fromkeys(position for claim in claims for position in claim.cited)
+    if not claims:
+        return None
+    claim = Claim(joined([claim.text for claim in claims], language), tuple(cited) or (was.cited if was else ()))
+    return RemarkReply(claim, "".join(quotation))

@@ -176,6 +176,62 @@ def test_what_stays_without_support_is_dropped_and_recorded(reply: str, outcome:
     assert told.counted("dropped_unsupported") == 1
 
 
+PLAIN = GOOD.replace(" [1]", "")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"1: {PLAIN}\n[1]",
+        f"1: {GOOD}\n[1]",
+        f"1: [1] {PLAIN}",
+        f"1: {GOOD.replace(' between', ' [1] between')}",
+        f"1: {GOOD.replace(' between', chr(10) + 'between')}",
+        f"1: - {GOOD}",
+        f"1. {GOOD}\n\n[2] is of the lake.",
+        GOOD,
+        f"- {GOOD}",
+        f"{PLAIN} [1]",
+    ],
+)
+def test_a_sentence_that_its_writer_repairs_is_not_lost(reply: str) -> None:
+    sentences, told, _ = review(WRONG, reply)
+    assert [(own.text, [c.snippet_id for c in own.citations]) for own in sentences] == [
+        (PLAIN, [PASSAGES[0].snippets[0].id])
+    ]
+    assert [own.outcome for own in told.revised()] == ["rewritten"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [f"1: {GOOD}\n2: {GOOD}\n[2]", f"{GOOD}\n{GOOD}", f"1: {GOOD}\n2:\n{PLAIN}\n[1]", f"[1] {GOOD}\n[2] {GOOD}"],
+)
+def test_no_line_of_markers_takes_another_sentence_s_place(reply: str) -> None:
+    sentences, _, (remarks,) = review(f"{WRONG} {STRAY}", reply)
+    assert remarks.count("\n") == 1
+    assert [own.text for own in sentences] == [PLAIN, PLAIN]
+
+
+@pytest.mark.parametrize(
+    "reply", ["1: 2,000 men built the Orrin Dam between 1931 and 1936 [1].", f'1: "{PLAIN}" [1]', f"1: {GOOD} {GOOD}"]
+)
+def test_a_repair_may_begin_with_a_number_be_quoted_or_be_two_sentences(reply: str) -> None:
+    (sentence,), told, _ = review(WRONG, reply)
+    assert "1936" in sentence.text
+    assert [own.outcome for own in told.revised()] == ["rewritten"]
+
+
+def test_a_reply_of_markers_or_a_quotation_alone_keeps_the_sentence() -> None:
+    claim = "Fish of the salmon kind swim there"
+    quotation = '| "Char live in the lake"'
+    for reply in (f"1: [2] {quotation}", f"1: {quotation}"):
+        (sentence,), told, _ = review(f"{claim} [2].", reply)
+        assert sentence.citations
+        assert [own.outcome for own in told.revised()] == ["kept"], reply
+    _, told, _ = review(f"{claim} [2].", "1: [2]")
+    assert [own.outcome for own in told.revised()] == ["dropped"]
+
+
 def test_a_model_that_fails_leaves_the_check_s_word() -> None:
     sentences, told, _ = review(f"{GOOD} {STRAY}", ModelError("the endpoint is down"))
     assert len(sentences) == 1
@@ -251,6 +307,7 @@ def test_every_sentence_is_the_draft_s_or_the_reply_s_and_none_goes_unrecorded(
 ) -> None:
     draft = read_draft(text, len(PASSAGES))
     replies = {own.claim.text for own in read_replies(reply, len(PASSAGES)).values() if own.claim}
+    replies |= {own.text for own in read_draft(reply, len(PASSAGES)).claims()}  # one without numbers
     sentences, told, _ = review(text, reply, uncited=uncited)
     written = [claim.text for claim in draft.claims()]
     kept = [own.text for own in sentences]

@@ -143,6 +143,7 @@ DAMS, FLOODS = BUILT.removesuffix(" [1].") + ".", CAME.removesuffix(" [2].") + "
         (f"- **After 9:** {CAME}", [DAMS, FLOODS]),
         (f"1: {CAME}", [FLOODS]),
         (f"(1): {CAME}\nafter 1: {BUILT}", [FLOODS, DAMS]),
+        (f"[1]: {CAME}\nafter [1]: {BUILT}", [FLOODS, DAMS]),
         (f"1: delete\nafter 1: {CAME}", [FLOODS]),
         ("1: Penguins waltz beneath Antarctic moonlight [2].", [DAMS]),  # unsupported: what stands stays
         ("after 1: Penguins waltz beneath Antarctic moonlight [2].", [DAMS]),
