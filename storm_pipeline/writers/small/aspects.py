@@ -1,6 +1,7 @@
 """Aspects under which encyclopedias treat any topic: each gives a section its heading, which says what stands below."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ _FAMILIES: Mapping[str, Mapping[str, str]] = table_beside(__file__)
 _BY_TIME = re.compile(r"(?:History|War|Politics)(?:,| and |$)")
 _SURE = 0.05  # how much nearer a page must be to an aspect than to those of other families
 FOUNDS = 0.24  # least nearness of a page to an aspect that it founds a section on: to any text one aspect is nearest
-_NEARLY = 0.12  # how much less near a section may be than the nearest aspect for a page to join it
+_NEARLY = 0.08  # how much less near a section may be than the nearest aspect for a page to join it
 _LISTED = 3  # maximum matters that a heading lists
 _FAMILY_OF = {aspect: family for family, aspects in _FAMILIES.items() for aspect in aspects}
 
@@ -42,9 +43,10 @@ def grouped(
 ) -> tuple[Group, ...]:
     """Sections that have at least ``fewest`` statements each; none if no aspect has as many.
 
-    A page goes to the aspect that it is nearest to, if those of other families are farther. Aspects with too few
-    statements unite with others of their family under all their names, or that of the family. The other pages go to a
-    section that they are nearly as near to, or if they are needed to the nearest.
+    A page goes to the aspect that it is nearest to, if those of other families are farther; one statement of a section
+    may be of a page that is less surely nearest. Aspects with too few statements unite with others of their family
+    under all their names, or that of the family. The other pages go to a section that they are nearly as near to, or if
+    they are needed to the nearest.
 
     Args:
         nearness: of each page to each aspect, shape (pages, aspects).
@@ -52,17 +54,20 @@ def grouped(
     """
     families = [_FAMILY_OF.get(heading, heading) for heading in headings]
     groups: dict[int, list[int]] = {}
+    likely: Counter[int] = Counter()  # aspect → statements of pages that are nearest to it, and not surely
     for page, row in enumerate(nearness):
         best = int(np.argmax(row))
         others = [float(cosine) for cosine, family in zip(row, families, strict=True) if family != families[best]]
         least = FOUNDS if headings[best] in _FAMILY_OF else -1.0
         if row[best] >= max([least, *(other + _SURE for other in others)]):
             groups.setdefault(best, []).append(page)
+        else:
+            likely[best] += sizes[page]
 
     def size(aspects: Iterable[int]) -> int:
         return sum(sizes[page] for aspect in aspects for page in groups[aspect])
 
-    sections = {headings[own]: [own] for own in groups if size([own]) >= fewest}
+    sections = {headings[own]: [own] for own in groups if size([own]) + min(1, likely[own]) >= fewest}
     for family in dict.fromkeys(families[own] for own in groups):
         small = [one for one in groups if families[one] == family and headings[one] not in sections]
         large = max(

@@ -25,10 +25,6 @@ an article should not be another page's text."""
 _TOLD, _TOLD_WITH_NUMBERS, _LONG = 0.6, 0.5, 9
 """Share of a statement's words in a sentence of the lead with which that has told it, less if it has numbers and the
 lead has the same, and words from which it may."""
-_INSTANCES = 2
-"""Maximum statements that only name one more of what a common noun means: gold is a chemical element."""
-_PLENTY, _REMOTE = 300, 0.08
-"""Words of an article from which a statement is left out if it names the subject as late, or beside other names."""
 
 
 def for_lead(subject: Subject, statements: Sequence[Statement]) -> tuple[Statement, ...]:
@@ -73,18 +69,14 @@ def best_statements(statements: Sequence[Statement], most: int) -> list[Statemen
     forms: list[tuple[str, frozenset[str]]] = []
     equal = max(1, most // max(1, len({one.fact.citation.source_id for one in statements})))
     kept: set[Statement] = set()
-    length = instances = 0
-    for one in sorted(statements, key=lambda one: (one.remoteness >= _REMOTE, -one.worth)):
+    for one in sorted(statements, key=lambda one: -one.worth):
         page, form = one.fact.citation.source_id, _form(one)
         share = max(equal, _PER_SOURCE if one.own or one.of_a_part else _PER_OTHER)
         same = sum(other != page and len(form & known) >= _SAME_FORM * len(form | known) for other, known in forms)
-        is_more = (one.remoteness >= _REMOTE and length >= _PLENTY) or (one.is_instance and instances >= _INSTANCES)
-        if len(kept) < most and drawn[page] < share and same < _PER_FORM and not is_more:
+        if len(kept) < most and drawn[page] < share and same < _PER_FORM:
             drawn[page] += 1
             forms.append((page, form))
             kept.add(one)
-            length += word_count(one.fact.text)
-            instances += one.is_instance
     return [one for one in statements if one in kept]
 
 

@@ -10,7 +10,7 @@ from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.writers.small.order import in_reading_order, rank_of
 from storm_pipeline.writers.small.statements import Statement
 
-_IN_A_ROW = 2  # maximum definitions of other things, one after the other
+_IN_A_ROW = 3  # maximum definitions of other things, one after the other
 
 Block = Sequence[Statement]
 

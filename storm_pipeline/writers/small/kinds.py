@@ -2,10 +2,17 @@
 
 import re
 
+from storm_pipeline.text.words import word_count
+
 KINDS = ("Places", "People", "Works")
 """In the order of their sections."""
+_FEW = 16  # words from which readers call a definition worth telling as often as other sentences, or more often
 _SUBJECT = 300  # characters of a page in which its verb is looked for
 _IS = re.compile(r"\b(?:is|are|was|were) (?:an?|the|one of the)\b")
+_OFFICE = re.compile(
+    r"[^.;]{1,80}? was (?:[A-Z][\w-]+ )?(?:President|King|Queen|Emp(?:eror|ress)|Pope|Sultan|Duke|Prince)\b"
+)
+"""What somebody was, without an article: somebody was President of France."""
 _ARE = re.compile(r"[A-Z][\w’'-]*(?: [\w’'-]+){0,3} are(?= [a-z])")  # larks are passerine birds
 _END = re.compile(
     r"[,;:]| (?:that|which|who|whose|where|in|of|by|from|for|with|on|at|to|between|"
@@ -35,7 +42,9 @@ _KINDS = {
     "Places": re.compile(
         r"\b(?:country|sovereign state|city-state|republic|region|subregion|island|archipelago|peninsula|continent|sea|"
         r"strait|gulf|bay|ocean|river|lake|desert|mountain|mountain range|plateau|city|town|capital|province|county|"
-        r"district|sea passage|oceanic basin|municipality|U\.S\. state|village|prefecture|commune)s?(?: \w+ly)?$",
+        r"district|sea passage|oceanic basin|municipality|U\.S\. state|village|prefecture|commune|territory|department|"
+        r"collectivity|channel|canal)s?"
+        r"(?: \w+ly)?$",
         re.I,
     ),
     "Works": re.compile(
@@ -46,15 +55,10 @@ _KINDS = {
 }
 
 
-def said_to_be(text: str) -> str:
-    """What a page's opening says its subject is: landlocked country; empty if it says nothing of it."""
-    verb = _IS.search(text[:_SUBJECT]) or _ARE.match(text)
-    return _what(text[verb.end() :].strip()) if verb else ""
-
-
 def kind_word(text: str) -> str:
     """The last word of what a page's opening says its subject is: country; empty if it says nothing of it."""
-    return said_to_be(text).rpartition(" ")[2].casefold()
+    verb = _IS.search(text[:_SUBJECT]) or _ARE.match(text)
+    return _what(text[verb.end() :].strip()).rpartition(" ")[2].casefold() if verb else ""
 
 
 def tells(text: str) -> bool:
@@ -68,8 +72,8 @@ def defines(text: str) -> bool:
 
 
 def only_defines(opening: str) -> bool:
-    """Whether the first sentence of a page only says what its subject is."""
-    return defines(opening) and not tells(opening)
+    """Whether the first sentence of a page only says what its subject is, in a few words."""
+    return defines(opening) and not tells(opening) and word_count(opening) < _FEW
 
 
 def _what(said: str) -> str:
@@ -79,6 +83,8 @@ def _what(said: str) -> str:
 
 def kind_of(text: str) -> str:
     """``People``, ``Places`` or ``Works``, as the page's opening says; empty if it is about anything else."""
+    if _OFFICE.match(text):
+        return KINDS[1]
     verb = _IS.search(text[:_SUBJECT])
     if verb is None:
         return ""

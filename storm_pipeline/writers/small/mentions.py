@@ -45,13 +45,6 @@ _OF_A_WORD = re.compile(
     r"\b(?:word|name|term)\b[^.;]*\bfrom (?:the )?\0|\b(?:is|are|was|from) \0 for\b|\0 (?:word|phrase|term)s?\b"
 )
 """Around a language's name (NUL): a word comes from the Latin metallum, is Latin for a cross, or is a Latin term."""
-_BESIDE_BEFORE = re.compile(
-    r"[A-Z][\w'’-]*,? (?:and|or|as well as) (?:[a-z][\w-]* )*$|[A-Z][\w'’-]*, (?:[a-z][\w-]* )?$"
-)
-_BESIDE_AFTER = re.compile(r"(?:,|,? and|,? or) (?:[a-z][\w-]* ){0,2}[A-Z]")
-"""Another name right beside one: Pakistan and Afghanistan."""
-_LATE, _BESIDE = 0.16, 0.08
-"""What a sentence loses of its weight if it names the subject at its end, and if it does so beside another name."""
 
 
 def tells_of(subject: Subject, title: str, text: str) -> bool:
@@ -77,16 +70,6 @@ def tells_of(subject: Subject, title: str, text: str) -> bool:
     return not all(
         _is_kind_of_another(subject, text, one) or any(is_so(text, one) for is_so in asides) for one in found
     )
-
-
-def remoteness(subject: Subject, text: str) -> float:
-    """How far a sentence is from being about what it names: 0.0 if it opens with it, at most 0.24."""
-    places = [
-        _LATE * one.start() / len(text)
-        + _BESIDE * bool(_BESIDE_BEFORE.search(text[: one.start()]) or _BESIDE_AFTER.match(text[one.end() :]))
-        for one in subject.mentions(text)
-    ]
-    return min(places, default=_LATE)
 
 
 def _is_quoted(text: str, name: re.Match[str]) -> bool:

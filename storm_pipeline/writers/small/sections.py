@@ -35,6 +35,8 @@ _MIXED = "Related subjects"
 """Heading of statements from several pages that no aspect and no model names."""
 _TYPES, _FEW_TYPES, _MOST_OF_THEM = "Types", 3, 0.65
 """Heading of a section on kinds of what a common noun means; fewest pages on kinds, and least share of statements."""
+_BODY = 640
+"""Words that the sections may have together where each of them is full: a single one may be longer."""
 _ENOUGH = 200
 """Words of all sections from which statements that fit none are left out, unless of a page about the subject."""
 
@@ -67,8 +69,8 @@ def sections_of(
         statements: to be grouped.
         store: embeds them.
         fewest: minimum statements of a section; none is returned if there are not even as many statements.
-        most: maximum statements of a section.
-        words: maximum words of a section.
+        most: maximum statements of a section where there are two or more.
+        words: maximum words of such a section.
     """
     if len(statements) < fewest:
         return ()
@@ -80,12 +82,14 @@ def sections_of(
         matters = (
             _by_aspect(subject, aspects, others, store, land=land, fewest=fewest, are_all=are_all) if others else []
         )
-        matters = [replace(own, statements=_best(own.statements, most, words)) for own in matters]
+        longer = max(1.0, _BODY / words / max(1, len(matters) + len(kinds)))
+        room = (round(most * longer), round(words * longer))
+        matters = [replace(own, statements=_best(own.statements, *room)) for own in matters]
         if _LAND in aspects:  # not under headings of the user's own
             matters = [_of_its_kind(own, kinds) for own in _with_types(subject, matters)]
         matters.sort(key=lambda own: (own.heading.title != _FIRST, -_relevance(own.statements, fewest)))
         named = (
-            Planned(Heading(kind), _best(own, most, words), is_named=True, is_by_time=kind != KINDS[0])
+            Planned(Heading(kind), _best(own, *room), is_named=True, is_by_time=kind != KINDS[0])
             for kind, own in kinds.items()
         )
         made = (
@@ -146,14 +150,24 @@ def _by_aspect(
     of_pages += np.array([[_said_by_title(subject, page[0], one) for one in aspects] for page in own], dtype=np.float32)
     needed = [are_all or page[0].own or page[0].of_a_part for page in own]
     groups = grouped(of_pages, [len(page) for page in own], list(aspects), fewest, needed)
-    return [_of_group(subject, group, tuple(one for i in group.pages for one in own[i])) for group in groups] or [
-        _whole_of(subject, statements, near, list(aspects))
-    ]
+    return [
+        _of_group(
+            subject,
+            group,
+            tuple(one for i in group.pages for one in own[i]),
+            is_given=aspects.get(group.heading) == group.heading,
+        )
+        for group in groups
+    ] or [_whole_of(subject, statements, near, list(aspects))]
 
 
-def _of_group(subject: Subject, group: Group, statements: tuple[Statement, ...]) -> Planned:
-    """The section of a group, under a heading that the model finds if the aspect's is the topic."""
-    is_topic = not without_topic(subject.topic, group.heading).strip() or group.heading == subject.topic
+def _of_group(subject: Subject, group: Group, statements: tuple[Statement, ...], *, is_given: bool) -> Planned:
+    """The section of a group, under a heading that the model finds if the aspect's names the topic.
+
+    Of a heading that the user gave, the topic's words are left out.
+    """
+    names_topic = without_topic(subject.topic, group.heading) != group.heading
+    is_topic = group.heading == subject.topic or (names_topic and not is_given)
     title = _provisional(subject, statements) if is_topic else _bare(subject, group.heading)
     is_named = group.is_named and not is_topic
     return Planned(Heading(title), statements, is_named, is_named and is_by_time(group.heading))

@@ -7,7 +7,9 @@ from storm_pipeline.text.words import word_count
 _BACK_REFERENCE = re.compile(
     r"(?:it|its|they|their|he|his|she|her|these|those|this|that|such|both|also|another|others?|additionally|however|"
     r"moreover|furthermore|therefore|thus|instead|then|there|here|one of (?:these|them|its|his|her)|consequently|"
-    r"in addition|as a result|more generally|at (?:the|that|this) (?:same )?time|for example|for instance)\b",
+    r"in addition|as a result|more generally|at (?:the|that|this) (?:same )?time|for example|for instance|"
+    r"(?:after|before|by|despite|during|following|for|from|in|since|through|under|with) "
+    r"(?:this|these|that(?! of)|those(?! (?:of|who)))|by [a-z]+,? (?:it|they))\b",
     re.I,
 )
 """An opening that depends on the preceding sentence."""
@@ -21,7 +23,7 @@ _ANTECEDENT = re.compile(
 """A possible antecedent: a name or a noun phrase, not a word capitalised only because it opens the sentence."""
 _CONTEXT_REFERENCE = re.compile(
     r"\b(?:that|this|these|those|the same) (?:century|decade|year|time|period|era|day|event)s?\b|"
-    r"\bthe (?:latter|former|following)\b|\bat the time\b(?! of)|\brespectively\b|"
+    r"\bthe (?:latter|former|following)\b|\bat the time\b(?! of)|\brespectively\b|\bherein\b|"
     r"\b(?:figure|fig\.|table|appendix) \d+[a-z]?\b|\bsee (?:also )?(?-i:[A-Z])",
     re.I,
 )

@@ -13,8 +13,8 @@ from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.types import Snippet
 from storm_pipeline.writers.small.abbreviations import explained_in, written_out
-from storm_pipeline.writers.small.kinds import KINDS, kind_of, only_defines, said_to_be, tells
-from storm_pipeline.writers.small.mentions import opens_about, opens_with, remoteness, tells_of
+from storm_pipeline.writers.small.kinds import KINDS, kind_of, only_defines, tells
+from storm_pipeline.writers.small.mentions import opens_about, opens_with, tells_of
 from storm_pipeline.writers.small.self_contained import stands_alone
 from storm_pipeline.writers.small.shortening import shortened, taken_out
 from storm_pipeline.writers.small.standing import is_of_nobody, lacks_subject, leans, names_a_thing_before, with_subject
@@ -26,22 +26,25 @@ art passes, Sun Tzu does not; higher for a common noun, which is part of other t
 _ON_TOPIC, _COMMON_NOUN, _NAMESAKE = 0.3, 0.36, 0.52
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
 other senses, and for what has namesakes: a kingdom of animals."""
-_BY_OPENING, _BY_SENTENCE, _BY_SHARE = 4.7, 6.3, 2.3
-_NEAR_A_NAME, _NEAR_A_NOUN = 4.2, 6.6
-"""Weights of how near a page's opening and a sentence are to the subject's definition, and of the share of the page's
-sentences that name it; their least sum for a name and for a common noun, below which three of ten and one of seven were
-called off the topic: learned from 282 sentences that two readers labelled (experiments/labels/embedded-statements.csv).
-"""
+_BY_NEARNESS = (1.5, 5.65, 1.4, 1.25, 1.75)
+_OF_A_NAME, _OF_A_NOUN = -2.0, -3.1
+"""The log-odds that readers call a sentence of another page on the topic: weights of the cosines of that page's opening
+and of the sentence to the subject's definition, of the share of its sentences that name the subject, of being its first
+sentence, and of a title that has the subject's name; and what is added, for a name and for a common noun. Learned from
+993 sentences that two to four readers labelled (experiments/labels/embedded-statements.csv)."""
+_LEAST = 1.9
+"""The least log-odds of a sentence that is told: seven of eight."""
 _YEAR = re.compile(r"\b(?:the|of|since|to|early|late|mid) (1\d{3}|20[0-3]\d)\b(?! (?:metres|people|km|m|species)\b)")
 _COPULA = re.compile(r" (?:is|are|was|were) ")
 _KIND_WORDS = 12  # words after the verb of a page's opening that say what kind of thing its subject is
 _CUT = re.compile(
     r"\b(?:[A-Z]\. [a-z]|c)\.$|, ?, where\b|[a-z]:[A-Z]|"
-    r"\bsuch that[;,.]|\b(?:denoted|given) by[;,.]|(?:^|[ (])-[a-z]{3}"
+    r"\bsuch (?:that[;,.]|as\W*$)|\b(?:denoted|given) by[;,.]|(?:^|[ (])-[a-z]{3}|"
+    r"\b(?:as|form) where\b|\bsatisf\w+ the equation\W*$"
 )
 """A species' short name or a date was cut, a formula or a line break lost: a manifold is an -dimensional space."""
-_TELLING, _DEFINING = 0.06, 0.08
-"""What a year, a number, a superlative or a cause adds to the worth of a sentence, and what a bare definition loses."""
+_TELLING = 0.5
+"""What a year, a number, a superlative or a cause adds to the worth of a sentence."""
 _THE_SAME = 0.88  # minimum cosine at which two sentences count as the same statement
 
 
@@ -53,22 +56,18 @@ class Statement:
     own: bool  # whether it is from a page about the subject alone
     of_a_part: bool  # whether it is from a page about a part of the subject, as Renaissance art is of the Renaissance
     leans: bool  # whether it makes sense only after the sentence before it
-    # cosine to the subject's definition, less for what names it late or beside other things; in [-1.3, 1]
-    relevance: float
+    relevance: float  # cosine to the subject's definition, in [-1, 1]
     order: tuple[str, int]  # its place on its page: snippet, sentence
     opens: bool  # whether it opens with the subject: The Renaissance …, During the Renaissance, …
     kind: str  # of what its page is about, if that is not the subject or a part of it: see :func:`kind_of`
     year: int | None = None  # the first one on its page; None if there is none
     defines: bool = False  # whether it only says what another page is about: Oil painting is a method of …
-    is_instance: bool = (
-        False  # whether it says that another thing is one of what a common noun means: Gold is an element
-    )
-    remoteness: float = 0.0  # how far from its opening the subject is named, in [0, 0.24]: see :func:`remoteness`
+    nearness: float = 0.0  # the log-odds that readers call it on the topic, of a sentence of another page
 
     @property
     def worth(self) -> float:
-        """Its relevance, more where it tells something, less where it only defines another thing."""
-        return self.relevance + _TELLING * tells(self.fact.text) - _DEFINING * self.defines
+        """How surely it is on the topic, more where it tells something."""
+        return self.nearness + _TELLING * tells(self.fact.text)
 
 
 def year_of(text: str) -> int | None:
@@ -99,7 +98,6 @@ def statements_about(subject: Subject, snippets: Iterable[Snippet], store: Refer
             kind="" if own or snippet.id in parts else kind_of(snippet.text),
             year=year_of(snippet.text),
             defines=number == 0 and not own and kind_of(snippet.text) != KINDS[1] and only_defines(fact.text),
-            is_instance=number == 0 and not own and snippet.id not in parts and _is_instance(subject, fact.text),
         )
         for snippet, facts in found
         for own in [snippet.source_id in subject.own]
@@ -157,11 +155,6 @@ def _is_a_kind(subject: Subject, page: Snippet) -> bool:
     return verb is not None and subject.named_in(" ".join(opening[verb.end() :].split()[:_KIND_WORDS]))
 
 
-def _is_instance(subject: Subject, opening: str) -> bool:
-    """Whether a page's opening says that what it is about is one of what a common noun means: gold is an element."""
-    return subject.is_noun and subject.named_in(said_to_be(opening))
-
-
 def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) -> Iterable[tuple[int, Fact]]:
     """The sentences of a snippet that speak of the subject and make sense, with their numbers.
 
@@ -184,7 +177,7 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
         )
         lacks = lacks or not (own or (opens_with(subject, fact.title, text) and not is_of_nobody(text)))
         makes_sense = stands_alone(text) and not lacks and not _CUT.search(text)
-        kept = speaks and makes_sense and (not leans(text) or (own and kept))
+        kept = speaks and makes_sense and (not leans(text) or (own and (kept or number == 0)))
         if kept:
             yield number, Fact(text, fact.title, fact.citation)
 
@@ -192,23 +185,24 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
 def _near(
     subject: Subject, statements: Sequence[Statement], facts: Mapping[str, Sequence[Fact]], store: ReferenceStore
 ) -> list[Statement]:
-    """Those of the subject's own pages, and of others those that these pages and their sentences make near enough.
+    """The statements with how surely they are on the topic, those of other pages that are too unsure left out.
 
-    All of a subject that has no page of its own. ``facts``: of each snippet.
+    None is left out for a subject that has no page of its own. ``facts``: of each snippet.
     """
-    pages = list(dict.fromkeys(one.order[0] for one in statements if not one.own)) if subject.text else []
+    pages = list(dict.fromkeys(one.order[0] for one in statements))
     if not pages:
-        return list(statements)
+        return []
     vectors = store.embed([subject.described, *(facts[page][0].in_context for page in pages)])
     opening = dict(zip(pages, vectors[1:] @ vectors[0], strict=True))
     share = {page: sum(subject.named_in(fact.text) for fact in facts[page]) / len(facts[page]) for page in pages}
-    least = _NEAR_A_NOUN if subject.is_noun else _NEAR_A_NAME
 
     def nearness(one: Statement) -> float:
-        by_page = _BY_OPENING * opening[one.order[0]] + _BY_SHARE * share[one.order[0]]
-        return float(by_page + _BY_SENTENCE * (one.relevance + one.remoteness))
+        page, number = one.order
+        said = (opening[page], one.relevance, share[page], number == 0, subject.is_part_of(one.fact.title))
+        return float(np.dot(_BY_NEARNESS, said)) + (_OF_A_NOUN if subject.is_noun else _OF_A_NAME)
 
-    return [one for one in statements if one.own or nearness(one) >= least]
+    known = [replace(one, nearness=nearness(one)) for one in statements]
+    return [one for one in known if one.own or not subject.text or one.nearness >= _LEAST]
 
 
 def _relevant(subject: Subject, candidates: Sequence[Statement], store: ReferenceStore) -> list[Statement]:
@@ -219,10 +213,9 @@ def _relevant(subject: Subject, candidates: Sequence[Statement], store: Referenc
     vectors = store.embed([subject.described, *(one.fact.in_context for one in candidates)])
     cosines = vectors[1:] @ vectors[0]
     return [
-        replace(one, relevance=float(cosine) - how_remote, remoteness=how_remote)
+        replace(one, relevance=float(cosine))
         for one, cosine in zip(candidates, cosines, strict=True)
         if one.own or not subject.definition or cosine >= least  # a bare topic tells no senses apart
-        for how_remote in [0.0 if one.own or one.of_a_part else remoteness(subject, one.fact.text)]
     ]
 
 
