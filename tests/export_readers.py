@@ -45,7 +45,6 @@ _MARKDOWN_LINK = re.compile(rf"(\d+)\. \[.*\]\(<?((?:[^\\()<>]|\\.)*)>?\){_PAGES
 _MARKDOWN_UNLINKED = re.compile(rf"(\d+)\. .* — (.*?){_PAGES}")
 _MARKDOWN_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKDOWN_STRUCTURE = ("#", "*", "---", "![")
-_ADDRESS_OF_A_NOTE = re.compile(r"(?:Accessed \d{4}(?:-\d\d)*)?")
 
 
 def from_tex(text: str) -> str:
