@@ -49,7 +49,7 @@ def test_the_embedded_writers_weights_are_those_that_the_labels_give() -> None:
     cosines = [[float(row[name]) for row in rows] for name in ("opening", "sentence", "share")]
     facts = [[row[name] == "yes" for row in rows] for name in ("first", "in_title")]
     on_topic = np.array([row["label"] != "off the topic" for row in rows])
-    said = np.column_stack([*cosines, *facts])
+    said = np.column_stack([*cosines, *facts, [float(row["late"]) for row in rows]])
     fit = LogisticRegression(C=10, max_iter=1000).fit(np.column_stack([said, nouns]), on_topic)
     *weights, of_noun = fit.coef_[0]
     of_name = float(fit.intercept_[0])

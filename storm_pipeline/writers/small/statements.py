@@ -26,14 +26,14 @@ art passes, Sun Tzu does not; higher for a common noun, which is part of other t
 _ON_TOPIC, _COMMON_NOUN, _NAMESAKE = 0.3, 0.36, 0.52
 """Minimum cosine of a sentence, with its page's title, to the subject's definition; higher for a common noun, which has
 other senses, and for what has namesakes: a kingdom of animals."""
-_BY_NEARNESS = (1.5, 5.65, 1.4, 1.25, 1.75)
-_OF_A_NAME, _OF_A_NOUN = -2.0, -3.1
+_BY_NEARNESS = (1.7, 4.7, 1.4, 1.15, 1.45, -0.95)
+_OF_A_NAME, _OF_A_NOUN = -1.05, -2.3
 """The log-odds that readers call a sentence of another page on the topic: weights of the cosines of that page's opening
 and of the sentence to the subject's definition, of the share of its sentences that name the subject, of being its first
-sentence, and of a title that has the subject's name; and what is added, for a name and for a common noun. Learned from
-993 sentences that two to four readers labelled (experiments/labels/embedded-statements.csv)."""
-_LEAST = 1.9
-"""The least log-odds of a sentence that is told: seven of eight."""
+sentence, of a title that has the subject's name, and of how late the sentence names it; and what is added, for a name
+and for a common noun. Learned from 1,021 sentences (experiments/labels/embedded-statements.csv)."""
+_LEAST = 2.2
+"""The least log-odds of a sentence that is told: nine of ten."""
 _YEAR = re.compile(r"\b(?:the|of|since|to|early|late|mid) (1\d{3}|20[0-3]\d)\b(?! (?:metres|people|km|m|species)\b)")
 _COPULA = re.compile(r" (?:is|are|was|were) ")
 _KIND_WORDS = 12  # words after the verb of a page's opening that say what kind of thing its subject is
@@ -190,19 +190,24 @@ def _near(
     None is left out for a subject that has no page of its own. ``facts``: of each snippet.
     """
     pages = list(dict.fromkeys(one.order[0] for one in statements))
-    if not pages:
-        return []
     vectors = store.embed([subject.described, *(facts[page][0].in_context for page in pages)])
     opening = dict(zip(pages, vectors[1:] @ vectors[0], strict=True))
     share = {page: sum(subject.named_in(fact.text) for fact in facts[page]) / len(facts[page]) for page in pages}
 
     def nearness(one: Statement) -> float:
         page, number = one.order
-        said = (opening[page], one.relevance, share[page], number == 0, subject.is_part_of(one.fact.title))
+        in_title = subject.is_part_of(one.fact.title)
+        said = (opening[page], one.relevance, share[page], number == 0, in_title, _lateness(subject, one))
         return float(np.dot(_BY_NEARNESS, said)) + (_OF_A_NOUN if subject.is_noun else _OF_A_NAME)
 
     known = [replace(one, nearness=nearness(one)) for one in statements]
     return [one for one in known if one.own or not subject.text or one.nearness >= _LEAST]
+
+
+def _lateness(subject: Subject, one: Statement) -> float:
+    """How late a sentence names the subject, in [0, 1]: 0.0 if it opens with it, or its page is of a part of it."""
+    first = next(subject.mentions(one.fact.text), None)
+    return 0.0 if one.of_a_part else first.start() / len(one.fact.text) if first else 1.0
 
 
 def _relevant(subject: Subject, candidates: Sequence[Statement], store: ReferenceStore) -> list[Statement]:
