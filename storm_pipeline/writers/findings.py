@@ -228,7 +228,8 @@ def _split(passage: Passage, findings: Sequence[Sentence], language: str) -> tup
 
 
 def _resting(needed: frozenset[str], parts: Sequence[frozenset[str]]) -> list[int]:
-    """Positions of the parts with most words of a finding, and of those with the figures that these lack."""
+    """Positions of the parts with most words of a finding, of those with figures that these lack, and its items."""
     of_words = covering(needed, parts)
     figures = (word for word in needed.difference(*(parts[i] for i in of_words)) if word[:1].isdigit())
-    return [*of_words, *covering(frozenset(figures), parts)]
+    items = (i for i, part in enumerate(parts) if set() < set(filter(str.isalpha, part)) <= needed)  # numbers apart
+    return [*of_words, *covering(frozenset(figures), parts), *items]

@@ -71,6 +71,23 @@ def test_a_row_that_a_finding_rests_on_by_its_figures_stays_with_the_head_of_its
     assert "1951" not in part
 
 
+SONGS = Snippet(
+    "https://example.org/songs",
+    "The songs",
+    "The band sang of the weir and the mill, and the miller sang with it. Look below for the songs of the night. "
+    "1\\. The Weir 2\\. Grey Stone 3\\. Why Water? 4\\. Rust 5\\. Left Bank 6\\. Out of Tune 7\\. "
+    "The band will be back.",
+)
+
+
+def test_the_items_of_a_list_that_a_finding_names_stay() -> None:
+    sung = told("The band sang of the weir and the mill.", SONGS), told("The band will be back.", SONGS)
+    listed = told('The night began with "Grey Stone", "Why Water?", "Rust", "Left Bank" and "Out of Tune".', SONGS)
+    whole, part = prompts(section("Band", (SONGS,), *sung), section("Songs", (SONGS,), listed))
+    assert SONGS.text in whole
+    assert all(title in part for title in ("Grey Stone", "Why Water?", "Rust", "Left Bank", "Out of Tune"))
+
+
 @given(st.lists(st.integers(0, 9999).map(str), min_size=1, max_size=4, unique=True), st.integers(0, 3))
 def test_the_figures_of_a_finding_are_never_cut_away(figures: list[str], place: int) -> None:
     prose = "The keeper of the mill told the visitors of it, and they went home in the evening."

@@ -32,8 +32,7 @@ _OF_A_NAME, _OF_A_NOUN = -1.05, -2.3
 and of the sentence to the subject's definition, of the share of its sentences that name the subject, of being its first
 sentence, of a title that has the subject's name, and of how late the sentence names it; and what is added, for a name
 and for a common noun. Learned from 1,021 sentences (experiments/labels/embedded-statements.csv)."""
-_LEAST = 2.2
-"""The least log-odds of a sentence that is told: nine of ten."""
+_LEAST = 2.2  # the least log-odds of a sentence that is told: nine of ten
 _YEAR = re.compile(r"\b(?:the|of|since|to|early|late|mid) (1\d{3}|20[0-3]\d)\b(?! (?:metres|people|km|m|species)\b)")
 _COPULA = re.compile(r" (?:is|are|was|were) ")
 _KIND_WORDS = 12  # words after the verb of a page's opening that say what kind of thing its subject is
