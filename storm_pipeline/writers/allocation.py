@@ -12,7 +12,7 @@ import numpy as np
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.languages import count_words, detect, has_spaces, stem_set
 from storm_pipeline.references.changing import citing
-from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
+from storm_pipeline.references.evidence import SHORTEST, Evidence, PassageEvidence, words_asked
 from storm_pipeline.references.introductions import introducing, persons_in
 from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
@@ -141,12 +141,14 @@ def _shares(
 
 
 def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence], growth: float) -> list[PassageEvidence]:
-    """Target lengths of the sections: the same whole in proportion to the words of their findings.
+    """Target lengths of the sections: the same whole in proportion to the words of their findings above the shortest.
 
     A section without findings counts as having one; where none has any, as in baselines, all have the same part.
     """
     lengths = [max(_FINDING, sum(count_words(finding.text) for finding in share.own_findings)) for share in shares]
-    parts = [words / sum(lengths) for words in lengths]
+    least = min(SHORTEST / (words_asked(ctx.settings.article_words) * growth), 1 / len(shares))
+    above = [max(0.0, words / sum(lengths) - least) for words in lengths]
+    parts = [least + (1 - least * len(shares)) * one / (sum(above) or 1) for one in above]
     return [
         replace(share, target_words=words_asked(ctx.settings.article_words, part * growth, share.words))
         for share, part in zip(shares, parts, strict=True)

@@ -162,10 +162,7 @@ def _by_aspect(
 
 
 def _of_group(subject: Subject, group: Group, statements: tuple[Statement, ...], *, is_given: bool) -> Planned:
-    """The section of a group, under a heading that the model finds if the aspect's names the topic.
-
-    Of a heading that the user gave, the topic's words are left out.
-    """
+    """The section of a group, under a heading that the model finds if the aspect's names the topic."""
     names_topic = without_topic(subject.topic, group.heading) != group.heading
     is_topic = group.heading == subject.topic or (names_topic and not is_given)
     title = _provisional(subject, statements) if is_topic else _bare(subject, group.heading)
