@@ -15,7 +15,7 @@ FEWEST_SENTENCES = 2
 """Minimum sentences of a section."""
 _OVERSHOOT = 1.1  # factor by which the requested length exceeds the target: repetition is cut later
 _YIELD = 0.7  # words of article text that one word of evidence supports
-SHORTEST = 60  # minimum target length of a text in words
+_SHORTEST = 60  # minimum target length of a text in words
 _FEW_WORDS = 200  # a section whose passages have fewer words gets a search of its own
 
 
@@ -24,7 +24,7 @@ def words_asked(article_words: int, part: float = 1.0, evidence_words: float = m
 
     ``evidence_words``: words of the passages that the text is written from, which bound it.
     """
-    return max(SHORTEST, round(min(article_words * _OVERSHOOT * part, _YIELD * evidence_words)))
+    return max(_SHORTEST, round(min(article_words * _OVERSHOOT * part, _YIELD * evidence_words)))
 
 
 @dataclass(frozen=True)

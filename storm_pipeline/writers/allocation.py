@@ -12,7 +12,7 @@ import numpy as np
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.languages import count_words, detect, has_spaces, stem_set
 from storm_pipeline.references.changing import citing
-from storm_pipeline.references.evidence import SHORTEST, Evidence, PassageEvidence, words_asked
+from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
 from storm_pipeline.references.introductions import introducing, persons_in
 from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
@@ -34,7 +34,7 @@ _ALSO_FITS = 0.15  # largest gap to the best-fitting snippet at which a snippet 
 _TITLE = np.float32(0.4)  # weight of the page title relative to the snippet, which seldom names its own subject
 _TITLES = 6
 _STRAYS = 8  # maximum number of findings shown to the outliner because no heading seems to cover them
-_FINDING = 25  # words of one finding, which a section counts as having at least
+_EQUAL_SHARE = 0.4  # share of the article's length that is split equally among the sections
 _GROWTH = 1.1  # factor by which a later round of research lengthens the article
 _FILLED = 0.5  # share of a section's room that snippets fill which no finding cites
 _ENOUGH = 300  # words of the snippets that a section's findings cite, from which it needs few others
@@ -141,14 +141,12 @@ def _shares(
 
 
 def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence], growth: float) -> list[PassageEvidence]:
-    """Target lengths of the sections: the same whole in proportion to the words of their findings above the shortest.
+    """Target lengths of the sections: an equal part for each, the rest in proportion to their findings.
 
-    A section without findings counts as having one; where none has any, as in baselines, all have the same part.
+    Without findings, as in baselines, every section has the same part of the same whole.
     """
-    lengths = [max(_FINDING, sum(count_words(finding.text) for finding in share.own_findings)) for share in shares]
-    least = min(SHORTEST / (words_asked(ctx.settings.article_words) * growth), 1 / len(shares))
-    above = [max(0.0, words / sum(lengths) - least) for words in lengths]
-    parts = [least + (1 - least * len(shares)) * one / (sum(above) or 1) for one in above]
+    lengths = [sum(count_words(finding.text) for finding in share.own_findings) or 1 for share in shares]
+    parts = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / sum(lengths) for words in lengths]
     return [
         replace(share, target_words=words_asked(ctx.settings.article_words, part * growth, share.words))
         for share, part in zip(shares, parts, strict=True)

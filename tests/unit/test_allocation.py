@@ -271,28 +271,6 @@ def test_every_method_is_asked_for_as_many_words() -> None:
         assert whole.target_words == 330
 
 
-def test_a_section_of_one_finding_is_asked_for_little_and_words_grow_with_findings() -> None:
-    told = [
-        said(
-            page(subject, n, 80),
-            text=f"{SUBJECTS[subject]} {n}00 times, as the {n}th of the old books of the road tells.",
-        )
-        for subject, most in zip(SUBJECTS, (1, 5, 12, 22), strict=True)
-        for n in range(1, most + 1)
-    ]
-    placed, first = [], 1
-    for section, most in enumerate((1, 5, 12, 22), 1):
-        placed.append(Place(section=section, findings=list(range(first, first + most))))
-        first += most
-    pages = [page(subject, n, 80) for subject in SUBJECTS for n in range(1, 23)]
-    evidence, _ = allocated(OUTLINE, [interview(*told)], pages, places=placed)
-    words = [own.target_words for own in evidence.sections]
-    assert [len(own.own_findings) for own in evidence.sections] == [1, 5, 12, 22]
-    assert 40 <= words[0] <= 90
-    assert words == sorted(words)
-    assert words[3] > 15 * words[0]
-
-
 def test_an_outline_without_sections_needs_nothing() -> None:
     evidence, _ = allocated(Outline("Silk Road"), [interview(said(PAGES[0]))])
     assert evidence.sections == ()
