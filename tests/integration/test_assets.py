@@ -328,8 +328,9 @@ def without_pip(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
     return shop
 
 
-@pytest.mark.parametrize("as_json", [True, False])
-@pytest.mark.parametrize("variable", ["UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"])
+@pytest.mark.parametrize(
+    ("variable", "as_json"), [("UV_DEFAULT_INDEX", True), ("UV_INDEX_URL", False), ("PIP_INDEX_URL", True)]
+)
 def test_an_environment_without_pip_uses_the_one_that_python_carries(
     without_pip: Shop, monkeypatch: pytest.MonkeyPatch, variable: str, as_json: bool
 ) -> None:

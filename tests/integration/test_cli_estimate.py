@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 from storm_pipeline.cli import app
 
-SHORT = ("--perspectives", "1", "--turns", "2")
+SHORT = ("--perspectives", "1", "--turns", "2", "--queries", "1")
 """For what does not depend on a run's length."""
 
 

@@ -242,7 +242,7 @@ def test_an_endpoint_of_ones_own_is_priced_by_nobody_else() -> None:
 
 
 def test_the_embedded_model_costs_nothing_but_time() -> None:
-    made = of(lm="embedded")
+    made = of(lm="embedded", **SMALL)
     assert made.dollars == Range(0, 0, 0)
     assert "embedded runs on this machine, free of charge" in made.notes
     assert made.tokens_cached.likely > made.tokens_in.likely / 3
@@ -264,7 +264,7 @@ def test_a_model_that_thinks_is_dearer_and_that_is_said() -> None:
 
 
 def test_what_a_cache_serves() -> None:
-    short, long = (row(of(perspectives=0, turns=turns), "question") for turns in (3, 12))
+    short, long = (row(of(perspectives=0, turns=turns, queries=1), "question") for turns in (3, 12))
     assert short.tokens_cached.likely == 0, "prompts are too short for OpenAI's cache"
     assert long.tokens_cached.likely > 0, "those of long conversations are not"
     assert of(lm="anthropic/claude-sonnet-4-5", **SMALL).tokens_cached.high == 0, "Claude caches only what it is told"

@@ -234,8 +234,8 @@ def total(rows: Iterable[UsageRow], name: str) -> int:
 
 
 @functools.cache
-def estimated(run: str) -> Estimate:
-    return estimate(Settings.build({"lm": "openai/fake"} | RUNS[run]), TOPIC)
+def estimated(recipe: str = DEFAULT, **given: object) -> Estimate:
+    return estimate(Settings.build({"lm": "openai/fake"} | given), TOPIC, recipe=recipe)
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +252,7 @@ def used_by(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Usage]:
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("run", RUNS)
 def test_a_run_lies_within_its_estimate(used_by: Callable[..., Usage], run: str, model: str) -> None:
-    made, used = estimated(run), used_by(run, model)
+    made, used = estimated(**RUNS[run]), used_by(run, model)
     if model == "terse":  # its replies are stubs
         assert outside(made, used, ("calls", "tokens_in")) == []
         return
@@ -264,7 +264,7 @@ def test_a_run_lies_within_its_estimate(used_by: Callable[..., Usage], run: str,
 @pytest.mark.parametrize("recipe", [recipe for recipe in RECIPES if recipe != DEFAULT])
 def test_a_run_of_any_recipe_lies_within_its_estimate(tmp_path: Path, recipe: str, writing: str, model: str) -> None:
     given: dict[str, object] = {"perspectives": 1, "turns": 2, "writing": writing}
-    made = estimate(Settings.build({"lm": "openai/fake"} | given), TOPIC, recipe=recipe)
+    made = estimated(recipe, **given)
     engine = FakeSearch(world)
     used = write(tmp_path, given, MODELS[model](), recipe, engine)
     numbers = ("calls", "tokens_in") if model == "terse" else ("calls", "tokens_in", "tokens_out")
@@ -275,15 +275,14 @@ def test_a_run_of_any_recipe_lies_within_its_estimate(tmp_path: Path, recipe: st
 @pytest.mark.parametrize("recipe", ["direct", "rag", "orag", "rr", "rprr"])
 def test_the_estimate_of_another_recipe_does_not_fit(tmp_path: Path, recipe: str) -> None:
     used = write(tmp_path, RUNS["small"], talkative(), recipe)
-    given = Settings.build({"lm": "openai/fake"} | RUNS["small"])
-    fitting = {name for name in RECIPES if not outside(estimate(given, TOPIC, recipe=name), used)}
+    fitting = {name for name in RECIPES if not outside(estimated(name, **RUNS["small"]), used)}
     alike = ({"orag", "rprr"}, {"rag", "rr"})  # the same calls, from other passages
     assert {recipe} <= fitting <= next((own for own in alike if recipe in own), {recipe})
 
 
 @pytest.mark.parametrize("run", ["whole", "large"])
 def test_where_sources_are_many_the_likely_numbers_are_near(used_by: Callable[..., Usage], run: str) -> None:
-    made, used = estimated(run), used_by(run, "talkative")
+    made, used = estimated(**RUNS[run]), used_by(run, "talkative")
     assert used.calls == pytest.approx(made.calls.likely, rel=0.15)
     assert used.tokens_in == pytest.approx(made.tokens_in.likely, rel=0.2)
     assert used.tokens_out == pytest.approx(made.tokens_out.likely, rel=0.25)
@@ -304,5 +303,5 @@ def test_where_sources_are_many_the_likely_numbers_are_near(used_by: Callable[..
 def test_the_estimate_of_another_run_does_not_fit(
     used_by: Callable[..., Usage], change: dict[str, object], where: str
 ) -> None:
-    made = estimate(Settings.build({"lm": "openai/fake"} | RUNS["whole"] | change), TOPIC)
+    made = estimated(**RUNS["whole"] | change)
     assert where in "\n".join(outside(made, used_by("whole", "talkative")))

@@ -311,7 +311,7 @@ def test_which_recipe_asks_what_is_what_simulated_runs_ask() -> None:
     assert set(ASKED) == set(RECIPES)
     for recipe, declared in ASKED.items():
         for way, programs in zip(("whole", "sentences"), declared, strict=True):
-            own = Settings.build({"lm": "openai/x", "writing": way})
+            own = Settings.build({"lm": "openai/x", "writing": way, "perspectives": 1, "turns": 2})
             run = simulate(RECIPES[recipe], own, "Silk Road", Programs(), USUAL, user_pieces=UserPieces())
             assert {call.program for call in run.calls} == programs, (recipe, way)
 
