@@ -152,6 +152,7 @@ def test_a_name_without_its_bracket_is_not_cut_either(language: str) -> None:
     [
         ["It is in Super Smash Bros. Brawl.", "It is by Warner Bros.", "The rest is Jeopardy! (the game) again."],
         ["It went to Walsh Construction Co. II LLC and Fluor Enterprises Inc.", "Work on it began at once."],
+        ["Those of Prunus sect. Armeniaca and Prunus subg. Prunus are.", "He led a religious sect.", "It grew."],
     ],
 )
 def test_english_names_with_stops(pieces: list[str]) -> None:

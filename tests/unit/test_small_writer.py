@@ -328,6 +328,7 @@ def test_a_page_of_the_same_name_is_of_another_thing() -> None:
 def test_where_time_orders_histories_come_first_and_undated_pages_last() -> None:
     texts = {
         "Fall": "The Orrin Dam fell in 1950 by night.",
+        "Lord": "A lord of Selby had the Orrin Dam from 960 until he sold it.",
         "Rise": "The Orrin Dam rose after the 1845 law of the state.",
         "Gate": "The Orrin Dam has a gate of green wood.",
         "History of it": "The Orrin Dam was planned in 1990 by men of the state.",
@@ -337,6 +338,7 @@ def test_where_time_orders_histories_come_first_and_undated_pages_last() -> None
         found = statements_about(Subject("Orrin Dam", ("Orrin Dam",)), pages, ctx.store)
     assert [one.fact.title for one in in_reading_order(found, by_time=True)] == [
         "History of it",
+        "Lord",
         "Rise",
         "Fall",
         "Gate",
@@ -503,17 +505,20 @@ def test_somebody_whom_nothing_names_costs_the_sentence(text: str, lacks: bool) 
     assert (is_of_nobody(text) or lacks_subject(text, "James Joule")) is lacks
 
 
-def test_pronouns_of_the_own_page_mean_its_subject() -> None:
+def test_pronouns_of_the_own_page_mean_its_subject_and_its_short_sentences_stay() -> None:
     own = Snippet(
         "https://example.org/b",
         "Ada Berg",
-        "Ada Berg was a queen of the north. She and her brother were crowned young.",
+        "Ada Berg was a queen of the north. She and her brother were crowned young. Bitter wars followed in 960. "
+        "None of her heirs lived.",
     )
     store: Any = SimpleNamespace(embed=lambda texts: np.eye(len(texts), dtype=np.float32))
     found = statements_about(subject_of("Ada Berg", sources_of([own])), [own], store)
     assert [one.fact.text for one in found] == [
         "Ada Berg was a queen of the north.",
         "She and her brother were crowned young.",
+        "Bitter wars followed in 960.",
+        "None of her heirs lived.",
     ]
 
 

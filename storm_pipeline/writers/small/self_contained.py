@@ -35,7 +35,7 @@ _FIRST_OR_SECOND_PERSON = re.compile(
 _BREAKS_OFF = re.compile(r"(?:…|\.\.)[\s\"'”’)\]]*$")
 _QUOTED = re.compile(r"[\"“„][^\"“”„]*[\"”“]")
 _HALF_QUOTED = re.compile(r"(?<!\d)\"|[“”„]")  # an unpaired quotation mark; after a digit it means inches
-_SHORTEST = 6  # minimum words of a sentence that is informative out of context
+_SHORTEST, _SHORTEST_OWN = 6, 4  # minimum words of a sentence that is informative, out of context and on its own page
 
 
 def points_back(text: str) -> bool:
@@ -43,8 +43,8 @@ def points_back(text: str) -> bool:
     return bool(_BACK_REFERENCE.match(text)) or _has_unresolved_pronoun(text)
 
 
-def stands_alone(text: str) -> bool:
-    """Whether a sentence, apart from what :func:`points_back` finds, makes sense without its context and author."""
+def stands_alone(text: str, *, own: bool = False) -> bool:
+    """Whether a sentence makes sense alone, or on its own page, apart from what :func:`points_back` finds."""
     bare = _QUOTED.sub("", text)
     dependent = (
         _CONTEXT_REFERENCE.search(text)
@@ -52,7 +52,7 @@ def stands_alone(text: str) -> bool:
         or _FIRST_OR_SECOND_PERSON.search(bare)
         or _HALF_QUOTED.search(bare)
     )
-    return not dependent and word_count(text) >= _SHORTEST
+    return not dependent and word_count(text) >= (_SHORTEST_OWN if own else _SHORTEST)
 
 
 def in_context(text: str, before: str) -> str | None:

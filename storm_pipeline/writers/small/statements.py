@@ -32,8 +32,11 @@ _OF_A_NAME, _OF_A_NOUN = -1.05, -2.3
 and of the sentence to the subject's definition, of the share of its sentences that name the subject, of being its first
 sentence, of a title that has the subject's name, and of how late the sentence names it; and what is added, for a name
 and for a common noun. Learned from 1,021 sentences (experiments/labels/embedded-statements.csv)."""
-_LEAST = 2.2  # the least log-odds of a sentence that is told: nine of ten
-_YEAR = re.compile(r"\b(?:the|of|since|to|early|late|mid) (1\d{3}|20[0-3]\d)\b(?! (?:metres|people|km|m|species)\b)")
+_LEAST = 1.8  # the least log-odds of a sentence that is told: six of seven
+_YEAR = re.compile(
+    r"\b(?:(?:the|of|since|to|early|late|mid) (?=1\d{3}\b|20[0-3]\d\b)|from (?=\d{3} until\b))"
+    r"(\d{3,4})\b(?! (?:metres|people|km|m|species)\b)"
+)
 _COPULA = re.compile(r" (?:is|are|was|were) ")
 _KIND_WORDS = 12  # words after the verb of a page's opening that say what kind of thing its subject is
 _CUT = re.compile(
@@ -175,7 +178,7 @@ def _usable(subject: Subject, facts: Sequence[Fact], *, whole: bool, own: bool) 
             not whole and names_a_thing_before(text, fact.title, subject.named_in)
         )
         lacks = lacks or not (own or (opens_with(subject, fact.title, text) and not is_of_nobody(text)))
-        makes_sense = stands_alone(text) and not lacks and not _CUT.search(text)
+        makes_sense = stands_alone(text, own=own) and not lacks and not _CUT.search(text)
         kept = speaks and makes_sense and (not leans(text) or (own and (kept or number == 0)))
         if kept:
             yield number, Fact(text, fact.title, fact.citation)
