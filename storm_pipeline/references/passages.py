@@ -73,7 +73,6 @@ def passages(snippets: Iterable[Snippet], beside: Iterable[Snippet] = (), *, lan
     Snippets of one page that overlap by four words or more are joined, the longest overlaps first; a snippet contained
     in another one is merged into it. Texts that share most of their words in the same order, and whose numbers are the
     same, become one passage: the longer text, with the other page as a copy, at the position of the first of them.
-
     Lines that three pages of a site have are left out.
 
     Args:
@@ -87,13 +86,13 @@ def passages(snippets: Iterable[Snippet], beside: Iterable[Snippet] = (), *, lan
     for snippet in snippets:
         by_page.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
     whole = (piece for page in by_page.values() for piece in joined(tuple(page.values())))
-    pieces = [part for piece in whole for part in (apart(piece) if _is_foreign(piece, language) else [piece])]
+    pieces = [part for piece in whole for part in (apart(piece) if _has_foreign(piece, language) else [piece])]
     texts = (_readable(without_site_lines(piece.text, of_site)) for piece in pieces)
     return _merged([Passage(text, own.snippets) for own, text in zip(pieces, texts, strict=True) if text])
 
 
-def _is_foreign(piece: Piece, language: str) -> bool:
-    return bool(language) and len(piece.snippets) > 1 and detect(piece.text) not in {"", language}
+def _has_foreign(own: Piece, language: str) -> bool:
+    return bool(language) and len(own.snippets) > 1 and any(detect(s.text) not in {"", language} for s in own.snippets)
 
 
 @lru_cache(maxsize=4096)

@@ -18,6 +18,7 @@ _DATED = 20  # characters at its beginning among which a date stands before its 
 _SAYS_IT = 0.2  # minimum share of a sentence's own words around a number for which the passage is cited
 _SPEAKS = 0.3  # the share from which it speaks of the sentence's subject, whatever that is
 _YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
+_MONTH, _FIRST_DAY = re.compile(r"^\d{4}-\d\d$"), r"\g<0>-01"  # as a page's date; in texts 2003-04 is a season
 _LONG = 4  # letters from which a word that stands in a passage of another language is no coincidence
 
 
@@ -58,7 +59,7 @@ class ShownQuantities:
         cited = [self._shown[i] for i, _ in read_by]
         told = dict.fromkeys(finding for i, _ in read_by for finding in self._told.get(i, ()))
         pages = dict.fromkeys(passage.source_id for passage in cited) if dated else ()
-        titled = (f"{one.title} {one.site} {one.published or ''} {one.text}" for one in cited)
+        titled = (f"{one.title} {one.site} {_MONTH.sub(_FIRST_DAY, one.published or '')} {one.text}" for one in cited)
         return missing(
             text,
             [self._known, *titled, *told],

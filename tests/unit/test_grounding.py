@@ -142,6 +142,12 @@ def test_last_month_is_understood_by_the_date_of_the_page() -> None:
     assert not judged("In February 2023 the workers at the dam went on strike.", 1, shown=told).problem
 
 
+def test_a_page_of_which_the_month_alone_is_known_has_it() -> None:
+    shown = (replace(STRIKE, published="2023-03"),)
+    assert not judged("In March 2023 a strike of the workers at the dam was told of.", 1, shown=shown).problem
+    assert "April 2023" in judged("In April 2023 a strike of the workers was told of.", 1, shown=shown).problem
+
+
 def test_a_passage_in_another_language_is_not_refused_for_its_words() -> None:
     verdict = judged("The reservoir was made to supply power and water.", 4)
     assert urls(verdict) == [GERMAN.url]

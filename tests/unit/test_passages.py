@@ -73,6 +73,15 @@ def test_windows_of_a_page_in_another_language_stay_apart_and_end_with_a_sentenc
     assert [passage.text for passage in passages(cut)] == [GERMAN]
 
 
+def test_windows_of_a_page_in_two_languages_stay_apart() -> None:
+    english = " ".join(f"In {year} it was of the {year * 7} men that they told." for year in range(1901, 1911))
+    cut = [snippet(text) for text in windows(f"{english} {GERMAN}".split(), 18, 4)]
+    last = passages(cut, language="en")[-1]
+    assert GERMAN.endswith(last.text)
+    assert {own.id for own in last.snippets} <= {own.id for own in cut[-2:]}
+    assert len(passages(cut)) == 1
+
+
 @given(st.integers(1, 120), st.integers(9, 30), st.integers(4, 8), st.randoms(use_true_random=False))
 def test_taken_apart_no_word_and_no_snippet_is_lost(length: int, size: int, shared: int, chance: random.Random) -> None:
     words = [f"w{i}" + chance.choice(["", "", "", "."]) for i in range(length)]
