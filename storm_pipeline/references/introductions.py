@@ -18,8 +18,8 @@ _OF_A_BODY = re.compile(rf"\b(?:{_BODIES}) (?:for|of|on) (?:(?:[^\Wa-z\d_]\w*|an
 _GENITIVE = re.compile(r"['’]s?$")
 _TABLE = table_beside(__file__)
 _BEHIND = re.compile(rf"\b(?:{'|'.join(_TABLE['behind'].split())})\s$", re.I)
-_THINGS = INSTITUTIONAL | frozenset(_TABLE["things"].split())
-"""Words of names of two words and more that are no persons' names."""
+_THINGS, _OFFICES = INSTITUTIONAL | frozenset(_TABLE["things"].split()), frozenset(_TABLE["offices"].split())
+"""Words of names of two words and more that are no persons' names, and offices before persons' names."""
 _NEAR, _NEAR_NAME = 5, 12  # characters before a word in which to look for the end of a sentence, and for an article
 _STOPS = (".", "!", "?", ":", "…", "”", '"', "»", "\n")
 
@@ -65,7 +65,7 @@ def persons_in(text: str, pages: str) -> tuple[str, ...]:
 def _person(text: str, words: Sequence[re.Match[str]], common: frozenset[str]) -> str:
     """The name of a person among capitalised words in a row; empty if they are none."""
     plain = [_GENITIVE.sub("", word[0]).casefold() for word in words]
-    name = list(dropwhile(lambda i: plain[i] in common, range(len(words))))
+    name = list(dropwhile(lambda i: plain[i] in common or plain[i] in _OFFICES, range(len(words))))
     if not 1 < len(name) <= _MOST_WORDS or not _THINGS.isdisjoint(plain) or any(plain[i] in common for i in name):
         return ""
     start = words[name[0]].start()

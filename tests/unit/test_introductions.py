@@ -51,6 +51,7 @@ def test_persons_alone_are_named() -> None:
         "as did Hans J. Müller of the Polish Water Board."
     )
     assert persons_in(text, "") == ("Anna Moskwa", "Hans J. Müller")
+    assert persons_in("At Wigan Moor Lieutenant General Ann Baillie met Lord Kerr.", "") == ("Ann Baillie",)
 
 
 PAGES = (
