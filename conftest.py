@@ -26,7 +26,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the backgrou
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.load_profile("repeatable")
+settings.register_profile("quick", settings.get_profile("repeatable"), max_examples=20)  # while you work on it
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 

@@ -154,6 +154,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         read_topics(tmp_path / "folder.csv")
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_topics_are_read_in_seconds(tmp_path: Path) -> None:
     rows = "".join(f'"Topic {n}, of many",{n % 5 + 1}\n' for n in range(100_000))
     path = write(tmp_path, "t.csv", f"topic,turns\n{rows}")

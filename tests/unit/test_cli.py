@@ -588,6 +588,7 @@ def start(work: str, *arguments: str, stderr: int = subprocess.PIPE) -> subproce
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Signals) -> None:
@@ -608,6 +609,7 @@ def test_the_first_interruption_lets_what_is_in_flight_finish(number: signal.Sig
     assert "interrupt again to end at once" in complaint.splitlines()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ignored", [True, False])
 def test_a_closed_terminal_stops_the_run_unless_it_is_to_outlive_it(ignored: bool) -> None:
     orderly = f"""

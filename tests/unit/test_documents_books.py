@@ -70,6 +70,7 @@ def test_titles_and_dates_that_are_nobodys() -> None:
     assert (read_docx(bare).title, read_docx(bare).published, read_docx(bare).pages) == ("", None, ((None, "Text."),))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.lists(XML_TEXT, min_size=1, max_size=3), min_size=1, max_size=4))
 def test_a_word_file_gives_each_page_its_paragraphs(pages: list[list[str]]) -> None:

@@ -126,6 +126,7 @@ def test_a_list_of_references_keeps_every_citation(name: str, article: Article) 
     assert sorted(readers.runs_of(LISTS[name](export(article, name)))) == sorted(readers.runs_of(expected(article)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOOKS)
 @settings(max_examples=25, deadline=None)
 @given(article=articles())
@@ -249,6 +250,7 @@ def test_texts_survive_their_escaping(text: str) -> None:
     assert "".join(child.content for token in inline for child in token.children or ()) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_values_everywhere(text: str) -> None:
     snippets = [Snippet(url, text, text, text, 3, text, "page", *(text,) * 6) for url in URLS]

@@ -89,6 +89,7 @@ def test_the_document_looks_like_a_manuscript() -> None:
     assert [text.split(".")[0] for text in bibliography] == ["Knut Helle", "Arnved Nedkvitne, Jörg van der Berg"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [None, *PLACES])
 @settings(max_examples=15, deadline=None)
 @given(article=articles())
@@ -102,6 +103,7 @@ def test_no_heading_is_left_alone_at_the_end(place: NotePlace | None, article: A
     assert not styles[-1].startswith("Heading") or is_empty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 @settings(max_examples=15, deadline=None)
 @given(article=articles())

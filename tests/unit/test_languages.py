@@ -218,6 +218,7 @@ def test_a_sentence_is_not_split_again(text: str, language: str) -> None:
         assert split_sentences(piece, language) == [piece]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

@@ -83,6 +83,7 @@ def test_a_pdf_keeps_its_page_numbers() -> None:
     assert text_of(page) == " ".join(SENTENCES)
 
 
+@pytest.mark.slow
 def test_a_long_pdf_is_read_to_its_bound() -> None:
     page = read(pdf([" ".join(SENTENCES[:5])] * 203), "application/pdf")
     assert [number for number, _ in page.pages] == list(range(1, 201))
@@ -197,6 +198,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_pages_end_in_bounded_time(page: str) -> None:
     start = time.monotonic()

@@ -251,6 +251,7 @@ def test_neighbours_are_what_goes_on_before_and_behind() -> None:
     assert with_neighbours([own], []) == (own,)
 
 
+@pytest.mark.slow
 def test_many_snippets_and_a_long_one_take_seconds_at_most() -> None:
     words = [f"w{i % 977}x{i % 31}" for i in range(200_000)]
     page = [snippet(text) for text in windows(words[:12_000], 100, 40)]

@@ -452,6 +452,7 @@ def test_quantities_are_found_beside_those_of_other_kinds_and_without(text: str,
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     ["1", "1,", " ", "1 ", "1.1,", "one ", "5万", "三百", "XIX ", "3 August ", "12–", "1/", "[1]", "a half ", "٣"],

@@ -269,6 +269,7 @@ def fill(path: Path, name: str, count: int) -> None:
         cache.put(f"{name}{n}", [name, n])
 
 
+@pytest.mark.slow
 def test_processes_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "x.sqlite"
     processes = [multiprocessing.get_context("spawn").Process(target=fill, args=(path, name, 60)) for name in "abc"]

@@ -192,6 +192,7 @@ def test_passages_in_tokens_end_with_sentences_and_are_even(sentence: str, betwe
     assert all(60 <= count(passage) <= 100 for passage in passages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["." * 200_000 + "x", "a" * 200_000, "word " * 100_000, "東" * 200_000, "A b. " * 50_000]
 )

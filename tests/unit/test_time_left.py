@@ -57,6 +57,7 @@ def shown(run: dict[str, Any]) -> Iterator[tuple[float, float, float | None]]:
         yield share, end - time, board.seconds_left()
 
 
+@pytest.mark.slow
 def test_the_time_left_is_about_right() -> None:
     factors = []
     for run in RUNS:

@@ -300,6 +300,7 @@ def test_a_list_shows_what_was_decided() -> None:
     assert run("trust", "nowhere").exit_code == 2
 
 
+@pytest.mark.slow
 def test_litellm_reads_no_env_file_beside_its_environment() -> None:
     """It would look for one from its own folder upwards, which is a project's where its environment lies in it."""
     code = (
