@@ -52,9 +52,6 @@ class LexicalIndex:
             self._bm25 = load_bm25().BM25(method="lucene", k1=_K1, b=_B, backend="numpy")
             self._bm25.index(tokens, create_empty_token=False, show_progress=False)
 
-    def __len__(self) -> int:
-        return self._size
-
     def search(self, query: str) -> Iterator[Match]:
         """All matches above the floor, best first; ties in the order of the texts. Lazy."""
         query_terms = list(dict.fromkeys(terms(query)))[:_MAX_QUERY_TERMS]

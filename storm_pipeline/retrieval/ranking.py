@@ -44,14 +44,14 @@ def load_libraries() -> None:
     load_bm25()
 
 
-# Cached, because many indexes are built over the same snippets.
-_cached_terms = lru_cache(1 << 13)(terms)
+cached_terms = lru_cache(1 << 13)(terms)
+"""Index terms, cached since many indexes are built over the same snippets; not to be changed."""
 
 
 def prepare_terms(snippets: Iterable[Snippet]) -> None:
     """Find the index terms of snippets ahead of the index over them."""
     for snippet in snippets:
-        _cached_terms(_indexed(snippet))
+        cached_terms(_indexed(snippet))
 
 
 def _indexed(snippet: Snippet) -> str:
@@ -76,7 +76,7 @@ class HybridIndex:
         self._dense = faiss.IndexFlatIP(dimension)
         if embedded:
             self._dense.add(np.stack([vectors[self._snippets[i].id] for i in embedded]))
-        self._lexical = LexicalIndex(([(_indexed(s), 1)] for s in self._snippets), floor=0.0, tokenize=_cached_terms)
+        self._lexical = LexicalIndex(([(_indexed(s), 1)] for s in self._snippets), floor=0.0, tokenize=cached_terms)
 
     def search(self, queries: Sequence[str], vectors: Vectors, k: int) -> list[tuple[Snippet, ...]]:
         """For each query the ``k`` best snippets, best first."""

@@ -10,7 +10,7 @@ from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours
 from storm_pipeline.references.relevance import Floor
 from storm_pipeline.retrieval.lexical import LexicalIndex
-from storm_pipeline.retrieval.ranking import rank_scores
+from storm_pipeline.retrieval.ranking import cached_terms, rank_scores
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.types import Answer, Sentence, Snippet
@@ -89,7 +89,8 @@ def _that_answer(question: str, found: Sequence[Snippet], words: int) -> tuple[S
     Menus and lists come last, whatever words they share. The best one brings those of its page that it overlaps: an
     answer that breaks off in it goes on there. They are shown in the order of the search.
     """
-    index = LexicalIndex([[(one.text, 1), (one.title, 1)] for one in found], floor=0.0)
+    asked, texts = set(cached_terms(question)), [[(one.text, 1), (one.title, 1)] for one in found]
+    index = LexicalIndex(texts, floor=0.0, tokenize=lambda text: [t if t in asked else "" for t in cached_terms(text)])
     scores = rank_scores((range(len(found)), (match.position for match in index.search(question))))
     by_score = [found[i] for i in sorted(scores, key=scores.__getitem__, reverse=True)]
     ranked = sorted(by_score, key=lambda snippet: not is_prose(snippet.text))

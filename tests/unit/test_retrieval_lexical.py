@@ -78,7 +78,6 @@ def test_marks_that_tell_words_apart_are_kept() -> None:
 def test_any_texts_and_query(texts: list[str], query: str) -> None:
     built = index(texts)
     matches = list(built.search(query))
-    assert len(built) == len(texts)
     assert len({m.position for m in matches}) == len(matches)
     wanted = set(terms(query))
     for match in matches:
