@@ -5,7 +5,7 @@ A text that occurs on two pages is shown once, and both pages can be cited for i
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -136,11 +136,10 @@ def numbered_passages(
 def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
     """The best-ranked passages that fit into ``words``, at least one; passages that are too long are skipped."""
     kept: list[Passage] = []
-    left = words
     for passage in ranked:
-        if passage.words <= left or not kept:
+        if passage.words <= words or not kept:
             kept.append(passage)
-            left -= passage.words
+            words -= passage.words
     return tuple(kept)
 
 
@@ -155,18 +154,16 @@ def _heading(passage: Passage, part: str) -> str:
 def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
     """Merge copies into the longest text; each passage is at the position of its first text."""
     grams = [_shingles(passage.text) for passage in found]
-    numbers = [_NUMBER.findall(passage.text) for passage in found]
-    holders: defaultdict[str, list[int]] = defaultdict(list)
-    held: set[str] = set()
-    merged: dict[int, Passage] = {}
-    place: dict[int, int] = {}
+    holders: dict[str, tuple[int, ...]] = {}
+    merged, place = dict[int, Passage](), dict[int, int]()
     for i in sorted(range(len(found)), key=lambda i: (-len(grams[i]), i)):
-        rivals = Counter(chain.from_iterable(map(holders.__getitem__, grams[i] & held)))
+        held = {gram: holders[gram] for gram in grams[i] if gram in holders}
+        rivals = Counter(chain.from_iterable(held.values()))
         same = [
             j
             for j, shared in rivals.items()
             if len(grams[i]) - shared <= min(_OWN, (1 - _SAME) * len(grams[i]))
-            and _is_within(numbers[i], numbers[j])
+            and _is_within(_NUMBER.findall(found[i].text), _NUMBER.findall(found[j].text))
             and not _lacks_quantity(found[j].text, found[i].text)
         ]
         if same:
@@ -174,9 +171,8 @@ def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
             merged[best], place[best] = _with_copy(merged[best], found[i]), min(place[best], i)
             continue
         merged[i], place[i] = found[i], i
-        held |= grams[i]
-        for gram in grams[i]:
-            holders[gram].append(i)
+        holders |= dict.fromkeys(grams[i], (i,))
+        holders |= {gram: (*others, i) for gram, others in held.items()}
     return tuple(merged[i] for i in sorted(merged, key=place.__getitem__))
 
 
