@@ -82,9 +82,8 @@ def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()
         like: the reference, e.g. topic and sources; if it has no letters, nothing is foreign.
         own: scripts that are never foreign, by their Unicode names: those of the text's language.
     """
-    known = _scripts(like)
+    known, found = _scripts(like), _scripts(text)
     total = sum(known.values())
-    found = _scripts(text)
     if not total or not found:
         return 0.0
     used = own | {script for script, letters in known.items() if letters * 20 >= total}
@@ -107,15 +106,14 @@ def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
         a: a text, the shorter one if there is a choice.
         at_least: minimum length of the run in words; if the longest one is shorter, the list is empty.
     """
-    left, joined, right = _folded(a), _in_lines(a), _in_lines(b)
-    begins = _begins(a)
-    best, at = at_least - 1, None
+    if _runs(a, at_least).isdisjoint(_runs(b, at_least)):
+        return []
+    left, joined, right, begins = _folded(a), _in_lines(a), _in_lines(b), _begins(a)
+    best, at = at_least - 1, 0
     for start in range(len(left)):
         while start + best < len(left) and joined[begins[start] : begins[start + best + 1] + 1] in right:
             best += 1
             at = start
-    if at is None:
-        return []
     spelt = words(unicodedata.normalize("NFKC", a))
     return list(spelt if len(spelt) == len(left) else left)[at : at + best]  # folding may split a word
 
@@ -130,12 +128,9 @@ def overlap(a: str, b: str, n: int = 3) -> float:
 
     A text shorter than n words is compared whole; an empty ``a`` gives 0.0. Not symmetric.
     """
-    left, right = folded_words(a), folded_words(b)
-    if not left:
-        return 0.0
-    size = max(1, min(n, len(left)))
-    grams = _ngrams(left, size)
-    return len(grams & _ngrams(right, size)) / len(grams)
+    size = max(1, min(n, len(_folded(a))))
+    grams = _runs(a, size)
+    return len(grams & _runs(b, size)) / max(1, len(grams))
 
 
 def tidy(text: str) -> str:
@@ -223,8 +218,11 @@ def _in_lines(text: str) -> str:
     return "\n".join(["", *_folded(text), ""])
 
 
-def _ngrams(items: list[str], n: int) -> set[tuple[str, ...]]:
-    return {tuple(items[i : i + n]) for i in range(len(items) - n + 1)}
+@functools.lru_cache(maxsize=256)
+def _runs(text: str, length: int) -> frozenset[str]:
+    """All runs of so many words in a text."""
+    line, begins = _in_lines(text), _begins(text)
+    return frozenset(line[start : end + 1] for start, end in zip(begins, begins[length:], strict=False))
 
 
 def _scripts(text: str) -> dict[str, int]:
