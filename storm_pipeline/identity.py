@@ -112,6 +112,7 @@ def normalised_text(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
+@functools.lru_cache(maxsize=4096)
 def host_of(url: str) -> str:
     """The host of a URL, in lower case; empty if it has none."""
     try:

@@ -75,8 +75,7 @@ def quantities(text: str, language: str = "en") -> frozenset[Quantity]:
         text: any text; citation markers such as ``[1]`` are ignored.
         language: ISO 639-1 code, which determines number words and the decimal sign; "" if unknown.
     """
-    found = mentions(text, language)
-    return frozenset(replace(one, text=text[own.start : own.end]) for own in found for one in own.readings)
+    return frozenset(replace(q, text=text[own.start : own.end]) for own in _read(text, language) for q in own.readings)
 
 
 def missing(
