@@ -131,8 +131,8 @@ def _shares(
     pages = "\n".join(snippet.text for snippet in found.snippets)
     for heading, shown, own in zip(outline.sections, every, findings, strict=True):
         ids = {c.snippet_id for passage in shown for c in passage.citations()}
-        others = [f for in_section in findings for f in in_section if f not in own]
-        related = [finding for finding in others if any(c.snippet_id in ids for c in finding.citations)]
+        near = (f for in_section in findings for f in in_section if any(c.snippet_id in ids for c in f.citations))
+        related = [finding for finding in near if finding not in own]
         texts = [*(finding.text for finding in own), *(passage.text for passage in shown)]
         introduced = tuple(n for n in named if n not in outline.topic and any(n in text for text in texts))
         shares.append(PassageEvidence(heading, shown, (*own, *related), len(own), introduced=introduced))

@@ -44,9 +44,8 @@ def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: V
     rows = []
     texts = vectors if shared is None else apart_from(shared, vectors)
     for section in outline.sections:
-        titles = ctx.store.embed(
-            [without_topic(outline.topic, title, ctx.settings.article_language) for title in section.titles()]
-        )
+        named = [without_topic(outline.topic, title, ctx.settings.article_language) for title in section.titles()]
+        titles = ctx.store.embed(named)
         cosine = (titles if shared is None else apart_from(shared, titles)) @ texts.T
         rows.append((cosine[0] + cosine.max(axis=0)) / 2)
     fit = np.asarray(rows, dtype=np.float64)
@@ -74,7 +73,7 @@ def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) ->
     similarity, language = vectors @ vectors.T, ctx.settings.article_language
     distinct: dict[int, Sentence] = {}
     for i, sentence in enumerate(sentences):
-        near = (j for j in distinct if similarity[i, j] >= _SAME_FINDING)
+        near = (j for j in np.flatnonzero(similarity[i, :i] >= _SAME_FINDING).tolist() if j in distinct)
         same = next((j for j in near if _has_same_numbers(sentences[j].text, sentence.text, language)), None)
         if same is None:
             distinct[i] = sentence
