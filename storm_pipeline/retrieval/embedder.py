@@ -68,15 +68,17 @@ class HashingEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of shape (texts, dimension); a text without words or punctuation gets the first axis."""
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for row, text in zip(vectors, texts, strict=True):
-            if axes := [_hashed_axes(piece, self.dimension) for piece in _PIECE.findall(text.casefold())]:
-                counts = np.bincount(np.concatenate(axes), minlength=2 * self.dimension)
-                row[:] = counts[self.dimension :] - counts[: self.dimension]
-            if not row.any():
-                row[0] = 1.0
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors
+        vectors = [_hashed(text, self.dimension) for text in texts]
+        return np.stack(vectors) if vectors else np.zeros((0, self.dimension), dtype=np.float32)
+
+
+@lru_cache(maxsize=4096)
+def _hashed(text: str, dimension: int) -> Vector:
+    axes = [_hashed_axes(piece, dimension) for piece in _PIECE.findall(text.casefold())]
+    counts = np.bincount(np.concatenate(axes) if axes else [], minlength=2 * dimension)
+    vector = (counts[dimension:] - counts[:dimension]).astype(np.float32)
+    vector[0] += not vector.any()
+    return np.asarray(vector / np.linalg.norm(vector))
 
 
 @lru_cache(maxsize=1 << 16)
