@@ -16,7 +16,7 @@ from storm_pipeline.files import table_beside
 class Scenario:
     """Properties of a run that its settings do not determine."""
 
-    settings: Mapping[str, int] = field(default_factory=dict)  # upper bounds on settings in such a run
+    settings: Mapping[str, int] = field(default_factory=dict, hash=False)  # upper bounds on settings in such a run
     reply: float = 1.0  # length of a reply relative to a usual one, > 0
     # length of a list: the minimum allowed, the usual one, or twice that
     items: Literal["fewest", "usual", "twice"] = "usual"

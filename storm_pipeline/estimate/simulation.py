@@ -2,9 +2,9 @@
 
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +196,8 @@ def _made_up_search(topic: str, pages: int, scenario: Scenario) -> FakeSearch:
     return FakeSearch(lambda query: [s for rank in range(number) for s in _page(topic, query, rank, scenario)])
 
 
-def _page(topic: str, query: str, rank: int, scenario: Scenario) -> Iterator[Snippet]:
+@lru_cache(maxsize=4096)
+def _page(topic: str, query: str, rank: int, scenario: Scenario) -> Sequence[Snippet]:
     """The snippets of one page: one that answers the query, or a general one about the topic."""
     random = SeededRandom(query, rank)
     subjects = [word for word in query.split() if word not in topic.split()] or list(SUBJECTS)
@@ -207,11 +208,14 @@ def _page(topic: str, query: str, rank: int, scenario: Scenario) -> Iterator[Sni
     title = f"{topic if is_named else random.words(2)} {subjects[0]} {random.words(2)}"
     opening = _opening(topic, subjects[0], random, scenario)
     named = [_name(topic, scenario)] if is_named else []
+    found = []
     for _ in range(scenario.snippets):
         about = (random.sample(subjects, min(_QUERY_WORDS, len(subjects))) for _ in range(scenario.sentences))
         sentences = [random.sentence(scenario.words, [*named, *words]) for words in about]
-        yield Snippet(f"https://example.org/{'-'.join(subjects)}/{rank}", title, " ".join([opening, *sentences[1:]]))
+        text = " ".join([opening, *sentences[1:]])
+        found.append(Snippet(f"https://example.org/{'-'.join(subjects)}/{rank}", title, text))
         opening = random.sentence(scenario.words, subjects[:_QUERY_WORDS])
+    return found
 
 
 def _opening(topic: str, subject: str, random: SeededRandom, scenario: Scenario) -> str:
