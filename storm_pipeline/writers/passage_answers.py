@@ -86,8 +86,8 @@ def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sen
 def _that_answer(question: str, found: Sequence[Snippet], words: int) -> tuple[Snippet, ...]:
     """The snippets that fit into ``words``, those first that the search ranks high and that share the question's words.
 
-    Menus and lists come last, whatever words they share. The best one brings those of its page that it overlaps: an
-    answer that breaks off in it goes on there. They are shown in the order of the search.
+    All other words count as length alone. Menus and lists come last, whatever words they share. The best one brings
+    those of its page that it overlaps: an answer that breaks off in it goes on there. Shown in the order of the search.
     """
     asked, texts = set(cached_terms(question)), [[(one.text, 1), (one.title, 1)] for one in found]
     index = LexicalIndex(texts, floor=0.0, tokenize=lambda text: [t if t in asked else "" for t in cached_terms(text)])
