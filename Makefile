@@ -24,6 +24,8 @@ EXPERIMENT = @$(BIN)/storm experiment run
 export LITELLM_LOCAL_MODEL_COST_MAP := True
 # Downloads go to ./cache instead of the user's cache folder.
 export STORM_HOME := $(CURDIR)
+# Where it is set, every process that a test starts compiles the package anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live deepscholar-data deepscholar storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-grounding bench-judge-table bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths training-tables clean
 
@@ -51,7 +53,7 @@ test: $(READY) ## run all tests (the pinned downloads are fetched once)
 
 test-core: $(READY) ## run the package's unit tests, while you work on it
 	@$(BIN)/storm assets pull
-	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -m "not slow" --numprocesses 3 --dist loadfile tests/unit
+	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -m "not slow" --numprocesses logical --dist loadfile tests/unit
 
 coverage: $(READY) ## run all tests with line and branch coverage (twice the time)
 	@$(BIN)/storm assets pull --all

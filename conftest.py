@@ -18,6 +18,7 @@ from storm_pipeline.net.gates import forget_gates
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads wait actively, which several test processes pay for
 ROOT = Path(__file__).resolve().parent
 os.environ["STORM_HOME"] = str(ROOT)
 os.environ["PYTHONPATH"] = str(ROOT / "bench")  # started programs find the benchmarks there

@@ -242,7 +242,7 @@ def test_an_endpoint_of_ones_own_is_priced_by_nobody_else() -> None:
 
 
 def test_the_embedded_model_costs_nothing_but_time() -> None:
-    made = of(lm="embedded", **SMALL)
+    made = of(lm="embedded", perspectives=2, turns=4, queries=1)
     assert made.dollars == Range(0, 0, 0)
     assert "embedded runs on this machine, free of charge" in made.notes
     assert made.tokens_cached.likely > made.tokens_in.likely / 3

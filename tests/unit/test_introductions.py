@@ -51,7 +51,7 @@ def test_persons_alone_are_named() -> None:
         "as did Hans J. Müller of the Polish Water Board."
     )
     assert persons_in(text, "") == ("Anna Moskwa", "Hans J. Müller")
-    assert persons_in("At Wigan Moor Lieutenant General Ann Baillie met Lord Kerr.", "") == ("Ann Baillie",)
+    assert persons_in("Lieutenant General Ann Baillie met Lord Kerr at Wigan Moor.", "") == ("Ann Baillie",)
 
 
 PAGES = (

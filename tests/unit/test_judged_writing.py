@@ -276,6 +276,7 @@ def test_alce_leaves_one_out() -> None:
     assert none == AlceVerdict(supported=False, cited=0, precise=0)
 
 
+@pytest.mark.slow
 def test_a_runs_judge_is_opened_by_its_setting(tmp_path: Any) -> None:
     models: Any = SimpleNamespace(ask=lambda *_: None)
     assert judge_of_run(Settings.build({}), models, Programs()) is None

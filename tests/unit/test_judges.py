@@ -153,6 +153,7 @@ def test_an_explaining_judge_adds_spans_and_what_lacks() -> None:
     assert lacking(Question("The dam was built from 1931.", (PASSAGE,))) == ""
 
 
+@pytest.mark.slow
 def test_judges_are_opened_by_name(tmp_path: Path) -> None:
     settings = Settings.build({"cache": tmp_path})
     judge = open_judge("screen", settings, embedder=EMBEDDER, threshold=0.4)

@@ -550,6 +550,7 @@ def test_the_phases_of_a_run_are_those_of_its_estimate() -> None:
     assert all(phase.calls and phase.work for phase in before)
 
 
+@pytest.mark.slow
 def test_calls_side_by_side_take_the_time_of_one() -> None:
     hosted = Settings(lm="openai/gpt-4o", perspectives=4, workers=16, rounds=1)
     at_once = {phase.stage: phase.work for phase in expected_phases(hosted, "Silk Road")}

@@ -16,6 +16,7 @@ from storm_pipeline.progress.run_board import RunBoard
 from storm_pipeline.run.events import CallFinished, Event, RunFinished, StageAdvanced, StageFinished, StageStarted
 from storm_pipeline.settings import Settings
 
+pytestmark = pytest.mark.slow
 RUNS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "recorded" / "progress.json").read_text("utf-8"))
 SHARES = (0.2, 0.4, 0.6, 0.8, 0.95)
 
@@ -57,7 +58,6 @@ def shown(run: dict[str, Any]) -> Iterator[tuple[float, float, float | None]]:
         yield share, end - time, board.seconds_left()
 
 
-@pytest.mark.slow
 def test_the_time_left_is_about_right() -> None:
     factors = []
     for run in RUNS:
