@@ -53,7 +53,7 @@ test: $(READY) ## run all tests (the pinned downloads are fetched once)
 
 test-core: $(READY) ## run the package's unit tests, while you work on it
 	@$(BIN)/storm assets pull
-	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -m "not slow" --numprocesses logical --dist loadfile tests/unit
+	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -m "not slow" --numprocesses 3 --dist loadfile tests/unit
 
 coverage: $(READY) ## run all tests with line and branch coverage (twice the time)
 	@$(BIN)/storm assets pull --all
