@@ -26,6 +26,7 @@ RENAISSANCE = subject(
 )
 SUN = subject("Sun", ("Sun", "The Sun is the star at the centre of the planets. It is a ball of hot plasma."))
 ARMY = subject("Army", ("Army", "An army is a force that fights on land. Every army has ranks."))
+SUDAN = subject("Sudan", ("Sudan", "Sudan is a country that borders Chad to the west and South Sudan to the south."))
 WEST_ASIA = subject("West Asia", ("West Asia", "West Asia is the western part of the continent. It has many deserts."))
 
 
@@ -57,6 +58,8 @@ WEST_ASIA = subject("West Asia", ("West Asia", "West Asia is the western part of
         (SUN, "The planets lie in a disc with sunspots above it.", False),
         (WEST_ASIA, "The University of West Asia teaches law.", False),
         (ARMY, "The army crossed the river at night.", True),
+        (SUDAN, "Juba is the capital of South Sudan.", False),
+        (SUDAN, "Nubia is in Northern Sudan.", True),
         (ARMY, "The Red Army took the city in spring.", False),
         (WEST_ASIA, "The desert is bordered to the north by West Asia.", False),
         (WEST_ASIA, "South Asia has the sea on one side, with West Asia to its west.", False),
@@ -69,6 +72,11 @@ WEST_ASIA = subject("West Asia", ("West Asia", "West Asia is the western part of
 )
 def test_only_the_full_name_names_the_subject(about: Subject, text: str, named: bool) -> None:
     assert about.named_in(text) is named
+
+
+def test_a_neighbour_with_the_name_in_its_own_is_no_part() -> None:
+    assert not SUDAN.is_part_of("South Sudan")
+    assert SUDAN.is_part_of("Northern Sudan")
 
 
 def test_a_forename_makes_a_one_word_name_somebody_elses() -> None:

@@ -107,7 +107,13 @@ class Subject:
             return False
         word = found[1]
         known = {own[:_SHORTEST_SURNAME].casefold() for own in words(self.text)}
-        return word not in _PARTS and word[:_SHORTEST_SURNAME].casefold() not in known
+        return word in self._neighbours or (word not in _PARTS and word[:_SHORTEST_SURNAME].casefold() not in known)
+
+    @cached_property
+    def _neighbours(self) -> frozenset[str]:
+        """Words before its name that make it a neighbour's on its own page: the border with Northern Ireland."""
+        found = (_NAME_BEFORE.search(self.text[: own.start()]) for own in self._pattern.finditer(self.text))
+        return frozenset(word[1] for word in found if word and _NEIGHBOUR.search(word.string[: word.start()]))
 
     def _is_of_its_people(self, text: str, found: re.Match[str]) -> bool:
         """Whether the name of a language means its people or their country: Japanese literature."""
@@ -147,11 +153,8 @@ class Subject:
 
         On a page that has the full name, it is meant.
         """
-        before = (
-            (_NAME_BEFORE.search(f"a {text[: own.start()]}") for own in self._surname.finditer(text))
-            if self._surname
-            else ()
-        )
+        named = self._surname.finditer(text) if self._surname else ()
+        before = (_NAME_BEFORE.search(f"a {text[: own.start()]}") for own in named)
         return any(not found or found[1] in {*words(self.names[0]), *_TITLES} for found in before)
 
     @cached_property
@@ -160,17 +163,9 @@ class Subject:
 
     @cached_property
     def _surname(self) -> re.Pattern[str] | None:
-        words = self.names[0].split()
-        last = words[-1]
-        if (
-            not self.is_person
-            or len(words) < 2
-            or len(last) < _SHORTEST_SURNAME
-            or not last[0].isupper()
-            or _NUMERAL.fullmatch(last)
-        ):
-            return None
-        return re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
+        *first, last = self.names[0].split()
+        is_name = len(last) >= _SHORTEST_SURNAME and last[0].isupper() and not _NUMERAL.fullmatch(last)
+        return re.compile(rf"(?<!\w){re.escape(last)}(?!\w)") if self.is_person and first and is_name else None
 
 
 def subject_of(topic: str, sources: Iterable[Source]) -> Subject:
