@@ -215,7 +215,7 @@ def _page(topic: str, query: str, rank: int, scenario: Scenario) -> Sequence[Sni
         text = " ".join([opening, *sentences[1:]])
         found.append(Snippet(f"https://example.org/{'-'.join(subjects)}/{rank}", title, text))
         opening = random.sentence(scenario.words, subjects[:_QUERY_WORDS])
-    return found
+    return tuple(found)
 
 
 def _opening(topic: str, subject: str, random: SeededRandom, scenario: Scenario) -> str:

@@ -8,7 +8,6 @@ from itertools import pairwise
 CHARACTERS_PER_TOKEN = 4.3
 """In this package's English prompts: 4.1 to 4.9 by program with GPT-4's tokenizer, 3.9 to 4.5 with Claude's first."""
 _PIECE = re.compile(r"\d+|[^\w\s]+")
-_LETTERS = {code: " " for code in range(128) if chr(code).isalpha() or chr(code) == "_"}
 _MESSAGE_OVERHEAD = 4  # tokens that a chat template adds to each message
 _MIN_CACHED, _CACHE_STEP = 1024, 128
 """Hosted caches serve prefixes of at least 1024 tokens, in steps of 128 (OpenAI; other providers need more)."""
@@ -33,7 +32,7 @@ def count_tokens(messages: Sequence[str]) -> float:
 
 def _tokens_of(text: str) -> float:
     """Tokens of a text by its length; of lists of numbers each number and each sign is one."""
-    pieces = _PIECE.findall(" ".join(text.translate(_LETTERS).split()) if text.isascii() else text)
+    pieces = _PIECE.findall(text)
     letters = len("".join(text.split())) - sum(map(len, pieces))
     return max(len(text), letters + CHARACTERS_PER_TOKEN * len(pieces)) / CHARACTERS_PER_TOKEN
 

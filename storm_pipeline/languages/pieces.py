@@ -4,7 +4,6 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import accumulate
 
 from storm_pipeline.languages.splitting import split_sentences
@@ -21,7 +20,6 @@ _IS_UNSPACED = re.compile(rf"\s*[{HAN_KANA}{UNSPACED}]")
 _IS_SOUTH_EAST_ASIAN = re.compile(f"[{UNSPACED}]")
 
 
-@lru_cache(maxsize=4096)
 def count_words(text: str) -> int:
     """Number of words; :func:`storm_pipeline.text.words.word_count` for scripts that separate words by spaces.
 

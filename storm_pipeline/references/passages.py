@@ -136,10 +136,11 @@ def numbered_passages(
 def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
     """The best-ranked passages that fit into ``words``, at least one; passages that are too long are skipped."""
     kept: list[Passage] = []
+    left = words
     for passage in ranked:
-        if passage.words <= words or not kept:
+        if passage.words <= left or not kept:
             kept.append(passage)
-            words -= passage.words
+            left -= passage.words
     return tuple(kept)
 
 
