@@ -4,6 +4,7 @@ from html import unescape
 from typing import Any
 
 from storm_pipeline.documents.plain import iso_date, plain_text, texts
+from storm_pipeline.files import table_beside
 from storm_pipeline.net.refusals import Refusal
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions, code_of
 from storm_pipeline.search.web_service import Hit, WebService
@@ -16,16 +17,9 @@ INFO = EngineInfo(
     variables=("BRAVE_API_KEY",),
     supports=frozenset({"language", "region", "since", "until"}),
 )
-_REGIONS = {
-    code: code.upper()
-    for code in "all ar at au be br ca ch cl cn de dk es fi fr gb hk id in it jp kr mx my nl no nz ph pl pt ru sa se "
-    "tr tw us za".split()
-}
-_LANGUAGES = {
-    code: code
-    for code in "ar bg bn ca cs da de en es et eu fi fr gl gu he hi hr hu is it kn ko lt lv ml mr ms nb nl pa pl ro ru "
-    "sk sl sr sv ta te th tr uk vi".split()
-} | {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}  # Brave's own spellings
+_TABLE = table_beside(__file__)
+_REGIONS = {code: code.upper() for code in _TABLE["regions"].split()}
+_LANGUAGES = {code: code for code in _TABLE["languages"].split()} | _TABLE["spellings"]
 _REFUSED = f"set {INFO.variables[0]} to a valid key"
 _REFUSALS = (
     Refusal(422, "subscription_token_invalid", _REFUSED),

@@ -6,6 +6,7 @@ from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import MissingExtraError, SearchError
+from storm_pipeline.files import table_beside
 from storm_pipeline.net.gates import Rate, gate
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, code_of, reject_argument
@@ -28,13 +29,8 @@ _BOT = "it treats this client as a bot; wait some minutes, search less often or 
 _BOT_STATUSES = frozenset({202, 403, 418, 429})
 _BOT_MARKERS = ("challenge-form", "anomaly-modal")
 _ANYWHERE = "wt-wt"
-_REGIONS = {
-    code[:2]: code
-    for code in "ar-es at-de au-en be-nl bg-bg br-pt ca-en ch-de cl-es cn-zh co-es cz-cs de-de dk-da ee-et es-es fi-fi "
-    "fr-fr gr-el hk-tzh hr-hr hu-hu id-id ie-en il-he in-en it-it jp-jp kr-kr lt-lt lv-lv mx-es my-ms nl-nl no-no "
-    "nz-en pe-es ph-en pl-pl pt-pt ro-ro ru-ru se-sv sg-en sk-sk th-th tr-tr tw-tzh ua-uk us-en ve-es vn-vi "
-    "za-en".split()
-} | {"gb": "uk-en", "si": "sl-sl"}  # DuckDuckGo's own spellings
+_TABLE = table_beside(__file__)
+_REGIONS = {code[:2]: code for code in _TABLE["regions"].split()} | _TABLE["spellings"]
 
 
 def open_engine(argument: str, config: EngineConfig) -> "DuckDuckGoSearch":

@@ -2,6 +2,7 @@
 
 import re
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.text.words import word_count
 
 KINDS = ("Places", "People", "Works")
@@ -38,21 +39,7 @@ _TELLS = re.compile(
     r"influen\w+)\b|\b\d"
 )
 """A superlative, a number or year, a cause, a beginning: what a reader could not have thought."""
-_KINDS = {
-    "Places": re.compile(
-        r"\b(?:country|sovereign state|city-state|republic|region|subregion|island|archipelago|peninsula|continent|sea|"
-        r"strait|gulf|bay|ocean|river|lake|desert|mountain|mountain range|plateau|city|town|capital|province|county|"
-        r"district|sea passage|oceanic basin|municipality|U\.S\. state|village|prefecture|commune|territory|department|"
-        r"collectivity|channel|canal)s?"
-        r"(?: \w+ly)?$",
-        re.I,
-    ),
-    "Works": re.compile(
-        r"\b(?:fresco|painting|mural|portrait|sculpture|statue|novel|poem|epic|play|tragedy|comedy|opera|symphony|film|"
-        r"book|treatise|album|song|television series|sitcom|video game)$",
-        re.I,
-    ),
-}
+_KINDS = {kind: re.compile(rf"\b(?:{pattern})$", re.I) for kind, pattern in table_beside(__file__).items()}
 
 
 def kind_word(text: str) -> str:
