@@ -12,11 +12,12 @@ from storm_pipeline.types import Snippet
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _INITIAL = re.compile(r"\s(?:[^\W\d_]\.\s?)*")  # separator between two parts of a name: a space, and possibly initials
+_TABLE = table_beside(__file__)
 _MOST, _MOST_WORDS = 2, 4  # snippets added per page, and words of a person's name
 _BODIES = "|".join(sorted(word.capitalize() for word in INSTITUTIONAL - {"and", "of", "the"}))
 _OF_A_BODY = re.compile(rf"\b(?:{_BODIES}) (?:for|of|on) (?:(?:[^\Wa-z\d_]\w*|and|the) ){{0,6}}$")
+_OF_A_TITLE = re.compile(rf"\b(?:{'|'.join(_TABLE['titles'].title().split())}) of [^\W\da-z_][^\W\d_]+")
 _GENITIVE = re.compile(r"['’]s?$")
-_TABLE = table_beside(__file__)
 _BEHIND = re.compile(rf"\b(?:{'|'.join(_TABLE['behind'].split())})\s$", re.I)
 _THINGS, _OFFICES = INSTITUTIONAL | frozenset(_TABLE["things"].split()), frozenset(_TABLE["offices"].split())
 """Words of names of two words and more that are no persons' names, and offices before persons' names."""
@@ -49,17 +50,19 @@ def introducing(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[S
 def persons_in(text: str, pages: str) -> tuple[str, ...]:
     """The names of two to four capitalised words in a text that may be persons', in order and distinct.
 
-    None is a name that stands behind an article, that the pages often have behind one or behind "in", with a word which
-    they spell in lower case or which institutions, places or works have, or that says what an institution is for. An
-    office before a name is no part of it. Only of scripts with capitals. ``pages``: text on the same subject.
+    None stands behind an article, is a name that the pages often have behind one or behind "in", has a word which they
+    spell in lower case or which institutions, places or works have, or says what an institution is for. An office
+    before a name is no part of it, but a title of nobility with its place is a name: Duke of Hamilton. Only of scripts
+    with capitals. ``pages``: text on the same subject.
     """
     names: list[list[re.Match[str]]] = [[]]
     for word in _capitalised(text):
         last = names[-1][-1:]
         goes_on = last and not _GENITIVE.search(last[0][0]) and _INITIAL.fullmatch(text, last[0].end(), word.start())
         names[-1:] = [[*names[-1], word]] if goes_on else [names[-1], [word]]
-    found = dict.fromkeys(_person(text, own, _in_lower_case(pages)) for own in names)
-    return tuple(name for name in found if name and not _is_behind(name, pages))
+    found = (_person(text, own, _in_lower_case(pages)) for own in names)
+    known = {*(name for name in found if name and not _is_behind(name, pages)), *_OF_A_TITLE.findall(text)}
+    return tuple(sorted(known, key=lambda name: (text.index(name), name)))
 
 
 def _person(text: str, words: Sequence[re.Match[str]], common: frozenset[str]) -> str:

@@ -52,6 +52,9 @@ def test_persons_alone_are_named() -> None:
     )
     assert persons_in(text, "") == ("Anna Moskwa", "Hans J. Müller")
     assert persons_in("Lieutenant General Ann Baillie met Lord Kerr at Wigan Moor.", "") == ("Ann Baillie",)
+    lords = "The Duke of Hamilton's horse left the earl of Leven; Ann Baillie and the Earl of Callendar stayed."
+    assert persons_in(lords, "") == ("Duke of Hamilton", "Ann Baillie", "Earl of Callendar")
+    assert persons_in("It was made by Ulaka Productions.", "") == ()
 
 
 PAGES = (
