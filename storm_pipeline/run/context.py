@@ -70,6 +70,8 @@ class RunContext:
     images: ImageSource = field(default_factory=NoImages)
     subject: Subject | None = None
     """What the sources say the topic is, where that was looked up first."""
+    found_first: str = ""
+    """What a first search for the topic found, for prompts before anything else was found; empty: none was made."""
     judge: Judge | None = None
     """What judges the sentences beside the screen; None: nothing."""
     verdicts: Verdicts = field(default_factory=Verdicts)
@@ -80,6 +82,10 @@ class RunContext:
         """The topic as prompts name it: with its definition, if that was looked up, and what the user says about it."""
         named = self.subject.described if self.subject else topic
         return f"{named} ({' '.join(self.settings.about.split())})" if self.settings.about else named
+
+    def introduced(self, topic: str) -> str:
+        """:meth:`about`, with what the first search found, if one was made."""
+        return f"{self.about(topic)} {self.found_first}".rstrip()
 
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: object) -> dspy.Prediction:
         """Shorthand for :meth:`LanguageModels.ask`."""

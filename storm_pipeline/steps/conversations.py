@@ -82,7 +82,7 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
             reply = ctx.ask(
                 "asker",
                 ctx.programs.questions,
-                topic=ctx.about(topic),
+                topic=ctx.introduced(topic),
                 language=ctx.settings.language_name,
                 perspective=_described(perspective),
                 number=number,
@@ -131,7 +131,9 @@ def look_up(
     """
     number = ctx.settings.queries
     also = _IN_ITS_LANGUAGE if number > 1 and not ctx.settings.writes_by_sentence else ""
-    reply = ctx.ask("expert", ctx.programs.queries, topic=ctx.about(topic), also=also, question=question, number=number)
+    reply = ctx.ask(
+        "expert", ctx.programs.queries, topic=ctx.introduced(topic), also=also, question=question, number=number
+    )
     named = (_on_subject(ctx, query) for query in map(" ".join, map(str.split, reply.queries)) if query)
     queries = tuple(dict.fromkeys(named))[:number]
     found = search_all(ctx, queries or (question,))
@@ -169,7 +171,7 @@ def _ask_question(
 
 def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, conversation: str) -> str:
     """What the writer says next. No prompt of one who has no perspective speaks of perspectives."""
-    about = {"topic": ctx.about(topic), "language": ctx.settings.language_name, "conversation": conversation}
+    about = {"topic": ctx.introduced(topic), "language": ctx.settings.language_name, "conversation": conversation}
     if not perspective.focus:
         return str(ctx.ask("asker", ctx.programs.plain_question, **about).question)
     return str(ctx.ask("asker", ctx.programs.question, perspective=_described(perspective), **about).question)

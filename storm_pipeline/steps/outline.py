@@ -100,7 +100,7 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
         return bool(read(reply).sections)
 
     try:
-        return read(ctx.ask("outliner", program, usable, topic=ctx.about(topic), **common, **inputs))
+        return read(ctx.ask("outliner", program, usable, topic=ctx.introduced(topic), **common, **inputs))
     except ReplyError as error:
         outline = read(error.reply)
         if not outline.sections:

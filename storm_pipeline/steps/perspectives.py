@@ -19,7 +19,7 @@ def related_contents(ctx: RunContext, topic: str) -> str:
         return ""
     with ctx.events.in_stage("related topics"):
         try:
-            titles = ctx.ask("asker", ctx.programs.related, topic=ctx.about(topic)).related_topics
+            titles = ctx.ask("asker", ctx.programs.related, topic=ctx.introduced(topic)).related_topics
         except ModelError as error:
             ctx.events.failed("no related topics", error)
             return ""
@@ -69,7 +69,7 @@ def _found(ctx: RunContext, topic: str, contents: str) -> tuple[Perspective, ...
             reply = ctx.ask(
                 "asker",
                 ctx.programs.perspectives,
-                topic=ctx.about(topic),
+                topic=ctx.introduced(topic),
                 related_contents=contents,
                 language=ctx.settings.language_name,
                 number=wanted,

@@ -178,6 +178,39 @@ def test_a_section_that_the_interviews_passed_by_gets_a_search_of_its_own(tmp_pa
     assert len(set(headings)) == len(headings)
 
 
+def test_who_plans_and_asks_first_is_shown_what_a_search_for_the_topic_finds(tmp_path: Path) -> None:
+    named = "A New Old Play is a Chinese film of 2021 about a clown of the opera. Tickets and snacks are sold."
+    review = Snippet("https://films.example/1", "Reviews: A clown on his way", named)
+    bare = Snippet(
+        "https://films.example/2", "Qiu Jiongjiong - the museum", "Films and paintings of an artist are shown."
+    )
+
+    def engine(query: str) -> list[Snippet]:
+        return [review, bare] if query == "A New Old Play" else list(world(query))
+
+    early = ("DraftOutline", "FindRelatedTopics", "FindPerspectives", "AskQuestion", "WriteQueries")
+    told = "“Reviews: A clown on his way: A New Old Play is a Chinese film of 2021 about a clown of the opera.”; “Qiu "
+    for recipe in ("storm-iterative", "storm"):
+        with FakeModel() as server:
+            storm(server, tmp_path, search=FakeSearch(engine)).write("A New Old Play", recipe=recipe)
+        prompts = [call.messages[-1][1] for name in early for call in server.of(name)]
+        assert prompts
+        assert all((told in prompt) == (recipe == "storm-iterative") for prompt in prompts)
+        assert all("Article: A New Old Play\n" in call.messages[-1][1] for call in server.of("WriteSection"))
+
+
+def test_such_a_search_may_fail_or_find_nothing(tmp_path: Path) -> None:
+    def engine(query: str) -> list[Snippet]:
+        if query == "Silk Road":
+            raise SearchError("no answer")
+        return list(world(query))
+
+    with FakeModel() as server:
+        article = storm(server, tmp_path, search=FakeSearch(engine)).write("Silk Road")
+    assert article.sections
+    assert any("search for 'Silk Road'" in problem.detail for problem in article.report.problems)
+
+
 def test_such_a_search_looks_deeper_than_an_interview(tmp_path: Path) -> None:
     asked: dict[str, int] = {}
 
