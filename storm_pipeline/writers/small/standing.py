@@ -3,25 +3,17 @@
 import re
 from collections.abc import Callable
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.languages import stem_set, stop_words
 from storm_pipeline.text.words import words
 from storm_pipeline.writers.small.self_contained import points_back
 
-_SUBJECT = re.compile(
-    r"(?P<one>He|She|It)"
-    r"(?= (?:\w+ed|is|was|has|had|can|may|does|did|became|began|led|held|won|wrote|made|covers|lies|lives|uses)\b)|"
-    r"(?P<whose>His|Her|Its)(?= [a-z])"
-)
+_PATTERNS = table_beside(__file__)
+_SUBJECT = re.compile("".join(_PATTERNS["subject"]))
 _AFTER_CLAUSE = re.compile(r"(?P<clause>[A-Z].{2,160}?, )(?P<one>he|she|it) (?=[a-z])")
-_IN_TIME = re.compile(
-    r"(?P<clause>(?:Under|During|After|Before|Following|Throughout|At the (?:time|end|beginning|height) of) )"
-    r"(?P<whose>his|her) (?=[a-z])"
-)
+_IN_TIME = re.compile("".join(_PATTERNS["in_time"]))
 """Whose time opens a sentence: Under his reign, …"""
-_EXPLETIVE = re.compile(
-    r"(?:.*?, )?[Ii]t (?:is|was|has been|became|becomes|may be|can be)(?: \w+ly| more| most| less)? "
-    r"\w+(?: among [\w ]+?)? (?:to|that|for)\b"
-)
+_EXPLETIVE = re.compile("".join(_PATTERNS["expletive"]))
 """It stands for nothing: it is common to …"""
 """A pronoun that is the subject after what opens the sentence: Born in Florence, he …"""
 _DEFINITE = re.compile(
@@ -29,30 +21,11 @@ _DEFINITE = re.compile(
 )
 """A thing that an earlier sentence named: The film examines …"""
 _OPENING_CLAUSE = re.compile(r"[A-Z][^,]{2,90}, the (?=[a-z])")
-_BARE = re.compile(
-    r"(?:Fossils|Specimens|Members|Adults|Males|Females|Individuals|Followers|Critics|Estimates|"
-    r"(?:Most|Many|Some|Several|All|Few|Other) [a-z]+)\b(?! of)"
-)
-_OPENS_BACK = re.compile(
-    r"(?:(?:since|by|until|before|after|of|for|from|in|with) (?:then|that|this|these|those)|as such|analogous|"
-    r"a related \w+ is|(?:the|a) (?:majority|rest|minority)\b(?! of)|"
-    r"the (?:first|second|third|last|other) (?:is|was|has|are)\b|in other \w+,|(?:to|on|in|at) (?:its|their) |"
-    r"[a-z]+ (?:is|are) then |"
-    r"(?:(?:an?|the) )?more (?:modern|recent|advanced|common|general) |"
-    r"(?:today|now|later|currently),? (?:they|it|he|she)|the (?:two|three)\b(?! [a-z]+ of)|"
-    r"(?:[a-z]+ ){1,4}?(?:[a-z]+)?, (?:its|their|they|this (?:is|was|can|may|has|means))\b|"
-    r"(?:one|two|three|four|five|several|many|most) of (?:his|her))\b",
-    re.I,
-)
-_INNER_REFERENCE = re.compile(
-    r"(?:An?|The|Each|One|Some|Many|Most)\b(?: [a-z-]+){0,3} (?:for|of|in|to|by|with) (?:its|their|his|her)\b|"
-    r".*\b(?:of|in|for|by|to|from|with) (?:such [a-z]+s\b(?! as\b)|(?:this|these) (?!day\b)[a-z]+)"
-)
+_BARE = re.compile("".join(_PATTERNS["bare"]))
+_OPENS_BACK = re.compile("".join(_PATTERNS["opens_back"]), re.I)
+_INNER_REFERENCE = re.compile("".join(_PATTERNS["inner_reference"]))
 """A reference inside a sentence: a watershed for its end, the oldest of such paintings."""
-_REGION = re.compile(
-    r"\b(?:of|in|to|from|over|across|separates) the (?:region|area|country|territory|city|island|town|sea|lake)\b"
-    r"(?! (?:of|that|where|in)\b)"
-)
+_REGION = re.compile("".join(_PATTERNS["region"]))
 """A place that only the sentence before it names: it also occupied part of the region."""
 _TERM = re.compile(r"The (?:term|word|name|expression|phrase|title) (?:is|was|has|had|can|may|comes|derives)\b")
 """A word that only the sentence before it says."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.languages import stem_set
 from storm_pipeline.references.facts import facts_of, recall
 from storm_pipeline.references.relevance import bare_name, own_page
@@ -16,26 +17,14 @@ from storm_pipeline.text.words import words
 from storm_pipeline.types import Snippet, Source
 from storm_pipeline.writers.small.kinds import defines
 
+_PATTERNS = table_beside(__file__)
 _PERSON = re.compile(r"\b(?:he|she|his|her)\b", re.I)
-_MEASURE = re.compile(
-    r"\b(?:than|times|that of|comparable to|(?:mass|size|diameter|radius|luminosity|population|area) of|"
-    r"(?:first|second|third|\w+th|closest|nearest|farthest)(?: known)? \w+ (?:from|to|orbiting)|"
-    r"(?:light-years|parsecs|kilomet(?:er|re)s|miles)\b[^,.;]{0,30}) (?:the |an? )?$"
-)
-_BESIDE = re.compile(
-    r"\b(?:(?:until|till)(?: after)?|(?:followed|succeeded|preceded|replaced) by|followed|preceded|just (?:as|like)|"
-    r"unlike|such as|e\.g\.,?|i\.e\.,?|rather than|(?:as )?opposed to) (?:the |an? )?(?:[a-z]+ ){0,2}$"
-)
+_MEASURE = re.compile("".join(_PATTERNS["measure"]))
+_BESIDE = re.compile("".join(_PATTERNS["beside"]))
 """What makes a name the end of another thing, or an example beside it: Gothic was succeeded by the Renaissance."""
 _RANKED = re.compile(r"\b(?:\w+est|most[ -]\w+)\b[^.;]{0,60} after (?:the )?$")  # second-largest country after Brazil
-_NEIGHBOUR = re.compile(
-    r"\b(?:border(?:s|ed|ing)?|adjoins?|(?:is|are|lies?|located|situated) between)\b[^.;]*$|"
-    r"\b(?:km|kilomet(?:er|re)s|mi|miles)\b[^.;]* (?:of|from|off) (?:the )?(?:[a-z]+ )*$"
-)
-_SIDE = re.compile(
-    r"(?: [\w-]+){0,2} (?:to|on|in) (?:its|the|their) (?:far )?(?:north|south|east|west)|"
-    r" (?:is|lies) [^.;]*\b(?:away|neighbou?r)\b"
-)
+_NEIGHBOUR = re.compile("".join(_PATTERNS["neighbour"]))
+_SIDE = re.compile("".join(_PATTERNS["side"]))
 """What makes a place a neighbour of another: bordered to the north by Mexico; with Mexico to its south."""
 _PLACE_OF = re.compile(
     r"\b(?:Gulf|Bay|Strait|Sea|Valley|University|State|Battle|Treaty|Bank|Isle|Isthmus) of (?:the )?$"
@@ -48,10 +37,7 @@ _PARTS = frozenset(
 )
 """Words before a name that tell a part of what it names."""
 _TITLES = frozenset("Emperor Empress King Queen Pope Saint St Lord Lady Sir Prince Princess Caesar Sultan The".split())
-_OF_A_LANGUAGE = re.compile(
-    r"[ -](?:languages?|speak\w+|grammar|dialects?|vocabulary|words?|verbs?|nouns?|script|alphabet|writing|phonology|"
-    r"pronunciation|orthography|morphology|syntax|(?:is|are|was|were|has|have|had|uses?|belongs?|became|developed)\b)"
-)
+_OF_A_LANGUAGE = re.compile("".join(_PATTERNS["of_a_language"]))
 _IN_A_LANGUAGE = re.compile(r"\b(?:in|into|from|of|speaks?|spoken|[Mm]odern|Old|Middle|Classical|Standard) $")
 """What makes a name that is an adjective too mean a language: written in Japanese, Japanese verbs, Japanese is."""
 _NUMERAL = re.compile(r"[IVXLC]+|\d+")
