@@ -18,7 +18,7 @@ _ARTICLE = re.compile(r"(?i:the|an?)\s+(?=\S)")
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")  # an abbreviation written with dots, as in U.S
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _SITE = re.compile(r"\s+[-–—|·•]\s+[^\d()]{1,40}$|\s*\|[^\d()]{1,40}$")  # the name of a site behind a page's title
-_COPULA = re.compile(
+COPULA = re.compile(
     r"\s(?:is|are|was|were|refers? to|ist|war|sind|waren|est|sont|était|fut|es|son|era|fue|fueron|è|sono|fu|é|são|foi|"
     r"zijn|jest|był|była|było)\s",
     re.I,
@@ -123,7 +123,7 @@ def _match_of_brackets(of_topic: Sequence[str], of_title: Sequence[str], text: s
 def _opening(text: str, language: str) -> tuple[str, tuple[str, ...]]:
     """The first sentence of a page, and the names by which it introduces its subject; no names if it defines none."""
     first = next(iter(split_sentences(text[:_FIRST], language)), "")
-    verb = _COPULA.search(first)
+    verb = COPULA.search(first)
     if verb is None or verb.start() > _SUBJECT:
         return first, ()
     parts = (part.strip() for part in _BETWEEN_NAMES.split(first[: verb.start()]))

@@ -82,7 +82,7 @@ def ask_all_at_once(ctx: RunContext, topic: str, perspective: Perspective) -> Co
             reply = ctx.ask(
                 "asker",
                 ctx.programs.questions,
-                topic=ctx.introduced(topic),
+                topic=ctx.about(topic),
                 language=ctx.settings.language_name,
                 perspective=_described(perspective),
                 number=number,
@@ -131,9 +131,7 @@ def look_up(
     """
     number = ctx.settings.queries
     also = _IN_ITS_LANGUAGE if number > 1 and not ctx.settings.writes_by_sentence else ""
-    reply = ctx.ask(
-        "expert", ctx.programs.queries, topic=ctx.introduced(topic), also=also, question=question, number=number
-    )
+    reply = ctx.ask("expert", ctx.programs.queries, topic=ctx.about(topic), also=also, question=question, number=number)
     named = (_on_subject(ctx, query) for query in map(" ".join, map(str.split, reply.queries)) if query)
     queries = tuple(dict.fromkeys(named))[:number]
     found = search_all(ctx, queries or (question,))

@@ -88,6 +88,7 @@ def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
 
 def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outline:
     """The outline in a model's reply, structured or plain text. Raises ModelError: no reply contains a heading."""
+    named = ctx.about(topic) if inputs else ctx.introduced(topic)  # whoever drafts has nothing else
     common = {"language": ctx.settings.language_name, "wanted": wanted_sections(ctx.writer, ctx.settings)}
 
     def read(reply: dspy.Prediction | str) -> Outline:
@@ -100,7 +101,7 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
         return bool(read(reply).sections)
 
     try:
-        return read(ctx.ask("outliner", program, usable, topic=ctx.introduced(topic), **common, **inputs))
+        return read(ctx.ask("outliner", program, usable, topic=named, **common, **inputs))
     except ReplyError as error:
         outline = read(error.reply)
         if not outline.sections:
