@@ -24,6 +24,7 @@ _CHARACTERS_A_MARK = 400  # a text with fewer punctuation marks than one per so 
 _PUNCTUATION = re.compile(r"[.,;:!?](?=\s|$)|[%。、，؛।]")
 _SPLIT = re.compile(rf"(?<!{_LETTER})({_LETTER}{{2,}})[-\u00ad] ({_LETTER}{{2,}})")
 """A word that was divided at the end of a line; tried once a word, so that long words take linear time."""
+_CLOCK = re.compile(r"(?<![\d.,:])(\d{1,2})(\d\d)(?=\s?[ap]\.?m\b)", re.I)  # 535 PM
 _ORDINAL = re.compile(r"(?<=\d) (?=(?:st|nd|rd|th|er)\b)")
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
 _MAX_YEAR = 2199  # integers above are not years
@@ -40,10 +41,12 @@ _BEFORE_A_YEAR = re.compile(r"(?:\b(?:in|since|until|during|from|between|after|b
 def repaired(text: str, language: str) -> str:
     """The text with months beside a number capitalised, divided months joined, and a space between word and number.
 
-    ``12 september 2022`` becomes ``12 September 2022``, ``Janu- ary 1`` becomes ``January 1``, and ``august2022``
-    ``August 2022``. Lengths may change. ``language``: ISO 639-1 code; English month names are always known.
+    ``535 PM`` becomes ``5 35 PM``, ``12 september 2022`` ``12 September 2022``, ``Janu- ary 1`` ``January 1``, and
+    ``august2022`` ``August 2022``. Lengths may change. ``language``: ISO 639-1 code; English month names are always
+    known.
     """
     apart = _ORDINAL.sub("", _BEFORE_A_WORD.sub(r"\g<0> ", _AFTER_A_WORD.sub(r" \g<0>", text)))
+    apart = _CLOCK.sub(r"\1 \2", apart)
     names, pattern = _months(language)
     apart = _SPLIT.sub(lambda found: whole if (whole := found[1] + found[2]).lower() in names else found[0], apart)
     if not any(name in apart for name in names):

@@ -10,9 +10,9 @@ _SPACES = "\u00a0\u2007\u2009\u202f"
 NUMBER = (
     rf"(?<![\d.,])\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?!\d)(?:[.,]\d+)?"
     r"|(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d.,]*\d)(?:,\d+)?"
-    r"|\d+(?:[.,\u066b]\d+)*"
+    r"|(?:(?<![\w.,])\.)?\d+(?:[.,\u066b]\d+)*"
 )
-"""A number in digits: grouped by spaces or apostrophes, or with any points and commas."""
+"""A number in digits: grouped by spaces or apostrophes, or with any points and commas; .5 too."""
 _GROUPED = re.compile(r"\d{1,3}(?:\D\d{3})+")
 _INDIAN = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}")
 _TO_ASCII = {ord(a): b for a, b in zip("．％－＋：／～٪٬", ".%-+:/~%\u00a0", strict=True)}
@@ -127,7 +127,7 @@ def _is_grouped(body: str) -> bool:
 
 
 def _whole(body: str) -> Fraction:
-    return Fraction(int(re.sub(r"\D", "", body)))
+    return Fraction(int(re.sub(r"\D", "", body) or 0))
 
 
 def _decimal(body: str, sign: str) -> Fraction:

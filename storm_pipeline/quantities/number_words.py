@@ -49,7 +49,7 @@ def may_begin(token: str, language: str) -> bool:
     known = vocabulary(language)
     tables = known.numerals, known.hundred, known.magnitudes, known.articles, known.ordinals, known.decades
     named = any(token in table for table in (*tables, known.fractions))
-    return named or token[0].isdecimal() or any(part in token for part in _IN_ONE_WORD)
+    return named or token[-1].isdecimal() or any(part in token for part in _IN_ONE_WORD)
 
 
 @functools.cache
@@ -141,8 +141,8 @@ class Token(NamedTuple):
 
     @property
     def is_number(self) -> bool:
-        """Whether it starts with a digit."""
-        return self.text[0].isdecimal()
+        """Whether it ends in a digit, as words do not."""
+        return self.text[-1].isdecimal()
 
 
 @dataclass(frozen=True)

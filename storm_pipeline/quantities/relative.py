@@ -1,5 +1,6 @@
-"""Relative dates: last month, this year, yesterday, two years ago, and dates without a year."""
+"""Relative dates: last month, this year, yesterday, on Tuesday, two years ago, and dates without a year."""
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,6 +39,9 @@ def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Me
         readings: list[Quantity] = []
         if word in _DAY:
             readings = _days(published, _DAY[word])
+        elif published.day and (weekday := _weekdays(language).get(word)) is not None:
+            since = (date(int(published.low), published.month, published.day).weekday() - weekday) % 7
+            readings = [q for step in (-since, 7 - since, -7) for q in _days(published, step)]
         elif word in _UNIT and (after in _AGO or second in _SINCE):
             count = int(before) if before.isdecimal() else vocabulary(language).numerals.get(before, 1)
             readings = _moved(published, _UNIT[word], -min(count, _MAX_COUNT))
@@ -45,6 +49,17 @@ def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Me
             readings = _moved(published, _UNIT[word], steps[0])
         if readings:
             yield Mention(start, end, tuple(readings), "small")
+
+
+@functools.cache
+def _weekdays(language: str) -> dict[str, int]:
+    """The days of the week in full, in lower case, and their numbers from 0 for Monday."""
+    from babel.core import Locale, UnknownLocaleError
+
+    try:
+        return {name.casefold(): n for n, name in Locale.parse(language).days["format"]["wide"].items()}
+    except (UnknownLocaleError, ValueError):
+        return {}
 
 
 def with_year(mention: Mention, published: Quantity, text: str) -> Mention:

@@ -119,6 +119,10 @@ HELD = [
     ("He scored in both of the two halves of the game.", "en", "He scored twice.", "en"),
     ("They led after three quarters.", "en", "They led at the end of the third quarter.", "en"),
     ("They led for 3 quarters.", "en", "They led for three quarters.", "en"),
+    ("His average is .930.", "en", "9 1.86 0.930 0", "en"),
+    ("His average is 0.93.", "en", "He had .930 in nine games.", "en"),
+    ("It lifted at 5:57 p.m.", "en", "It lifted around 557 PM EDT.", "en"),
+    ("It is 27.76 miles long.", "en", "Path Length27.76 MilesPeak Width1.0", "en"),
     ("It sold 75 percent.", "en", "It sold three quarters.", "en"),
 ]
 LACKING = [
@@ -132,6 +136,7 @@ LACKING = [
     ("He died in July 2022.", "en", "He died on 3 August 2022.", "en", "July 2022"),
     ("It rose to 6.1.", "en", "It rose to 61.", "en", "6.1"),
     ("It rose to 61.", "en", "Es stieg auf 6,1.", "de", "61"),
+    ("His average is .930.", "en", "He won 930 of them.", "en", ".930"),
     ("It sold 1,234 copies.", "en", "La note est de 1,234.", "fr", "1,234"),
     ("Two thirds of them left.", "en", "2 of them left.", "en", "Two thirds"),
     ("Two thirds of them left.", "en", "Three quarters of them left.", "en", "Two thirds"),
@@ -189,6 +194,9 @@ def test_another_value_is_not_found(sentence: str, language: str, source: str, s
         ("It closed in 2021.", "The shop closed two years ago.", "2023-03-02"),
         ("It closed on 27 February 2023.", "The shop closed 3 days ago.", date(2023, 3, 2)),
         ("It closed in February 2023.", "The shop closed last month.", "2023-03"),
+        ("It closed on 28 February 2023.", "The shop closed on Tuesday.", "2023-03-02"),
+        ("It closed on 2 March 2023.", "The shop closed on Thursday.", "2023-03-02"),
+        ("It will close on 7 March 2023.", "The shop is to close on Tuesday.", "2023-03-02"),
     ],
 )
 def test_a_page_s_own_date_tells_when_last_month_was(sentence: str, source: str, published: date | str) -> None:
@@ -241,6 +249,15 @@ def test_month_names_of_a_region(language: str, source: str) -> None:
 def test_another_month_than_last_month_is_lacking() -> None:
     assert missing("It closed in August 2021.", ["It closed in August."], dates=["2022-08-31"]) == ("August 2021",)
     assert missing("It closed in January 2023.", ["It closed last month."], dates=["2023-03-02"]) == ("January 2023",)
+
+
+def test_another_day_than_the_next_tuesdays_is_lacking() -> None:
+    told = ["It closed on Tuesday."]
+    assert missing("It closed on 1 March 2023.", told, dates=["2023-03-02"]) == ("1 March 2023",)
+    assert missing("It closed on 14 February 2023.", told, dates=["2023-03-02"]) == ("14 February 2023",)
+    assert missing("It closed on 28 February 2023.", told, dates=["2023-03"]) == ("28 February 2023",)
+    german = {"dates": ["2023-03-02"], "source_languages": ["de"]}
+    assert missing("It closed on 28 February 2023.", ["Er schloss am Dienstag."], **german) == ()
 
 
 def test_a_publication_date_alone_supports_nothing() -> None:
