@@ -14,12 +14,14 @@ from storm_pipeline.text.words import folded_words
 
 _SHORTEST_MENU, _SHORTEST_ROW = 25, 5
 _KNOWN_IN_ROW, _IN_CAPITALS = 3, 0.7  # items that many sites have in a row of links, and its share of words in capitals
+_LISTED_IN_MENU = 0.08  # share of a long menu's words that may have a number or a comma
 _PROSE = 0.05  # share of function words below which a long text between full stops is no prose
 _STOP = re.compile(r"(?<=[.!?…])\s+")
 _SENTENCE, _IN_SENTENCE, _IN_PROSE = 6, 0.2, 0.4  # words of a sentence, function words in it, and sentences in prose
 _OF_SHORT_WORDS = frozenset("en de fr es it pt nl sv da no".split())
 """Languages in which every fourth word or so is a function word."""
 _LISTED = re.compile(r"[,;\d]")
+_YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 _FEWEST, _LONGEST_ITEM = 4, 4  # items of a list of links, and words of an item
 _KNOWN = 0.25  # minimum share of a list's items that menus of many sites have
 _NAMES = re.compile(rf"\b(?:{'|'.join(table_beside(__file__)['items'])})\b", re.I)
@@ -114,19 +116,23 @@ def _are_links(items: Sequence[str]) -> bool:
 
 
 def is_menu(piece: str) -> bool:
-    """Whether a text between full stops is a list of links: no number, no comma, hardly any function words.
+    """Whether a text between full stops is a list of links: hardly any numbers, commas and function words.
 
-    A long one needs nothing else; a shorter one has three items that menus of many sites have, in capitals.
-    Where no language is known, or it has no function word list, a long one is a list if most words are in capitals.
+    Of a long one with capitals those count that have none, "Keys To The Game", and it may have some numbers and commas,
+    but no year; others have neither. A shorter one has three items that menus of many sites have, and capitals. Where
+    no language is known, or it has no function word list, a long one is a list if most words are in capitals.
     """
     words = piece.split()
-    if len(words) < _SHORTEST_ROW or _LISTED.search(piece):
+    in_capitals, is_long = _capitals(words) >= _IN_CAPITALS, len(words) >= _SHORTEST_MENU
+    is_row = is_long and in_capitals and not _YEAR.search(piece)
+    listed = sum(bool(_LISTED.search(word)) for word in words)
+    if len(words) < _SHORTEST_ROW or listed > is_row * _LISTED_IN_MENU * len(words):
         return False
     function_words = stop_words(detect(piece))
-    prose = sum(word.casefold() in function_words for word in words)
-    if len(words) < _SHORTEST_MENU:
-        return not prose and len(_NAMES.findall(piece)) >= _KNOWN_IN_ROW and _capitals(words) >= _IN_CAPITALS
-    return prose < _PROSE * len(words) if function_words else _capitals(words) >= _IN_CAPITALS
+    prose = sum((word if is_row and word.istitle() else word.casefold()) in function_words for word in words)
+    if not is_long:
+        return not prose and len(_NAMES.findall(piece)) >= _KNOWN_IN_ROW and in_capitals
+    return prose < _PROSE * len(words) if function_words else in_capitals
 
 
 def _capitals(words: Sequence[str]) -> float:

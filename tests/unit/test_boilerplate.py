@@ -303,6 +303,15 @@ def test_pictures_go_with_their_alternative_texts_and_links_keep_theirs() -> Non
             "A photograph. Facebook Twitter WhatsApp LinkedIn SMS Email Print Save. The dam leaks.",
             "A photograph. The dam leaks.",
         ),
+        (
+            "Red Wolves Keys To The Game Countdown To Christmas Food Banks Serving Our Community What's Right With Our "
+            "Schools Behind The Curtain Vote Now 24 Merry Days of Giveaways $5000 Website Makeover. The dam leaks.",
+            "The dam leaks.",
+        ),
+        (
+            "Champions Were Ann Lee 2012 Bob Ray Cy Home Di Fox Ed Orr Flo Kay Gus Moe Hal Roe Ida Poe Jo Day Kit Fry.",
+            "Champions Were Ann Lee 2012 Bob Ray Cy Home Di Fox Ed Orr Flo Kay Gus Moe Hal Roe Ida Poe Jo Day Kit Fry.",
+        ),
         ("The World Culture Magazine rated its reviews.", "The World Culture Magazine rated its reviews."),
         (
             '^ "A Dam". Herald, May 3, 2011. ^ Roy, "A Lake". Wire, 2012. ^ "The Valley". The dam leaks.',
