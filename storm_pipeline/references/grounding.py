@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from storm_pipeline.languages import detect, scripts_of, stem_set
+from storm_pipeline.quantities import quantities, without_quantities
 from storm_pipeline.references.facts import covering, recall
+from storm_pipeline.references.introductions import names_within, surnames_within
 from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.shown_quantities import Pages, ShownQuantities
 from storm_pipeline.references.similarity import Embed, Similarity
-from storm_pipeline.references.verbatim import copied_from, quoted_in
+from storm_pipeline.references.verbatim import QUOTED, copied_from, quoted_in
 from storm_pipeline.text.words import folded_words, foreign_script_share
-from storm_pipeline.types import Citation, Sentence
+from storm_pipeline.types import Citation, Sentence, Snippet
 
 _STANDS = 0.30  # minimum similarity of a sentence to a cited passage that supports it
 _FOUND = 0.55  # minimum similarity at which an uncited passage replaces missing or unsupported citations
@@ -29,6 +31,9 @@ _MAY_COMPLETE = 0.30  # minimum similarity of such a passage that the writer is 
 LONGEST_RUN = 16
 """Longest run of words that a sentence may share with a passage, not counting names and numbers."""
 _RUNS_ON = 2  # words of a sentence that a further window of a page has to add to be cited too
+_FIGURE = re.compile(r"\d+[.,:]\d[\d.,:]*(?<=\d)|(?<!\d)(?!(?:1\d|20)\d\d\b)\d{3,}")
+_SMALL, _GENITIVE, _SHORTEST = re.compile(r"\b[a-zà-öø-ÿ][^\W\d_]+"), re.compile(r"['’]s?$"), 2
+_FIGURES = 2  # figures of a sentence by which a passage that has them all supports it
 _FOREIGN = 0.5
 """Share of letters foreign to the language, topic and headings above which a sentence is in the wrong script."""
 
@@ -160,8 +165,9 @@ class Grounding:
 
     def _supporting(self, claim: Claim) -> tuple[int, ...]:
         """The cited passages that support a claim, or else the one that is found for it; empty if there is none."""
-        if any(self._stands(claim.text, i, _STANDS) for i in claim.cited):
-            return tuple(i for i in claim.cited if self._stands(claim.text, i, self.removed_below))
+        exact = [i for i in claim.cited if self._says_exactly(claim.text, i)]
+        if exact or any(self._stands(claim.text, i, _STANDS) for i in claim.cited):
+            return tuple(i for i in claim.cited if i in exact or self._stands(claim.text, i, self.removed_below))
         chosen = self._found(claim.text)
         return () if chosen is None else (chosen,)
 
@@ -184,6 +190,12 @@ class Grounding:
 
     def _stands(self, text: str, i: int, least: float) -> bool:
         return not self._similarity.is_comparable(i) or self._similarity.reaches(text, i, least)
+
+    def _says_exactly(self, text: str, i: int) -> bool:
+        """Whether a passage has a sentence's quotation, or all its figures: tables and talk are like no sentence."""
+        figures = {one.text for one in quantities(text, self._language) if any(map(str.isdecimal, one.text))}
+        has_figures = len(figures) >= _FIGURES and not self._quantities.lacking(text, (i,))
+        return has_figures or any(quoted_in(one, self._texts[i : i + 1]) for one in QUOTED.findall(text))
 
     def _completed(
         self, claim: Claim, kept: tuple[int, ...], lacking: tuple[str, ...], least: float
@@ -221,9 +233,11 @@ class Grounding:
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
         """For each passage the snippets that have a sentence's words, and one of a copy if it has as many.
 
-        Of a page in another language it is the one that covers the sentence best.
+        With them go those that have its names and figures which the others lack. Of a page in another language it is
+        the one that covers the sentence best.
         """
-        found: dict[Citation, None] = {}
+        chosen: list[Snippet] = []
+        windows: list[Snippet] = []
         for i in kept:
             own, copies = self.shown[i].snippets, self.shown[i].copies
             foreign = any(detect(snippet.text) not in {"", self._language} for snippet in own)
@@ -232,12 +246,31 @@ class Grounding:
             parts = [words(snippet.text) for snippet in own]
             best = max(range(len(own)), key=lambda at: recall(needed, parts[at]))
             more = [] if foreign else covering(needed, parts, _RUNS_ON)
-            cited = [own[at] for at in dict.fromkeys((best, *more))]
+            windows += [] if foreign else own
+            chosen += [own[at] for at in dict.fromkeys((best, *more))]
             same = [(recall(needed, words(copy.text)), copy) for copy in copies]
             share, copy = max(same, key=lambda one: one[0], default=(0.0, None))
-            cited += [copy] if copy and share >= recall(needed, parts[best]) else []
-            found |= dict.fromkeys(Citation(snippet.source_id, snippet.id) for snippet in cited)
-        return tuple(found)
+            chosen += [copy] if copy and share >= recall(needed, parts[best]) else []
+        lacking = _lacking(text, chosen, windows)
+        chosen += [
+            windows[at] for at in covering(lacking, [frozenset(m for m in lacking if m in w.text) for w in windows])
+        ]
+        return tuple(dict.fromkeys(Citation(snippet.source_id, snippet.id) for snippet in chosen))
+
+
+def _lacking(text: str, cited: Iterable[Snippet], windows: Sequence[Snippet]) -> frozenset[str]:
+    """The names, figures and quotations of a sentence that no cited window has, as spelt.
+
+    No date is one, nor a year, a figure of two digits, and a word that the windows spell in lower case. The first word
+    is one if it stands behind another name there.
+    """
+    told = "\n".join(f"{one.title} {one.text}" for one in cited)
+    first = {one for one in text.split()[:1] if any(one in surnames_within(own.text) for own in windows)}
+    names = {_GENITIVE.sub("", one) for one in names_within(without_quantities(text)) | first}
+    quoted = (one[1:-1] for one in QUOTED.findall(text))
+    marks = {one for one in names.union(_FIGURE.findall(text), quoted) if len(one) > _SHORTEST and one not in told}
+    small = {word for own in windows for word in _SMALL.findall(own.text)} if marks else frozenset()
+    return frozenset(marks - {one for one in marks if one.lower() in small})
 
 
 def _beginnings_told(text: str) -> frozenset[str]:

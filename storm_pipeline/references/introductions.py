@@ -34,9 +34,9 @@ def introducing(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[S
     """
     shown = {snippet.id for snippet in snippets}
     unknown = {name for s in snippets for name in names_within(s.text)} - {
-        name for s in snippets for name in _full(s.text)
+        name for s in snippets for name in surnames_within(s.text)
     }
-    others = {snippet: _full(snippet.text) for snippet in page if snippet.id not in shown}
+    others = {snippet: surnames_within(snippet.text) for snippet in page if snippet.id not in shown}
     chosen: list[Snippet] = []
     while unknown and len(chosen) < _MOST:
         best = max(others, key=lambda s: len(others[s] & unknown), default=None)
@@ -101,7 +101,7 @@ def names_within(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _full(text: str) -> frozenset[str]:
+def surnames_within(text: str) -> frozenset[str]:
     """Capitalised words preceded by another one that does not begin a sentence."""
     return frozenset(
         word[0]

@@ -11,7 +11,7 @@ from storm_pipeline.types import Sentence
 _SHORTEST_QUOTATION = 4  # minimum words of a significant quotation
 _LONG_WORD = 5  # minimum letters of a word that may be glued to the next one in a passage
 _PARTS = re.compile(r"[\"“”„«»|｜「」『』]|\.\.\.|…")
-_QUOTED = re.compile(r"[\"“„«»「『][^\"“”„«»「」『』]{3,}[\"”“»«」』]")
+QUOTED = re.compile(r"[\"“„«»「『][^\"“”„«»「」『』]{3,}[\"”“»«」』]")
 
 
 def copied_from(text: str, passages: Sequence[str], longest: int, language: str = "en") -> int | None:
@@ -22,7 +22,7 @@ def copied_from(text: str, passages: Sequence[str], longest: int, language: str 
         longest: longest allowed run of words, not counting names and numbers.
         language: ISO 639-1 code of the text; in languages that capitalise all nouns, names count too.
     """
-    plain = _QUOTED.sub(" ", text)
+    plain = QUOTED.sub(" ", text)
     shortest = longest + 1 if plain.isascii() else 1  # a word of another script may count as several
     for i, passage in enumerate(passages):
         run = longest_common_run(plain, passage, shortest)
@@ -35,7 +35,8 @@ def copied_from(text: str, passages: Sequence[str], longest: int, language: str 
 def quoted_in(quotation: str, passages: Sequence[str], first: Sequence[int] = ()) -> tuple[int, ...]:
     """Positions of the passages that contain a quotation, ignoring case and punctuation; empty if any part is missing.
 
-    In the passage, another word may be glued to the last one: extraction often loses the space between sentences.
+    In the passage, another word may be glued to the last one, and to the first one of a long quotation: extraction
+    often loses the space between sentences.
 
     Args:
         quotation: one or more parts, in quotation marks or separated by dots; parts of under four words are ignored.
@@ -48,7 +49,8 @@ def quoted_in(quotation: str, passages: Sequence[str], first: Sequence[int] = ()
 
 
 def _place_of(words: Sequence[str], passages: Sequence[str], first: Sequence[int]) -> int | None:
-    wanted = f" {' '.join(words)}{'' if len(words[-1]) >= _LONG_WORD else ' '}"
+    before, behind = len(words) < 2 * _SHORTEST_QUOTATION, len(words[-1]) < _LONG_WORD
+    wanted = f"{' ' * before}{' '.join(words)}{' ' * behind}"
     order = dict.fromkeys((*first, *range(len(passages))))
     return next((i for i in order if wanted in f" {' '.join(folded_words(passages[i]))} "), None)
 

@@ -41,7 +41,7 @@ _INITIALS = re.compile(r"(?:^|\s)[A-Z]\.(?:[\s-][A-Z]\.)*-[A-Z]\.$")  # G.-F. Ro
 # A line break after the month separates it from the day.
 _DAY_MISSING = re.compile(r"\b(?:as of|on|until)\s(?:Jan|Feb|Aug|Sept?|Oct|Nov|Dec)\.$")
 # Parts of names, which go on in capitals: a sentence ends there only where a word follows that begins one.
-_UNCERTAIN = re.compile(r"\b(?:Bros|[A-Z][a-z]+(?:us|um|is|a) sect)\.$")
+_UNCERTAIN = re.compile(r"\b(?:Bros|[JS]r|[A-Z][a-z]+(?:us|um|is|a) sect)\.$")
 _COMPANY = re.compile(rf"\b(?:{_SHORT['company']})\.$")
 _COMPANY_GOES_ON = re.compile(rf"(?:{_SHORT['company_goes_on']})\b")
 _BEGINS_SENTENCE = re.compile(rf"(?:{_SHORT['begins']})\b")

@@ -93,6 +93,33 @@ def test_a_statement_that_runs_on_in_the_pages_next_window_cites_both() -> None:
     assert [citation.snippet_id for citation in one.citations] == [following.id]
 
 
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("Greer rated the album four out of five, and found that the singer's voice captures these contradictions.", 2),
+        ('She said that it "came out of the gate" and captures these contradictions with ease and with fury.', 2),
+        ("The voice captures these contradictions with ease and fury, and the song is 2:49 long.", 2),
+        ("The voice captures these contradictions with ease and fury.", 1),
+        ("Critics said that the voice captures these contradictions with ease and with fury.", 1),
+    ],
+)
+def test_the_window_with_the_name_the_figure_or_the_quotation_of_a_sentence_is_cited_too(text: str, cited: int) -> None:
+    page = ("https://m.org/review", "An album")
+    about = "The lyrics are sharp, and the voice of the singer captures these contradictions with ease and with fury."
+    windows = (
+        Snippet(
+            *page, "Album reviews by Vicky Greer, May 2022: rated four of five. Critics wrote this, and more came."
+        ),
+        Snippet(*page, f"{about} The rest of the band plays guitar and drums loudly, as in all of their songs so far."),
+        Snippet(*page, "With this album, they came out of the gate at last. 1Opening2:49872Get out3:05853Cherry2:187"),
+    )
+    claim = Claim(text, (0,))
+    shown = [Passage(" ".join(one.text for one in windows), windows)]
+    (verdict,) = Grounding(shown, known="An album", embed=EMBED).judge([claim])
+    assert windows[1].id in {one.snippet_id for one in verdict.sentence.citations}
+    assert len(verdict.sentence.citations) == cited
+
+
 def test_of_two_citations_only_the_one_that_fits_is_kept() -> None:
     text = "Two thousand men built the dam of concrete while workers went on strike."
     assert urls(judged(text, 1, 3)) == [DAM.url]
@@ -235,6 +262,26 @@ def test_a_quotation_turns_a_doubt() -> None:
 def test_a_quotation_is_found_before_a_glued_word() -> None:
     assert quoted_in("mr reed said on wednesday", ["the dam leaks mr reed said on wednesdayhe added nothing"]) == (0,)
     assert quoted_in("so it was not", ["so it was nothing"]) == ()
+    record = "of 190 MPHPath Length27.76 MilesPeak Path Width1.0 MileStarting Point34.620"
+    assert quoted_in("Path Length27.76 MilesPeak Path Width1.0 MileStarting", [record]) == (0,)
+
+
+@pytest.mark.parametrize(
+    ("text", "stands"),
+    [
+        ("In nine playoff games he had a save percentage of .930 and an average of 1.86.", True),
+        ("In nine playoff games he had a save percentage of .930 and an average of 1.76.", False),
+        ("Playoff games brought a save percentage of .930.", False),
+        ('Ellis earned praise as "a wall of ice and snow" soon.', True),
+        ('Ellis won praise: "heat of cold and sun".', False),
+    ],
+)
+def test_a_table_with_all_figures_and_a_page_with_the_quotation_support_a_sentence(text: str, stands: bool) -> None:
+    told = (
+        "They sang: a wall of ice and snow! Then goats went up to the ponds, where it rained on them until they left."
+    )
+    page = Snippet("https://f.org/1", "U18", f"U18 15 2.05 0.920 0 Ply 9 1.86 0.930 0. {told}")
+    assert (not judged(text, 1, shown=(page, LAKE)).problem) == stands
 
 
 def test_a_quotation_is_looked_for_in_what_is_cited_first() -> None:
