@@ -39,9 +39,9 @@ def storm(ctx: RunContext, topic: str) -> Article:
 def storm_iterative(ctx: RunContext, topic: str) -> Article:
     """STORM with further searches: for sections that lack facts, and for open questions of the draft.
 
-    Not in the paper. Interviewers see each other's questions. An interview's search that finds little new is repeated
-    for more results. The draft is searched for open questions ``research_rounds`` - 1 times. A writer by sentence
-    plans sections from what was found, its outline stays a draft, and its interviewers ask for themselves.
+    Not in the paper. Whoever plans and asks sees what a search for the topic finds, and interviewers see each other's
+    questions. A search that finds little new is repeated for more. Open questions of the draft are looked up
+    ``research_rounds`` - 1 times. A writer by sentence plans sections from what was found, its outline stays a draft.
     """
     ctx = look_up_topic(ctx, topic)
     asked = None if ctx.settings.writes_by_sentence else Asked()
