@@ -7,7 +7,17 @@ from fractions import Fraction
 
 from storm_pipeline.quantities import literals
 from storm_pipeline.quantities.number_words import TABLES, NumberWordParser, ParsedNumber, Token, may_begin, vocabulary
-from storm_pipeline.quantities.values import ONE, Mention, Quantity, Written, fraction_readings, number, rounded, years
+from storm_pipeline.quantities.values import (
+    ONE,
+    Mention,
+    Quantity,
+    Written,
+    day_of,
+    fraction_readings,
+    number,
+    rounded,
+    years,
+)
 
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[^\W\d_{_HAN}]+|{literals.NUMBER}|[{_HAN}]")
@@ -76,8 +86,9 @@ class Scanner:
             return Mention(token.start, over.end(), (number(part),)), 3
         elif len(token.text) <= _MAX_NUMERATOR_DIGITS and (over := _OVER.match(self._plain, end)) and int(over[1]):
             share, parts = fraction_readings(read[0] / int(over[1])), (number(read[0]), number(int(over[1])))
-            is_share = read[0] < int(over[1]) <= _MAX_DENOMINATOR
-            return Mention(token.start, over.end(), share if is_share else (*parts, *share)), 2
+            is_share = read[0] < int(over[1]) <= _MAX_DENOMINATOR and token.text[0] != "0"
+            days = _days(token.text, over[1])
+            return Mention(token.start, over.end(), share if is_share else (*parts, *share, *days)), 2
         if i + 1 < len(self._tokens) and self._tokens[i + 1].start == end:
             ending = self._tokens[i + 1].text
             if ending in _ENDINGS:
@@ -191,6 +202,13 @@ class Scanner:
         value, taken = parsed.value + Fraction(1, 2), parsed.taken + 3
         more = self._scaled(i + taken, value)
         return ParsedNumber(more.value, taken + more.taken, more.scale) if more else ParsedNumber(value, taken)
+
+
+def _days(first: str, second: str) -> tuple[Quantity, ...]:
+    """The days of any year that two numbers of two digits may be, as in 09/11, the month first or last."""
+    found = ((int(month), int(day)) for month, day in ((first, second), (second, first)))
+    two_digits = len(first) == len(second) == len("09")
+    return tuple(day_of(0, month, day) for month, day in found if two_digits and 0 < month <= 12 and 0 < day <= 31)
 
 
 def _in_years(mention: Mention, span: int) -> Mention:

@@ -122,6 +122,8 @@ HELD = [
     ("His average is .930.", "en", "9 1.86 0.930 0", "en"),
     ("His average is 0.93.", "en", "He had .930 in nine games.", "en"),
     ("It lifted at 5:57 p.m.", "en", "It lifted around 557 PM EDT.", "en"),
+    ("They played in Hartford on September 11.", "en", "09/10 Philadelphia, PA 09/11 Hartford, CT", "en"),
+    ("The COVID-19 pandemic began.", "en", "The pandemic began.", "en"),
     ("It is 27.76 miles long.", "en", "Path Length27.76 MilesPeak Width1.0", "en"),
     ("It sold 75 percent.", "en", "It sold three quarters.", "en"),
 ]
@@ -136,6 +138,7 @@ LACKING = [
     ("He died in July 2022.", "en", "He died on 3 August 2022.", "en", "July 2022"),
     ("It rose to 6.1.", "en", "It rose to 61.", "en", "6.1"),
     ("It rose to 61.", "en", "Es stieg auf 6,1.", "de", "61"),
+    ("They played in Hartford on September 12.", "en", "09/10 Philadelphia, 09/11 Hartford", "en", "September 12"),
     ("His average is .930.", "en", "He won 930 of them.", "en", ".930"),
     ("It sold 1,234 copies.", "en", "La note est de 1,234.", "fr", "1,234"),
     ("Two thirds of them left.", "en", "2 of them left.", "en", "Two thirds"),
