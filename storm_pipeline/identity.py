@@ -34,12 +34,10 @@ _SAFE_PATH = "/:@!$&'()*+,;=~-._"
 _INVALID_IN_TITLE = frozenset("#<>[]{}|")
 _MAX_TITLE_BYTES = 255
 PREPRINT_SERVERS = frozenset(
-    {
-        "advance.sagepub.com", "africarxiv.org", "arxiv.org", "authorea.com", "biorxiv.org", "chemrxiv.org",
-        "chinaxiv.org", "eartharxiv.org", "eprint.iacr.org", "medrxiv.org", "preprints.org", "psyarxiv.com",
-        "researchsquare.com", "sportrxiv.org", "ssrn.com", "techrxiv.org",
-    }
-)  # fmt: skip
+    "advance.sagepub.com africarxiv.org arxiv.org authorea.com biorxiv.org chemrxiv.org chinaxiv.org eartharxiv.org "
+    "eprint.iacr.org medrxiv.org preprints.org psyarxiv.com researchsquare.com sportrxiv.org ssrn.com "
+    "techrxiv.org".split()
+)
 """Hosts, with all below them."""
 PREPRINT = "preprint"
 """How a reference list marks such a source."""

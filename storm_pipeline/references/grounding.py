@@ -236,8 +236,7 @@ class Grounding:
         With them go those that have its names and figures which the others lack. Of a page in another language it is
         the one that covers the sentence best.
         """
-        chosen: list[Snippet] = []
-        windows: list[Snippet] = []
+        chosen, windows = list[Snippet](), list[Snippet]()
         for i in kept:
             own, copies = self.shown[i].snippets, self.shown[i].copies
             foreign = any(detect(snippet.text) not in {"", self._language} for snippet in own)

@@ -3,25 +3,21 @@
 import re
 from itertools import takewhile
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.languages import stem_set, stop_words
 from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.writers.small.subject import Subject
 
+_PATTERNS = table_beside(__file__)
 _THE = re.compile(r"\b[Tt]he $")
 _GENITIVE = re.compile(r"['’]s?(?!\w)")
 _OPENING = 10  # words at the opening of a sentence among which stands what it is about
 _BREAK = re.compile(r"[,;:()—]| (?:and|or|as well as) ")
-_JOINT = re.compile(
-    r"(?:(?P<more>.* )?(?:in|of|to|from|on|at|by|for|with|across|through|throughout|into|and|or|between|including|as))?"
-    r"(?: ?the)?"
-)
+_JOINT = re.compile("".join(_PATTERNS["joint"]))
 """What may stand before the name in its part of the sentence, if that is an item of a list."""
 _ITEM = re.compile(r"(?:(?:and|or|in|to|from|of|the|between) )*[A-Z][\w'’-]*(?: [\w'’-]+){0,4}")
 """A short part of a sentence that is a name: an item of a list."""
-_FIRST_ITEM = re.compile(
-    r"\b(?:in|of|to|from|across|through|throughout|between|including) (?:the )?(?:[a-z][\w-]* )?"
-    r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]+)*$"
-)
+_FIRST_ITEM = re.compile("".join(_PATTERNS["first_item"]))
 """The first item of a list, at the end of its part of the sentence: spoken in Eastern Europe, …"""
 _AFTER_ITEM = 3  # words that may follow the name in its item: West Asia to the west
 _BEFORE_SUBJECT = re.compile(

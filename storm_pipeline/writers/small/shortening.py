@@ -2,22 +2,16 @@
 
 import re
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.languages import stem_set
 from storm_pipeline.text.words import word_count
 
+_PATTERNS = table_beside(__file__)
 _LONG = 34  # words above which a sentence loses a clause at its end
-_CONNECTIVE = re.compile(
-    r"^(?:Firstly|Secondly|Thirdly|Finally|More specifically|Specifically|However|Thus|Hence|"
-    r"Moreover|Furthermore|Additionally|Therefore|Consequently|Nevertheless|Nonetheless|Indeed|"
-    r"Meanwhile|Similarly|Likewise|Also|In addition|In fact|By contrast|In contrast|For example|"
-    r"For instance|On the other hand|Conversely|Accordingly), (?P<first>\w)"
-)
+_CONNECTIVE = re.compile("".join(_PATTERNS["connective"]))
 _INNER = re.compile(r",? \b(?:thus|therefore|moreover|furthermore)\b,?(?= )")
 _ALSO = re.compile(r"\b(is|are|was|were|has|have|had|can|may) also\b")
-_CONVERSION = re.compile(
-    r" \((?:about |approximately |roughly |c\. )?[\d.,–-]+(?:[  ][\d.,–-]+)* ?(?:[a-zµ°²³/⁻¹ .]{1,16}|°[CF]|[A-Z]{1,3})"
-    r"(?:; [^()]*)?\)"
-)
+_CONVERSION = re.compile("".join(_PATTERNS["conversion"]))
 """A measure in other units, in brackets."""
 _SHORT_FORM = re.compile(r" \([A-Z]{2,6}s?\)")
 _ASIDE = re.compile(

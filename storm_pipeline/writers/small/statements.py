@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.identity import normalised_text
 from storm_pipeline.quantities import first_year
 from storm_pipeline.references.facts import Fact, facts_of
@@ -20,6 +21,7 @@ from storm_pipeline.writers.small.shortening import shortened, taken_out
 from storm_pipeline.writers.small.standing import is_of_nobody, lacks_subject, leans, names_a_thing_before, with_subject
 from storm_pipeline.writers.small.subject import Subject
 
+_PATTERNS = table_beside(__file__)
 _OF_A_PART, _OF_A_KIND = 0.4, 0.5
 """Minimum cosine of a page to the subject's definition, if its title has the subject's name and more words: Renaissance
 art passes, Sun Tzu does not; higher for a common noun, which is part of other things' names: an oil painting."""
@@ -33,17 +35,10 @@ and of the sentence to the subject's definition, of the share of its sentences t
 sentence, of a title that has the subject's name, and of how late the sentence names it; and what is added, for a name
 and for a common noun. Learned from 1,021 sentences (experiments/labels/embedded-statements.csv)."""
 _LEAST = 1.8  # the least log-odds of a sentence that is told: six of seven
-_YEAR = re.compile(
-    r"\b(?:(?:the|of|since|to|early|late|mid) (?=1\d{3}\b|20[0-3]\d\b)|from (?=\d{3} until\b))"
-    r"(\d{3,4})\b(?! (?:metres|people|km|m|species)\b)"
-)
+_YEAR = re.compile("".join(_PATTERNS["year"]))
 _COPULA = re.compile(r" (?:is|are|was|were) ")
 _KIND_WORDS = 12  # words after the verb of a page's opening that say what kind of thing its subject is
-_CUT = re.compile(
-    r"\b(?:[A-Z]\. [a-z]|c)\.$|, ?, where\b|[a-z]:[A-Z]|"
-    r"\bsuch (?:that[;,.]|as\W*$)|\b(?:denoted|given) by[;,.]|(?:^|[ (])-[a-z]{3}|"
-    r"\b(?:as|form) where\b|\bsatisf\w+ the equation\W*$"
-)
+_CUT = re.compile("".join(_PATTERNS["cut"]))
 """A species' short name or a date was cut, a formula or a line break lost: a manifold is an -dimensional space."""
 _TELLING = 0.5
 """What a year, a number, a superlative or a cause adds to the worth of a sentence."""
