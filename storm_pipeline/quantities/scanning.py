@@ -205,10 +205,9 @@ class Scanner:
 
 
 def _days(first: str, second: str) -> tuple[Quantity, ...]:
-    """The days of any year that two numbers of two digits may be, as in 09/11, the month first or last."""
+    """The days of any year that two numbers may be, as in 9/11, the month first or last."""
     found = ((int(month), int(day)) for month, day in ((first, second), (second, first)))
-    two_digits = len(first) == len(second) == len("09")
-    return tuple(day_of(0, month, day) for month, day in found if two_digits and 0 < month <= 12 and 0 < day <= 31)
+    return tuple(day_of(0, month, day) for month, day in found if 0 < month <= 12 and 0 < day <= 31)
 
 
 def _in_years(mention: Mention, span: int) -> Mention:

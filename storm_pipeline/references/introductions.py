@@ -18,7 +18,7 @@ _BODIES = "|".join(sorted(word.capitalize() for word in INSTITUTIONAL - {"and", 
 _OF_A_BODY = re.compile(rf"\b(?:{_BODIES}) (?:for|of|on) (?:(?:[^\Wa-z\d_]\w*|and|the) ){{0,6}}$")
 _OF_A_TITLE = re.compile(rf"\b(?:{'|'.join(_TABLE['titles'].title().split())}) of [^\W\da-z_][^\W\d_]+")
 _GENITIVE = re.compile(r"['’]s?$")
-_BEHIND = re.compile(rf"\b(?:{'|'.join(_TABLE['behind'].split())})\s$", re.I)
+_BEHIND = re.compile(rf"\b(?:{'|'.join(_TABLE['behind'].split())})\s$|[\"“‘„«]$", re.I)
 _THINGS, _OFFICES = INSTITUTIONAL | frozenset(_TABLE["things"].split()), frozenset(_TABLE["offices"].split())
 """Words of names of two words and more that are no persons' names, and offices before persons' names."""
 _NEAR, _NEAR_NAME = 5, 12  # characters before a word in which to look for the end of a sentence, and for an article
@@ -50,10 +50,10 @@ def introducing(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[S
 def persons_in(text: str, pages: str) -> tuple[str, ...]:
     """The names of two to four capitalised words in a text that may be persons', in order and distinct.
 
-    None stands behind an article, is a name that the pages often have behind one or behind "in", has a word which they
-    spell in lower case or which institutions, places or works have, or says what an institution is for. An office
-    before a name is no part of it, but a title of nobility with its place is a name: Duke of Hamilton. Only of scripts
-    with capitals. ``pages``: text on the same subject.
+    None stands behind an article or opens a quotation, does so often on the pages, or stands behind "in" there; none
+    has a word which they spell in lower case or which institutions, places or works have, or says what an institution
+    is for. An office before a name is no part of it, but a title of nobility with its place is one: Duke of Hamilton.
+    Only of scripts with capitals. ``pages``: text on the same subject.
     """
     names: list[list[re.Match[str]]] = [[]]
     for word in _capitalised(text):

@@ -55,6 +55,13 @@ def test_persons_alone_are_named() -> None:
     lords = "The Duke of Hamilton's horse left the earl of Leven; Ann Baillie and the Earl of Callendar stayed."
     assert persons_in(lords, "") == ("Duke of Hamilton", "Ann Baillie", "Earl of Callendar")
     assert persons_in("It was made by Ulaka Productions.", "") == ()
+    assert (
+        persons_in(
+            "The singles are Trust Fall and Thin Ice.",
+            "Of “Trust Fall” and “Thin Ice”, “Trust Fall” and “Thin Ice” last.",
+        )
+        == ()
+    )
     assert persons_in("He was drafted by the St. Louis Blues.", "") == ()
 
 

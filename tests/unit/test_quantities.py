@@ -123,6 +123,7 @@ HELD = [
     ("His average is 0.93.", "en", "He had .930 in nine games.", "en"),
     ("It lifted at 5:57 p.m.", "en", "It lifted around 557 PM EDT.", "en"),
     ("They played in Hartford on September 11.", "en", "09/10 Philadelphia, PA 09/11 Hartford, CT", "en"),
+    ("They played in Hartford on September 11.", "en", "9/10 – Philadelphia, PA 9/11 – Hartford, CT", "en"),
     ("The COVID-19 pandemic began.", "en", "The pandemic began.", "en"),
     ("It is 27.76 miles long.", "en", "Path Length27.76 MilesPeak Width1.0", "en"),
     ("It sold 75 percent.", "en", "It sold three quarters.", "en"),
