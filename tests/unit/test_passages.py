@@ -207,6 +207,16 @@ def test_what_several_pages_tell_is_shown_once_and_can_be_cited_of_each() -> Non
     assert all(agency in passage.text for passage in shown[:3])
 
 
+def test_items_of_a_numbered_list_are_not_left_out_one_by_one() -> None:
+    songs = (
+        "1. the dam is not yours to keep 2. no dam 3. we all live below the dam 10. dam it up and let it go 11. lake"
+    )
+    album = f"The album has these songs. {songs} are all."
+    tour = f"They sang on the dam. {songs.replace('2. no dam', '2. no lake')} They left."
+    shown = passages([snippet(album), snippet(tour, OTHER)])
+    assert "1. the dam is not yours to keep 2. no lake 3. we all live below the dam 10. dam" in numbered_passages(shown)
+
+
 def test_what_is_not_shown_is_no_reason_to_leave_anything_out() -> None:
     story = f"{STORY} Nobody has said until now what became of the village."
     shown = passages([snippet(STORY), snippet(story, OTHER)])
