@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from storm_pipeline.languages import detect, scripts_of, stem_set
+from storm_pipeline.languages import detect, scripts_of, split_sentences, stem_set
 from storm_pipeline.quantities import quantities, without_quantities
 from storm_pipeline.references.facts import covering, recall
 from storm_pipeline.references.introductions import names_within, surnames_within
@@ -31,7 +31,7 @@ _MAY_COMPLETE = 0.30  # minimum similarity of such a passage that the writer is 
 LONGEST_RUN = 16
 """Longest run of words that a sentence may share with a passage, not counting names and numbers."""
 _RUNS_ON = 2  # words of a sentence that a further window of a page has to add to be cited too
-_FIGURE = re.compile(r"\d+[.,:]\d[\d.,:]*(?<=\d)|(?<!\d)(?!(?:1\d|20)\d\d\b)\d{3,}")
+_FIGURE, _YEAR = re.compile(r"\d+[.,:]\d[\d.,:]*(?<=\d)|\d{3,}"), re.compile(r"(?:1\d|20)\d\d")
 _SMALL, _GENITIVE, _SHORTEST = re.compile(r"\b[a-zà-öø-ÿ][^\W\d_]+"), re.compile(r"['’]s?$"), 2
 _FIGURES = 2  # figures of a sentence by which a passage that has them all supports it
 _FOREIGN = 0.5
@@ -251,25 +251,32 @@ class Grounding:
             share, copy = max(same, key=lambda one: one[0], default=(0.0, None))
             chosen += [copy] if copy and share >= recall(needed, parts[best]) else []
         lacking = _lacking(text, chosen, windows)
-        chosen += [
-            windows[at] for at in covering(lacking, [frozenset(m for m in lacking if m in w.text) for w in windows])
-        ]
+        held = [frozenset(one for one in lacking if self._has(window.text, one, text)) for window in windows]
+        chosen += [windows[at] for at in covering(lacking, held)]
         return tuple(dict.fromkeys(Citation(snippet.source_id, snippet.id) for snippet in chosen))
+
+    def _has(self, text: str, mark: str, sentence: str) -> bool:
+        """Whether a text has a name, figure or quotation; a year beside words of the sentence, as it has many years."""
+        if not _YEAR.fullmatch(mark):
+            return mark in text
+        needed = self._stemmed(sentence) - self._stemmed(self._known) - {mark}
+        parts = (part for part in split_sentences(text, self._language) if mark in part)
+        return any(len(needed & self._stemmed(part)) >= _RUNS_ON for part in parts)
 
 
 def _lacking(text: str, cited: Iterable[Snippet], windows: Sequence[Snippet]) -> frozenset[str]:
     """The names, figures and quotations of a sentence that no cited window has, as spelt.
 
-    No date is one, nor a year, a figure of two digits, and a word that the windows spell in lower case. The first word
-    is one if it stands behind another name there.
+    No month is one, nor a figure of two digits, and a word that the windows spell in lower case. The first word is one
+    if it stands behind another name there.
     """
     told = "\n".join(f"{one.title} {one.text}" for one in cited)
     first = {one for one in text.split()[:1] if any(one in surnames_within(own.text) for own in windows)}
     names = {_GENITIVE.sub("", one) for one in names_within(without_quantities(text)) | first}
-    quoted = (one[1:-1] for one in QUOTED.findall(text))
-    marks = {one for one in names.union(_FIGURE.findall(text), quoted) if len(one) > _SHORTEST and one not in told}
-    small = {word for own in windows for word in _SMALL.findall(own.text)} if marks else frozenset()
-    return frozenset(marks - {one for one in marks if one.lower() in small})
+    marks = names.union(_FIGURE.findall(text), (one[1:-1] for one in QUOTED.findall(text)))
+    lacking = {one for one in marks if len(one) > _SHORTEST and one not in told}
+    small = {word for own in windows for word in _SMALL.findall(own.text)} if lacking else frozenset()
+    return frozenset(one for one in lacking if one.lower() not in small)
 
 
 def _beginnings_told(text: str) -> frozenset[str]:

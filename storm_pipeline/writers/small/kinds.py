@@ -9,16 +9,14 @@ KINDS = ("Places", "People", "Works")
 """In the order of their sections."""
 _FEW = 16  # words from which readers call a definition worth telling as often as other sentences, or more often
 _SUBJECT = 300  # characters of a page in which its verb is looked for
+_TABLE = table_beside(__file__)
 _IS = re.compile(r"\b(?:is|are|was|were) (?:an?|the|one of the)\b")
 _OFFICE = re.compile(
     r"[^.;]{1,80}? was (?:[A-Z][\w-]+ )?(?:President|King|Queen|Emp(?:eror|ress)|Pope|Sultan|Duke|Prince)\b"
 )
 """What somebody was, without an article: somebody was President of France."""
 _ARE = re.compile(r"[A-Z][\w’'-]*(?: [\w’'-]+){0,3} are(?= [a-z])")  # larks are passerine birds
-_END = re.compile(
-    r"[,;:]| (?:that|which|who|whose|where|in|of|by|from|for|with|on|at|to|between|"
-    r"(?:compris|consist|border|spann|ly)ing|(?!landlocked|populated)\w+ed) "
-)
+_END = re.compile(_TABLE["end"])
 """What ends the words that say what a page's subject is."""
 _STATE = re.compile(r"(?:[\w.-]+ )*state (?:in|located|bordering) ")  # of a federation
 _LIVES = re.compile(r"[.!?] (?:He|She|His|Her)\b")
@@ -33,13 +31,9 @@ _FIGURE = re.compile(r"\b(?:deity|gods?|goddess|myth\w*|legend\w*|fictional|char
 _DEFINES = re.compile(
     r" (?:is|are|was|were|refers? to|means|comprises?|encompass(?:es)?)(?: \w+ly)?(?: defined as)? (?:an?|any|the)\b"
 )
-_TELLS = re.compile(
-    r"\b(?:most|first|only|best|(?:high|larg|old|great|long|small|deep|earli|fast|rich|bright|heavi)est|because|caused?|"
-    r"led to|result(?:s|ed)? (?:in|from)|originat\w+|invent\w+|discover\w+|introduced|became|began|spread|"
-    r"influen\w+)\b|\b\d"
-)
+_TELLS = re.compile(_TABLE["tells"])
 """A superlative, a number or year, a cause, a beginning: what a reader could not have thought."""
-_KINDS = {kind: re.compile(rf"\b(?:{pattern})$", re.I) for kind, pattern in table_beside(__file__).items()}
+_KINDS = {kind: re.compile(rf"\b(?:{pattern})$", re.I) for kind, pattern in _TABLE["kinds"].items()}
 
 
 def kind_word(text: str) -> str:
