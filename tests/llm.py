@@ -89,23 +89,23 @@ def _editors(user: str) -> str:
     return json.dumps({"editors": [{"name": f"Editor {i}", "focus": f"Side {i} of it."} for i in range(number)]})
 
 
-def _topic(user: str) -> str:
+def topic_of(user: str) -> str:
     """The topic of a prompt, without what a first search found."""
     return re.findall(r"Topic: (.+?)(?: \(what a search .+)?$", user, re.M)[-1]
 
 
 def _question() -> Callable[[str], str]:
     count = itertools.count(1)
-    return lambda user: f"What is known about aspect {next(count)} of {_topic(user)}?"
+    return lambda user: f"What is known about aspect {next(count)} of {topic_of(user)}?"
 
 
 def _questions(user: str) -> str:
-    topic = _topic(user)
+    topic = topic_of(user)
     return json.dumps({"questions": [f"What is known about aspect {i} of {topic}?" for i in range(9)]})
 
 
 def _open_questions(user: str) -> str:
-    topic = _topic(user)
+    topic = topic_of(user)
     return json.dumps({"questions": [f"What of {topic} is open?", f"Who ended {topic}?"]})
 
 
@@ -115,7 +115,7 @@ def _outline(**sections: list[str]) -> str:
 
 def _lead(user: str) -> str:
     """Three sentences of the body, each in another order of words, that cite it."""
-    topic = _topic(user)
+    topic = topic_of(user)
     body = re.findall(r"\[(\d+)\] ([^\[\n]+)", user.rsplit("Article:", maxsplit=1)[-1])[:3]
     return " ".join(f"Of {topic}: {' '.join(reversed(text.strip(' .').split()))} [{number}]." for number, text in body)
 

@@ -24,7 +24,8 @@ _CHARACTERS_A_MARK = 400  # a text with fewer punctuation marks than one per so 
 _PUNCTUATION = re.compile(r"[.,;:!?](?=\s|$)|[%。、，؛।]")
 _SPLIT = re.compile(rf"(?<!{_LETTER})({_LETTER}{{2,}})[-\u00ad] ({_LETTER}{{2,}})")
 """A word that was divided at the end of a line; tried once a word, so that long words take linear time."""
-_CLOCK = re.compile(r"(?<![\d.,:])(\d{1,2})(\d\d)(?=\s?[ap]\.?m\b)", re.I)  # 535 PM
+_CLOCK = re.compile(r"(?<![\d.,:])(1[0-2]|[1-9])([0-5]\d)(?=\s?[ap]\.?m\b)", re.I)  # 535 PM
+_DURATION = re.compile(r"\d:\d\d(?=\d{1,2}[A-Z])")  # 2:384Girl's Girl, of a list of tracks
 _ORDINAL = re.compile(r"(?<=\d) (?=(?:st|nd|rd|th|er)\b)")
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
 _MAX_YEAR = 2199  # integers above are not years
@@ -45,8 +46,9 @@ def repaired(text: str, language: str) -> str:
     ``august2022`` ``August 2022``. Lengths may change. ``language``: ISO 639-1 code; English month names are always
     known.
     """
+    text = _DURATION.sub(r"\g<0> ", text)
     apart = _ORDINAL.sub("", _BEFORE_A_WORD.sub(r"\g<0> ", _AFTER_A_WORD.sub(r" \g<0>", text)))
-    apart = _CLOCK.sub(r"\1 \2", apart)
+    apart = _CLOCK.sub(r"\1 \2", apart) if language == "en" else apart  # 1145 am Hafen
     names, pattern = _months(language)
     apart = _SPLIT.sub(lambda found: whole if (whole := found[1] + found[2]).lower() in names else found[0], apart)
     if not any(name in apart for name in names):

@@ -29,6 +29,7 @@ _PERCENT = re.compile(rf"\s?[-‑]?(?:%|(?:{TABLES['percent_phrases']})(?!\w))",
 _AND_A_PART = re.compile(r"[ \u00a0](\d)/(\d)(?![\d/])")
 _OVER = re.compile(r"/(\d{1,3})(?![\d/])")
 _OF = frozenset("of the der des de du la los del di dei delle do da dos das".split())
+_LARGE = 10**6  # a number from which a magnitude behind it is a slip: 3,872,952 million
 _OF_A_GAME = (Fraction(1, 2), Fraction(1, 4))
 _HYPHENS = ("-", "‑")
 _MAX_GAP = 3
@@ -87,8 +88,8 @@ class Scanner:
         elif len(token.text) <= _MAX_NUMERATOR_DIGITS and (over := _OVER.match(self._plain, end)) and int(over[1]):
             share, parts = fraction_readings(read[0] / int(over[1])), (number(read[0]), number(int(over[1])))
             is_share = read[0] < int(over[1]) <= _MAX_DENOMINATOR and token.text[0] != "0"
-            days = _days(token.text, over[1])
-            return Mention(token.start, over.end(), share if is_share else (*parts, *share, *days)), 2
+            read_as = (*(share if is_share else (*parts, *share)), *_days(token.text, over[1]))
+            return Mention(token.start, over.end(), read_as), 2
         if i + 1 < len(self._tokens) and self._tokens[i + 1].start == end:
             ending = self._tokens[i + 1].text
             if ending in _ENDINGS:
@@ -98,7 +99,7 @@ class Scanner:
                 read = [read[0] * scale, read[0]]
         if taken == 1 and end - token.end <= 1 and (parsed := self._scaled(i + 1, read[0])):
             scale, taken, end = parsed.scale, 1 + parsed.taken, self._tokens[i + parsed.taken].end
-            read = [value * scale for value in read]
+            read = [value * scale for value in read] + [value for value in read if value >= _LARGE]
         return self._with_percent(Mention(token.start, end, tuple(map(number, read)), scale=scale), taken, i)
 
     def _scaled(self, i: int, value: Fraction) -> ParsedNumber | None:

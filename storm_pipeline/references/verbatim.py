@@ -10,7 +10,7 @@ from storm_pipeline.types import Sentence
 
 _SHORTEST_QUOTATION = 4  # minimum words of a significant quotation
 _LONG_WORD = 5  # minimum letters of a word that may be glued to the next one in a passage
-_PARTS = re.compile(r"[\"“”„«»|｜「」『』]|\.\.\.|…")
+_PARTS = re.compile(r"[\"“”„«»|｜「」『』]|\.\.\.|…|(?<=[.!?。]) ")
 QUOTED = re.compile(r"[\"“„«»「『][^\"“”„«»「」『』]{3,}[\"”“»«」』]")
 
 
@@ -39,7 +39,8 @@ def quoted_in(quotation: str, passages: Sequence[str], first: Sequence[int] = ()
     often loses the space between sentences.
 
     Args:
-        quotation: one or more parts, in quotation marks or separated by dots; parts of under four words are ignored.
+        quotation: one or more parts, in quotation marks, separated by dots, or sentences, since a prompt leaves out
+            those that another passage has; parts of under four words are ignored.
         first: positions to search before the others.
     """
     parts = [folded_words(part) for part in _PARTS.split(quotation) if count_words(part) >= _SHORTEST_QUOTATION]

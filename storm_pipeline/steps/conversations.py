@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
+from storm_pipeline.files import table_beside
 from storm_pipeline.languages import joined, split_sentences
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
@@ -14,12 +15,9 @@ from storm_pipeline.steps.asked import Asked, piece_of
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Conversation, Perspective, Snippet, Turn
 
+_PATTERNS = table_beside(__file__)
 _THANKS = re.compile(r"\bthank you\b.{0,40}\bhelp\b", re.I | re.S)
-_THANKS_ELSEWHERE = re.compile(
-    r"\b(?:danke|dank|merci|gracias|grazie|obrigad[oa]|bedankt|tack|takk|dziękuję|teşekkür|спасибо|благодар\w+)\b|"
-    r"شكر|谢谢|謝謝|感谢|感謝|ありがとう|감사",
-    re.I,
-)
+_THANKS_ELSEWHERE = re.compile("".join(_PATTERNS["thanks_elsewhere"]), re.I)
 """Thanks in other languages, which end an interview unless the reply asks a question."""
 _QUESTION_MARKS = "?？؟"
 _LABEL = re.compile(r"^\s*(?:writer|question|frage|pregunta|domanda|вопрос|سؤال|问题|問題|質問)\s*[:：]\s*", re.I)

@@ -143,10 +143,14 @@ def _shares(
 def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence], growth: float) -> list[PassageEvidence]:
     """Target lengths of the sections: an equal part for each, the rest in proportion to their findings.
 
-    Without findings, as in baselines, every section has the same part of the same whole.
+    Without findings, as in baselines, every section has the same part of the same whole; none has less than a prompt
+    asks for.
     """
     lengths = [sum(count_words(finding.text) for finding in share.own_findings) or 1 for share in shares]
     parts = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / sum(lengths) for words in lengths]
+    least = min(words_asked(ctx.settings.article_words, 0) / words_asked(ctx.settings.article_words), 1 / len(parts))
+    above = [max(part - least, 0.0) for part in parts]
+    parts = [least + (1 - least * len(parts)) * part / (sum(above) or 1.0) for part in above]
     return [
         replace(share, target_words=words_asked(ctx.settings.article_words, part * growth, share.words))
         for share, part in zip(shares, parts, strict=True)

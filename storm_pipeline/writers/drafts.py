@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.languages import joined, ordinals_have_stops
 from storm_pipeline.quantities.months import month_names
 from storm_pipeline.references.citations import parse_cited
@@ -12,6 +13,7 @@ from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import EMPHASIS, MARKER, has_word
 from storm_pipeline.types import Citation
 
+_PATTERNS = table_beside(__file__)
 _HEADING = re.compile(r"#{1,6} (.+?)(?: #+)?|\*\*([^*]+)\*\*:?")
 _SET_APART = re.compile(r"(?:^|(?<=[.!?\]]))[^\S\n]*\\?(#{1,6})[^\S\n]+", re.M)
 """Where a heading begins: at a line's start, its mark escaped or not, or behind a sentence on the same line."""
@@ -130,18 +132,9 @@ def _ends_in_marker(text: str) -> bool:
     return any(found.end() == len(end) for found in MARKER.finditer(end, max(0, len(end) - _LONGEST_MARKER)))
 
 
-_NUMBERED = re.compile(
-    r"[\s>*_#(\[\-•]{0,6}(?:(?:remark|sentence)\s+)?#?(\d{1,3})"
-    r"(?:[*_]{0,2}(?:\s?[.):\]：．、）】]{1,3}(?!\d)|\s[–—-]\s)[*_]{0,2}[:：]?)\s*(.*)$",
-    re.I,
-)
+_NUMBERED = re.compile("".join(_PATTERNS["numbered"]), re.I)
 _OPENING_MARKER = re.compile(r"[\s>*_•\-]{0,6}\[\d+\](?![*_]{0,2}\s?[:：])")
-_DELETE = re.compile(
-    r"\W*(?:löschen|gelöscht|streichen|supprim(?:er|é|ez)|elimin(?:ar|ado)|borrar|удалить|удалено|"
-    r"احذف|حذف|يحذف|删除|刪除|削除)\W*|"
-    r"\W*(?:deleted?|dropp?e?d?|removed?)(?:\s(?:it|this|the)(?:\ssentence)?)?[\W\d]*|\W*deleted?\s?[-–—:;.,(].*",
-    re.I,
-)
+_DELETE = re.compile("".join(_PATTERNS["delete"]), re.I)
 _QUOTATION_SEPARATOR = re.compile("[|｜]")
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from found_pages import world
-from llm import FakeModel, default_answers
+from llm import FakeModel, default_answers, topic_of
 from servers import Reply, Request
 from test_pipeline import NoContents
 from typer.testing import CliRunner, Result
@@ -59,7 +59,7 @@ def answers() -> dict[str, Any]:
 
     def question(user: str) -> str:
         asked = user.count("Writer:") + 10 * len(re.findall("Editor 0", user))
-        return f"What is known about aspect {asked + 1} of {re.findall(r'Topic: (.+)', user)[-1]}?"
+        return f"What is known about aspect {asked + 1} of {topic_of(user)}?"
 
     return default_answers() | {"AskQuestion": question}
 

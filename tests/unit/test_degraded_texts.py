@@ -20,6 +20,7 @@ from storm_pipeline.quantities.checking import is_degraded, repaired
         ("am 3. märz 1990", "de", "am 3. März 1990"),
         ("le 3 juillet 1990", "fr", "le 3 Juillet 1990"),
         ("the 12 th of it", "en", "the 12th of it"),
+        ("errichtet 1145 am Hafen", "de", "errichtet 1145 am Hafen"),
         ("at 535 PM and 1157 p.m., room 535", "en", "at 5 35 PM and 11 57 p.m., room 535"),
         ("100million people", "en", "100 million people"),
         ("they march on in may", "en", "they march on in may"),

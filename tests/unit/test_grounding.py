@@ -264,6 +264,9 @@ def test_a_quotation_turns_a_doubt() -> None:
 def test_a_quotation_is_found_before_a_glued_word() -> None:
     assert quoted_in("mr reed said on wednesday", ["the dam leaks mr reed said on wednesdayhe added nothing"]) == (0,)
     assert quoted_in("so it was not", ["so it was nothing"]) == ()
+    page = "The dam leaks at night. Mr Reed wrote all of it. The lake is deep and cold. Add to basket now."
+    assert quoted_in("The dam leaks at night. The lake is deep and cold.", [page]) == (0,)
+    assert quoted_in("The dam leaks at night. The lake is deep and warm.", [page]) == ()
     record = "of 190 MPHPath Length27.76 MilesPeak Path Width1.0 MileStarting Point34.620"
     assert quoted_in("Path Length27.76 MilesPeak Path Width1.0 MileStarting", [record]) == (0,)
 
