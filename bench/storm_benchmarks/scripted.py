@@ -74,7 +74,7 @@ def _related(_: str, mark: str) -> str:
 
 
 def _topic(user: str) -> str:
-    return str(re.findall(r"^Topic: (.+)", user, re.M)[-1])
+    return str(re.findall(r"^Topic: (.+?)(?: \(what a search .+)?$", user, re.M)[-1])
 
 
 def _question(user: str, mark: str) -> str:
