@@ -15,7 +15,7 @@ from storm_pipeline.text.words import MARKER
 
 _CONNECTOR = re.compile(r"\s?(?:,|-|–|—|&|to|and|or|bis|und|oder|à|et|ou|a|y|o|e|и|до|i|至|到)\s?")
 _SHORT_YEAR = re.compile(r"[-–—/]")
-_NAME = re.compile(r"(?<!\w)(?:[A-Za-z]+\d+[A-Z][A-Za-z\d]*|[A-Z]{2,}-\d+\b)")  # H5N1, COVID-19: no quantities within
+_NAME = re.compile(r"(?<!\w)(?:[A-Za-z]+\d+[A-Z][A-Za-z\d]*|COVID-19)")  # H5N1, COVID-19: no quantities within
 _MAX_GAP = 6  # maximum characters between two numbers of a range or list
 _MIN_SCALE = 1000
 

@@ -193,7 +193,8 @@ class Grounding:
 
     def _says_exactly(self, text: str, i: int) -> bool:
         """Whether a passage has a sentence's quotation, or all its figures: tables and talk are like no sentence."""
-        figures = {one.text for one in quantities(text, self._language) if any(map(str.isdecimal, one.text))}
+        numbers = (one.text for one in quantities(text, self._language) if one.kind != "date")
+        figures = {one for one in numbers if any(map(str.isdecimal, one)) and not _YEAR.fullmatch(one)}
         has_figures = len(figures) >= _FIGURES and not self._quantities.lacking(text, (i,))
         return has_figures or any(quoted_in(one, self._texts[i : i + 1]) for one in QUOTED.findall(text))
 

@@ -126,8 +126,8 @@ def _quoted(topic: str, found: Sequence[Snippet]) -> str:
     for fact in sorted(facts, key=lambda fact: not defines.search(caseless(fact.text))):
         if len(fact.text.split()) in _WORDS:
             pages[fact.title] = pages.get(fact.title) or f": {fact.text}"
-    quoted = "; ".join(f"“{f'{title}{text}'[:_QUOTED]}”" for title, text in islice(pages.items(), _PAGES))
-    return f"({_FOUND}: {quoted})" if quoted else ""
+    told = [" ".join(f"“{title}{text}".split())[:_QUOTED] + "”" for title, text in islice(pages.items(), _PAGES)]
+    return f"({_FOUND}: {'; '.join(told)})" if told else ""
 
 
 def search_with_topic(ctx: RunContext, topic: str) -> tuple[Snippet, ...]:

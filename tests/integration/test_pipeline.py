@@ -182,14 +182,15 @@ def test_who_plans_and_asks_first_is_shown_what_a_search_for_the_topic_finds(tmp
     named = "A New Old Play is a Chinese film of 2021 about a clown of the opera. Tickets and snacks are sold."
     review = Snippet("https://films.example/1", "Reviews: A clown on his way", named)
     bare = Snippet(
-        "https://films.example/2", "Qiu Jiongjiong - the museum", "Films and paintings of an artist are shown."
+        "https://films.example/2", "Qiu Jiongjiong -\nthe museum", "Films and paintings of an artist are shown."
     )
 
     def engine(query: str) -> list[Snippet]:
         return [review, bare] if query == "A New Old Play" else list(world(query))
 
     early = ("DraftOutline", "FindRelatedTopics", "FindPerspectives", "AskQuestion")
-    told = "“Reviews: A clown on his way: A New Old Play is a Chinese film of 2021 about a clown of the opera.”; “Qiu "
+    about = "“Reviews: A clown on his way: A New Old Play is a Chinese film of 2021 about a clown of the opera.”"
+    told = f"{about}; “Qiu Jiongjiong - the museum”"
     for recipe in ("storm-iterative", "storm"):
         with FakeModel() as server:
             article = storm(server, tmp_path, search=FakeSearch(engine)).write("A New Old Play", recipe=recipe)

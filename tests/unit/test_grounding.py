@@ -277,6 +277,7 @@ def test_a_quotation_is_found_before_a_glued_word() -> None:
         ("In nine playoff games he had a save percentage of .930 and an average of 1.86.", True),
         ("In nine playoff games he had a save percentage of .930 and an average of 1.76.", False),
         ("Playoff games brought a save percentage of .930.", False),
+        ("Tigers roam zoos since 2019, lions since 2021.", False),
         ('Ellis earned praise as "a wall of ice and snow" soon.', True),
         ('Ellis won praise: "heat of cold and sun".', False),
     ],
@@ -285,7 +286,7 @@ def test_a_table_with_all_figures_and_a_page_with_the_quotation_support_a_senten
     told = (
         "They sang: a wall of ice and snow! Then goats went up to the ponds, where it rained on them until they left."
     )
-    page = Snippet("https://f.org/1", "U18", f"U18 15 2.05 0.920 0 Ply 9 1.86 0.930 0. {told}")
+    page = Snippet("https://f.org/1", "U18", f"U18 15 2.05 0.920 0 Ply 9 1.86 0.930 0 2019 2021. {told}")
     assert (not judged(text, 1, shown=(page, LAKE)).problem) == stands
 
 
