@@ -193,7 +193,7 @@ class Grounding:
 
     def _says_exactly(self, text: str, i: int) -> bool:
         """Whether a passage has a sentence's quotation, or all its figures: tables and talk are like no sentence."""
-        numbers = (one.text for one in quantities(text, self._language) if one.kind != "date")
+        numbers = {one.text for one in quantities(text, self._language) if one.kind != "date"}
         figures = {one for one in numbers if any(map(str.isdecimal, one)) and not _YEAR.fullmatch(one)}
         has_figures = len(figures) >= _FIGURES and not self._quantities.lacking(text, (i,))
         return has_figures or any(quoted_in(one, self._texts[i : i + 1]) for one in QUOTED.findall(text))
@@ -234,8 +234,7 @@ class Grounding:
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
         """For each passage the snippets that have a sentence's words, and one of a copy if it has as many.
 
-        With them go those that have its names and figures which the others lack. Of a page in another language it is
-        the one that covers the sentence best.
+        Others with its names and figures, or beside these with two words more, too; of a page in another language none.
         """
         chosen, windows = list[Snippet](), list[Snippet]()
         for i in kept:
@@ -245,9 +244,11 @@ class Grounding:
             needed = _beginnings(text) if foreign else self._stemmed(text)
             parts = [words(snippet.text) for snippet in own]
             best = max(range(len(own)), key=lambda at: recall(needed, parts[at]))
-            more = [] if foreign else covering(needed, parts, _RUNS_ON)
+            cited = [best] if foreign else list(dict.fromkeys((best, *covering(needed, parts, _RUNS_ON))))
+            left = frozenset() if foreign else needed.difference(*(parts[at] for at in cited))
+            beside = (at for at in range(len(own)) if {at - 1, at + 1} & {*cited} and len(left & parts[at]) >= _RUNS_ON)
+            chosen += [own[at] for at in dict.fromkeys((*cited, *beside))]
             windows += [] if foreign else own
-            chosen += [own[at] for at in dict.fromkeys((best, *more))]
             same = [(recall(needed, words(copy.text)), copy) for copy in copies]
             share, copy = max(same, key=lambda one: one[0], default=(0.0, None))
             chosen += [copy] if copy and share >= recall(needed, parts[best]) else []
@@ -258,11 +259,10 @@ class Grounding:
 
     def _has(self, text: str, mark: str, sentence: str) -> bool:
         """Whether a text has a name, figure or quotation; a year beside words of the sentence, as it has many years."""
-        if not _YEAR.fullmatch(mark):
-            return mark in text
         needed = self._stemmed(sentence) - self._stemmed(self._known) - {mark}
-        parts = (part for part in split_sentences(text, self._language) if mark in part)
-        return any(len(needed & self._stemmed(part)) >= _RUNS_ON for part in parts)
+        parts = split_sentences(text, self._language) if _YEAR.fullmatch(mark) else ()
+        told = any(mark in part and len(needed & self._stemmed(part)) >= _RUNS_ON for part in parts)
+        return told or (mark in text and not parts)
 
 
 def _lacking(text: str, cited: Iterable[Snippet], windows: Sequence[Snippet]) -> frozenset[str]:

@@ -100,6 +100,7 @@ def test_a_statement_that_runs_on_in_the_pages_next_window_cites_both() -> None:
         ('She said that it "came out of the gate" and captures these contradictions with ease and with fury.', 2),
         ("The voice captures these contradictions with ease and fury, and the song is 2:49 long.", 2),
         ("The voice captures these contradictions with ease and fury.", 1),
+        ("The voice captures these contradictions with ease and fury, and they came out with the album at last.", 2),
         ("In 2022 critics wrote that the voice captures these contradictions with ease and fury.", 2),
         ("In 2022 the voice of the singer captures these contradictions with ease and with fury.", 1),
         ("Critics said that the voice captures these contradictions with ease and with fury.", 1),
