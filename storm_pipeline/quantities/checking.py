@@ -46,8 +46,8 @@ def repaired(text: str, language: str) -> str:
     ``august2022`` ``August 2022``. Lengths may change. ``language``: ISO 639-1 code; English month names are always
     known.
     """
-    text = _DURATION.sub(r"\g<0> ", text)
-    apart = _ORDINAL.sub("", _BEFORE_A_WORD.sub(r"\g<0> ", _AFTER_A_WORD.sub(r" \g<0>", text)))
+    apart = _AFTER_A_WORD.sub(r" \g<0>", _DURATION.sub(r"\g<0> ", text))
+    apart = _ORDINAL.sub("", _BEFORE_A_WORD.sub(r"\g<0> ", apart))
     apart = _CLOCK.sub(r"\1 \2", apart) if language == "en" else apart  # 1145 am Hafen
     names, pattern = _months(language)
     apart = _SPLIT.sub(lambda found: whole if (whole := found[1] + found[2]).lower() in names else found[0], apart)

@@ -3,7 +3,7 @@
 Not in the paper; a part of the recipe ``storm-iterative``.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -20,18 +20,16 @@ from storm_pipeline.run.journal import at_place
 from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.steps.conversations import look_up
 from storm_pipeline.steps.exclusions import sections_without_copies, without_copies
-from storm_pipeline.types import LATER_ROUND, Conversation, Outline, Perspective, Section, Snippet
+from storm_pipeline.types import LATER_ROUND, Conversation, Outline, Perspective, Section, Sentence, Snippet
 from storm_pipeline.writers.findings import untold
 from storm_pipeline.writers.section_loop import write_sections
 
 _LEAST_KEPT = 0.5  # minimum share of a section's sentences that its revision has; with fewer, the reply was unusable
 _QUESTIONS = 6  # questions per round
 _UNUSED = 40
-"""Maximum number of snippets found for the topic, for whoever asks the questions: those that no sentence cites are
-shown whole, and of the others what the draft does not tell."""
+"""Most snippets found for the topic that whoever asks is shown: uncited ones whole, of others what is not told."""
 _UNUSED_SHARE = 0.5  # maximum length of what is shown of them, as a share of a section's evidence
-_PROMPTING = 2  # passages shown to whoever asks that are considered for each answer
-_STORED = 5  # snippets of earlier searches that are considered for each answer
+_PROMPTING, _STORED = 2, 5  # passages that a question may go back to, and snippets of earlier searches, for an answer
 
 
 @dataclass(frozen=True)
@@ -90,15 +88,19 @@ def _revised(ctx: RunContext, evidence: Evidence[Any], own: SectionEvidence, wri
 
 
 def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections, number: int) -> Conversation | None:
-    """A reader's open questions with their answers; None if there are none."""
-    cited = cited_snippet_ids(sentence for section in written.sections for sentence in section.sentences())
+    """A reader's open questions with their answers, from what the draft does not tell; None if there are none."""
+    told = [sentence for section in written.sections for sentence in section.sentences()]
+    cited = sorted(cited_snippet_ids(told))
     with ctx.events.in_stage("open questions"):
         try:
-            questions, shown = _open_questions(ctx, topic, written, cited)
-            index = LexicalIndex([[(passage.text, 1)] for passage in shown], floor=0.0)
+            questions, shown = _open_questions(ctx, topic, written, told)
+            apart = (own for one in cited for own in passages([ctx.store.snippet(one)]))
+            rests = (untold(own, told, ctx.settings.article_language) for own in apart)
+            pool = (*shown, *(own for own in rests if own and is_prose(own.text)))
+            index = LexicalIndex([[(passage.text, 1)] for passage in pool], floor=0.0)
             # Searched before the look-ups add to the store, so that results do not depend on their order.
             stored = {
-                question: (*_asked_for(question, shown, index), *near)
+                question: (*_asked_for(question, pool, index), *near)
                 for question, near in zip(questions, ctx.store.search(questions, _STORED), strict=True)
             }
             turns = parallel_map(
@@ -113,23 +115,22 @@ def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections,
     return Conversation(Perspective(f"Reader {number}", LATER_ROUND), answered) if answered else None
 
 
-def _asked_for(question: str, shown: Sequence[Passage], index: LexicalIndex) -> tuple[Snippet, ...]:
-    """The passages shown to whoever asked that share most words with the question, which they may have prompted."""
-    best = (shown[match.position] for match in islice(index.search(question), _PROMPTING))
+def _asked_for(question: str, pool: Sequence[Passage], index: LexicalIndex) -> tuple[Snippet, ...]:
+    """The passages that share most words with the question: shown to whoever asked, or cited and not told whole."""
+    best = (pool[match.position] for match in islice(index.search(question), _PROMPTING))
     return tuple(snippet for passage in best for snippet in passage.snippets)
 
 
 def _open_questions(
-    ctx: RunContext, topic: str, written: DraftedSections, cited: Collection[str]
+    ctx: RunContext, topic: str, written: DraftedSections, told: Sequence[Sentence]
 ) -> tuple[list[str], tuple[Passage, ...]]:
     """What a reader of the draft would ask, who is also shown what was found and is not told, but for menus.
 
     That is: passages that nothing cites, and then of those that are cited the sentences that the draft does not tell.
     The questions come with the passages shown. Raises ModelError: the model fails.
     """
-    (found,) = ctx.store.search([topic], _UNUSED)
+    (found,), cited = ctx.store.search([topic], _UNUSED), cited_snippet_ids(told)
     uncited = [own for own in passages(one for one in found if one.id not in cited) if is_prose(own.text)]
-    told = [one for section in written.sections for one in section.sentences()]
     of_cited = (untold(own, told, ctx.settings.article_language) for own in passages(s for s in found if s.id in cited))
     unused = (*uncited, *(own for own in of_cited if own and is_prose(own.text)))
     shown = within_budget(unused, round(ctx.settings.evidence_words * _UNUSED_SHARE))

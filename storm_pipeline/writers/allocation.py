@@ -143,8 +143,7 @@ def _shares(
 def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence], growth: float) -> list[PassageEvidence]:
     """Target lengths of the sections: an equal part for each, the rest in proportion to their findings.
 
-    Without findings, as in baselines, every section has the same part of the same whole; none has less than a prompt
-    asks for.
+    Without findings, as in baselines, every section has the same part of the same whole; each has at least the least.
     """
     lengths = [sum(count_words(finding.text) for finding in share.own_findings) or 1 for share in shares]
     parts = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / sum(lengths) for words in lengths]

@@ -97,6 +97,21 @@ def test_what_an_earlier_search_found_answers_a_later_question(tmp_path: Path) -
     assert markers_resolve(article)
 
 
+def test_what_the_draft_leaves_untold_of_a_page_that_it_cites_may_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storm_pipeline.steps.later_rounds._STORED", 0)
+    monkeypatch.setattr("storm_pipeline.steps.later_rounds._UNUSED_SHARE", 0.0)  # nobody is shown it
+    guilds = (
+        "Guilds of men along the Silk Road elected a judge each spring, to weigh bales in the squares of old towns."
+    )
+    query = json.dumps({"queries": ["Silk Road judge"]})
+    for also in (guilds, ""):
+        _, server = written(tmp_path / also[:5], also=also, WriteQueries=query)
+        (answered,) = [asked.user for asked in server.of("AnswerFromPassages") if ASKED in asked.user]
+        assert (SILK in answered) == bool(also)
+
+
 def test_an_unusable_revision_leaves_the_section_as_it_was(tmp_path: Path) -> None:
     article, server = written(tmp_path, ReviseSection="I am sorry, but I cannot help with this.")
     assert server.of("ReviseSection")
