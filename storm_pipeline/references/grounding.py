@@ -12,7 +12,7 @@ from itertools import chain, islice
 from storm_pipeline.languages import detect, scripts_of, split_sentences, stem_set
 from storm_pipeline.quantities import quantities, without_quantities
 from storm_pipeline.references.facts import covering, recall
-from storm_pipeline.references.introductions import names_within, surnames_within
+from storm_pipeline.references.introductions import GENITIVE, names_within, surnames_within
 from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.shown_quantities import Pages, ShownQuantities
@@ -32,7 +32,7 @@ LONGEST_RUN = 16
 """Longest run of words that a sentence may share with a passage, not counting names and numbers."""
 _RUNS_ON = 2  # words of a sentence that a further window of a page has to add to be cited too
 _FIGURE, _YEAR = re.compile(r"\d+[.,:]\d[\d.,:]*(?<=\d)|\d{3,}"), re.compile(r"(?:1\d|20)\d\d")
-_SMALL, _GENITIVE, _SHORTEST = re.compile(r"\b[a-zà-öø-ÿ][^\W\d_]+"), re.compile(r"['’]s?$"), 2
+_SMALL, _SHORTEST = re.compile(r"\b[a-zà-öø-ÿ][^\W\d_]+"), 2
 _FIGURES = 2  # figures of a sentence by which a passage that has them all supports it
 _FOREIGN = 0.5
 """Share of letters foreign to the language, topic and headings above which a sentence is in the wrong script."""
@@ -165,9 +165,8 @@ class Grounding:
 
     def _supporting(self, claim: Claim) -> tuple[int, ...]:
         """The cited passages that support a claim, or else the one that is found for it; empty if there is none."""
-        exact = [i for i in claim.cited if self._says_exactly(claim.text, i)]
-        if exact or any(self._stands(claim.text, i, _STANDS) for i in claim.cited):
-            return tuple(i for i in claim.cited if i in exact or self._stands(claim.text, i, self.removed_below))
+        if any(self._stands(claim.text, i, _STANDS) for i in claim.cited):
+            return tuple(i for i in claim.cited if self._stands(claim.text, i, self.removed_below))
         chosen = self._found(claim.text)
         return () if chosen is None else (chosen,)
 
@@ -189,7 +188,8 @@ class Grounding:
         return best if best is not None and not self._quantities.lacking(text, range(len(self.shown))) else None
 
     def _stands(self, text: str, i: int, least: float) -> bool:
-        return not self._similarity.is_comparable(i) or self._similarity.reaches(text, i, least)
+        is_like = not self._similarity.is_comparable(i) or self._similarity.reaches(text, i, least)
+        return is_like or self._says_exactly(text, i)
 
     def _says_exactly(self, text: str, i: int) -> bool:
         """Whether a passage has a sentence's quotation, or all its figures: tables and talk are like no sentence."""
@@ -259,21 +259,21 @@ class Grounding:
 
     def _has(self, text: str, mark: str, sentence: str) -> bool:
         """Whether a text has a name, figure or quotation; a year beside words of the sentence, as it has many years."""
+        if mark not in text or not _YEAR.fullmatch(mark):
+            return mark in text
         needed = self._stemmed(sentence) - self._stemmed(self._known) - {mark}
-        parts = split_sentences(text, self._language) if _YEAR.fullmatch(mark) else ()
-        told = any(mark in part and len(needed & self._stemmed(part)) >= _RUNS_ON for part in parts)
-        return told or (mark in text and not parts)
+        parts = (part for part in split_sentences(text, self._language) if mark in part)
+        return any(len(needed & self._stemmed(part)) >= _RUNS_ON for part in parts)
 
 
 def _lacking(text: str, cited: Iterable[Snippet], windows: Sequence[Snippet]) -> frozenset[str]:
     """The names, figures and quotations of a sentence that no cited window has, as spelt.
 
-    No month is one, nor a figure of two digits, and a word that the windows spell in lower case. The first word is one
-    if it stands behind another name there.
+    No month, figure of two digits, or word in lower case there; the first word if it stands behind another name there.
     """
     told = "\n".join(f"{one.title} {one.text}" for one in cited)
     first = {one for one in text.split()[:1] if any(one in surnames_within(own.text) for own in windows)}
-    names = {_GENITIVE.sub("", one) for one in names_within(without_quantities(text)) | first}
+    names = {GENITIVE.sub("", one) for one in names_within(without_quantities(text)) | first}
     marks = names.union(_FIGURE.findall(text), (one[1:-1] for one in QUOTED.findall(text)))
     lacking = {one for one in marks if len(one) > _SHORTEST and one not in told}
     small = {word for own in windows for word in _SMALL.findall(own.text)} if lacking else frozenset()

@@ -17,7 +17,7 @@ _MOST, _MOST_WORDS = 2, 4  # snippets added per page, and words of a person's na
 _BODIES = "|".join(sorted(word.capitalize() for word in INSTITUTIONAL - {"and", "of", "the"}))
 _OF_A_BODY = re.compile(rf"\b(?:{_BODIES}) (?:for|of|on) (?:(?:[^\Wa-z\d_]\w*|and|the) ){{0,6}}$")
 _OF_A_TITLE = re.compile(rf"\b(?:{'|'.join(_TABLE['titles'].title().split())}) of [^\W\da-z_][^\W\d_]+")
-_GENITIVE = re.compile(r"['’]s?$")
+GENITIVE = re.compile(r"['’]s?$")
 _BEHIND = re.compile(rf"\b(?:{'|'.join(_TABLE['behind'].split())})\s$|[\"“‘„«]$", re.I)
 _THINGS, _OFFICES = INSTITUTIONAL | frozenset(_TABLE["things"].split()), frozenset(_TABLE["offices"].split())
 """Words of names of two words and more that are no persons' names, and offices before persons' names."""
@@ -58,7 +58,7 @@ def persons_in(text: str, pages: str) -> tuple[str, ...]:
     names: list[list[re.Match[str]]] = [[]]
     for word in _capitalised(text):
         last = names[-1][-1:]
-        goes_on = last and not _GENITIVE.search(last[0][0]) and _INITIAL.fullmatch(text, last[0].end(), word.start())
+        goes_on = last and not GENITIVE.search(last[0][0]) and _INITIAL.fullmatch(text, last[0].end(), word.start())
         names[-1:] = [[*names[-1], word]] if goes_on else [names[-1], [word]]
     found = (_person(text, own, _in_lower_case(pages)) for own in names)
     known = {*(name for name in found if name and not _is_behind(name, pages)), *_OF_A_TITLE.findall(text)}
@@ -67,13 +67,13 @@ def persons_in(text: str, pages: str) -> tuple[str, ...]:
 
 def _person(text: str, words: Sequence[re.Match[str]], common: frozenset[str]) -> str:
     """The name of a person among capitalised words in a row; empty if they are none."""
-    plain = [_GENITIVE.sub("", word[0]).casefold() for word in words]
+    plain = [GENITIVE.sub("", word[0]).casefold() for word in words]
     name = list(dropwhile(lambda i: plain[i] in common or plain[i] in _OFFICES, range(len(words))))
     if not 1 < len(name) <= _MOST_WORDS or not _THINGS.isdisjoint(plain) or any(plain[i] in common for i in name):
         return ""
     start = words[name[0]].start()
     is_thing = _BEHIND.search(text[:start]) or _OF_A_BODY.search(text[:start])
-    return "" if is_thing else _GENITIVE.sub("", text[start : words[-1].end()])
+    return "" if is_thing else GENITIVE.sub("", text[start : words[-1].end()])
 
 
 def _is_behind(name: str, pages: str) -> bool:
