@@ -56,7 +56,7 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.writing import WriteSection
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
-from storm_pipeline.writers.draft_checks import checked_blocks
+from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER, checked_blocks
 from storm_pipeline.writers.drafts import Block, Draft
 from storm_pipeline.writers.judging import judge_of
 
@@ -220,8 +220,8 @@ def handed_back(
             "section": own.known,
             "words": 400,
         }
-        inputs |= {"language": "English", "passages": numbered_passages(own.shown, concerned), "remarks": said}
-        return str(writer.ask("writer", Programs().section, **inputs).text)
+        inputs |= {"language": "English", "passages": numbered_passages(own.shown, concerned)}
+        return str(writer.ask("writer", Programs().section, **inputs, remarks=HOW_TO_ANSWER + said).text)
 
     grounding = Grounding(own.shown, known=own.known, embed=embedder.embed)
     asked = judge_of(ctx, Programs().section, {}, own.shown)

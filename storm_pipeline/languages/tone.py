@@ -16,8 +16,9 @@ _QUOTED = re.compile(r"“[^”“]{0,600}”|„[^“”„]{0,600}[“”]|«[
 _DATED = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 """A year: the sentence says itself which time it means."""
 _TIME = "time"
-_PERSON = "person"
-_OWN = "own list"
+_PERSON, _OWN = "person", "own list"
+PRAISE = "puffery"
+"""The kind of words that are no praise of the writer's own where the sources praise too."""
 
 
 class Watched(NamedTuple):
@@ -30,8 +31,8 @@ class Watched(NamedTuple):
 def words_to_watch(sentence: str, language: str = "en", own: Iterable[str] = ()) -> tuple[Watched, ...]:
     """The words to watch of a sentence, in the order in which they stand; those in quotation marks are left out.
 
-    So are persons in names ("Discover Your Drive"), whose words begin in upper case within the sentence. Relative time
-    is left out as well where the sentence has a year. For languages without a list only ``own`` counts.
+    So are persons and praise in names ("Discover Your Drive"), whose words begin in upper case within the sentence.
+    Relative time is left out as well where the sentence has a year. For languages without a list only ``own`` counts.
     ``own``: further words; ``*`` stands for the rest of a word.
     """
     plain = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), sentence).replace("’", "'")
@@ -40,7 +41,7 @@ def words_to_watch(sentence: str, language: str = "en", own: Iterable[str] = ())
         (match.start(), kind, match[0])
         for kind, words in kinds.items()
         for match in words.finditer(plain)
-        if kind != _PERSON or match[0].islower() or not has_word(plain[: match.start()])
+        if kind not in (_PERSON, PRAISE) or not match[0][0].isupper() or not has_word(plain[: match.start()])
     )
     dated = bool(_DATED.search(plain))
     return tuple(Watched(kind, words) for _, kind, words in sorted(found) if not (dated and kind == _TIME))

@@ -26,6 +26,7 @@ _SPLIT = re.compile(rf"(?<!{_LETTER})({_LETTER}{{2,}})[-\u00ad] ({_LETTER}{{2,}}
 """A word that was divided at the end of a line; tried once a word, so that long words take linear time."""
 _CLOCK = re.compile(r"(?<![\d.,:])(1[0-2]|[1-9])([0-5]\d)(?=\s?[ap]\.?m\b)", re.I)  # 535 PM
 _DURATION = re.compile(r"\d:\d\d(?=\d{1,2}[A-Z])")  # 2:384Girl's Girl, of a list of tracks
+_SCORE = re.compile(r"(?<![\d/.,])(\d+(?:\.\d+)?)(?: ?/ ?| out of )(5|10|20|100)(?![\d/])")
 _ORDINAL = re.compile(r"(?<=\d) (?=(?:st|nd|rd|th|er)\b)")
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
 _MAX_YEAR = 2199  # integers above are not years
@@ -47,6 +48,7 @@ def repaired(text: str, language: str) -> str:
     known.
     """
     apart = _AFTER_A_WORD.sub(r" \g<0>", _DURATION.sub(r"\g<0> ", text))
+    apart = _SCORE.sub(r"\1/\2 \1 \2", apart)
     apart = _ORDINAL.sub("", _BEFORE_A_WORD.sub(r"\g<0> ", apart))
     apart = _CLOCK.sub(r"\1 \2", apart) if language == "en" else apart  # 1145 am Hafen
     names, pattern = _months(language)
@@ -114,8 +116,16 @@ def missing(
     stated = [_stated(*source) for source in zip(texts, languages, published, strict=False)]
     checked = [m for m in claimed if _is_checked(m, sentence, stated)]
     stated += [_dates_alone(_stated(text, detect(text), "")) for text in (dated_by if checked else ())]
+    if any(one.kind == "percent" for m in claimed for one in m.readings):
+        checked = [_as_percentage(m) for m in checked]
     unsupported = (m for m in checked if not any(_supports(s, q) for s in stated for q in m.readings))
     return tuple(dict.fromkeys(sentence[m.start : m.end] for m in unsupported))
+
+
+def _as_percentage(mention: Mention) -> Mention:
+    """A bare number read as a percentage too, whose sign another in its sentence has: "95 per cent, and 90"."""
+    also = (replace(one, kind="percent") for one in mention.readings if one.kind == "number" and not _counts(mention))
+    return replace(mention, readings=(*mention.readings, *also))
 
 
 @dataclass(frozen=True)

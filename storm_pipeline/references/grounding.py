@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from storm_pipeline.languages import detect, scripts_of, split_sentences, stem_set
-from storm_pipeline.quantities import quantities, without_quantities
+from storm_pipeline.quantities import missing, quantities, without_quantities
 from storm_pipeline.references.facts import covering, recall
 from storm_pipeline.references.introductions import GENITIVE, names_within, surnames_within
 from storm_pipeline.references.menus import is_prose
@@ -252,32 +252,37 @@ class Grounding:
             same = [(recall(needed, words(copy.text)), copy) for copy in copies]
             share, copy = max(same, key=lambda one: one[0], default=(0.0, None))
             chosen += [copy] if copy and share >= recall(needed, parts[best]) else []
-        lacking = _lacking(text, chosen, windows)
+        told = "\n".join(f"{self._known} {one.title} {one.published or ''} {one.text}" for one in chosen)
+        lacking = _lacking(text, told, windows).union(missing(text, [told], language=self._language) if windows else ())
         held = [frozenset(one for one in lacking if self._has(window.text, one, text)) for window in windows]
         chosen += [windows[at] for at in covering(lacking, held)]
         return tuple(dict.fromkeys(Citation(snippet.source_id, snippet.id) for snippet in chosen))
 
     def _has(self, text: str, mark: str, sentence: str) -> bool:
-        """Whether a text has a name, figure or quotation; a year beside words of the sentence, as it has many years."""
-        if mark not in text or not _YEAR.fullmatch(mark):
-            return mark in text
-        needed = self._stemmed(sentence) - self._stemmed(self._known) - {mark}
-        parts = (part for part in split_sentences(text, self._language) if mark in part)
-        return any(len(needed & self._stemmed(part)) >= _RUNS_ON for part in parts)
+        """Whether a text has a name, quotation or long figure, or a quantity beside two words of the sentence."""
+        if not quantities(mark, self._language) or (_FIGURE.fullmatch(mark) and not _YEAR.fullmatch(mark)):
+            return mark in text or mark.upper() in text
+        needed = self._stemmed(sentence) - self._stemmed(self._known) - self._stemmed(mark)
+        least = min(_RUNS_ON, (len(needed) + 1) // 2)
+        parts = (one for one in split_sentences(text, self._language) if len(needed & self._stemmed(one)) >= least)
+        return any(mark not in missing(sentence, [part], language=self._language) for part in parts)
 
 
-def _lacking(text: str, cited: Iterable[Snippet], windows: Sequence[Snippet]) -> frozenset[str]:
-    """The names, figures and quotations of a sentence that no cited window has, as spelt.
+def _lacking(text: str, told: str, windows: Sequence[Snippet]) -> frozenset[str]:
+    """The names, figures and quotations of a sentence that the cited windows do not tell, as spelt.
 
-    No month, figure of two digits, or word in lower case there; the first word if it stands behind another name there.
+    A name of several words is one. No month, figure of two digits, or word in lower case there; the first word if it
+    stands behind another name there.
     """
-    told = "\n".join(f"{one.title} {one.text}" for one in cited)
     first = {one for one in text.split()[:1] if any(one in surnames_within(own.text) for own in windows)}
     names = {GENITIVE.sub("", one) for one in names_within(without_quantities(text)) | first}
-    marks = names.union(_FIGURE.findall(text), (one[1:-1] for one in QUOTED.findall(text)))
-    lacking = {one for one in marks if len(one) > _SHORTEST and one not in told}
+    figures = (one for one in _FIGURE.findall(text) if not _YEAR.fullmatch(one))
+    marks = names.union(figures, (one[1:-1] for one in QUOTED.findall(text)))
+    lacking = {one for one in marks if len(one) > _SHORTEST and one not in told and one.upper() not in told}
     small = {word for own in windows for word in _SMALL.findall(own.text)} if lacking else frozenset()
-    return frozenset(one for one in lacking if one.lower() not in small)
+    own = sorted((re.escape(one) for one in lacking if one.lower() not in small), key=len, reverse=True)
+    either = "|".join(own) or "(?!)"
+    return frozenset(re.findall(rf"(?<!\w)(?:{either})(?: (?:{either}))*(?!\w)", text))
 
 
 def _beginnings_told(text: str) -> frozenset[str]:

@@ -22,6 +22,13 @@ AskAgain = Callable[[str, Collection[int]], str]
 """Sends remarks and the passages at these positions to the writer; returns the reply or raises ModelError."""
 _NOT_FOR_REMARKS = ("outline", "findings", "interviews", "written")
 """Inputs that a writer need not see again to answer remarks."""
+HOW_TO_ANSWER = """The text is written already, and a check has doubts about these sentences of it; of what it is
+written from, only that is shown on which they rest or may rest. Reply only to the remarks, one line for each: the
+number of the remark, a colon, and the sentence as it should stand, with the numbers of what it rests on. Where the
+check is wrong, give the sentence as it was, then " | " and the words shown that say so, quoted exactly. Where nothing
+that is shown supports any of it, write "delete" instead.
+"""
+"""Stands before the remarks, and only there, so that no optimiser of instructions can lose it."""
 
 
 def checked_draft(
@@ -48,7 +55,7 @@ def checked_draft(
 
     def ask_again(remarks: str, concerned: Collection[int]) -> str:
         needed = {name: "" if name in _NOT_FOR_REMARKS else value for name, value in inputs.items()}
-        needed |= {"passages": numbered_passages(shown, concerned), "remarks": remarks}
+        needed |= {"passages": numbered_passages(shown, concerned), "remarks": HOW_TO_ANSWER + remarks}
         return str(ctx.ask("writer", program, **needed).text)
 
     judge = judge_of(ctx, program, inputs, shown)

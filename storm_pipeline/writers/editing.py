@@ -15,8 +15,8 @@ import numpy as np
 from storm_pipeline.errors import ModelError
 from storm_pipeline.judges.base import CachingJudge, Question
 from storm_pipeline.judges.spans import ExplainingJudge
-from storm_pipeline.languages import denials
-from storm_pipeline.languages.tone import words_to_watch
+from storm_pipeline.languages import denials, stem_set
+from storm_pipeline.languages.tone import PRAISE, words_to_watch
 from storm_pipeline.references.changing import sections_with
 from storm_pipeline.references.grounding import numbers_shown
 from storm_pipeline.run.context import RunContext
@@ -83,7 +83,10 @@ def watched_words(ctx: RunContext, sentence: str, allowed: str = "") -> str:
     if settings.tone == "off":
         return ""
     watched = words_to_watch(sentence, settings.article_language, settings.words_to_watch)
-    return ", ".join(f"“{words}” ({kind})" for kind, words in watched if words.casefold() not in allowed.casefold())
+    told, low = stem_set(allowed, settings.article_language), allowed.casefold()
+    praised = {one for one in watched if one.kind == PRAISE and stem_set(one.words, settings.article_language) & told}
+    own = (one for one in watched if one not in praised and one.words.casefold() not in low)
+    return ", ".join(f"“{words}” ({kind})" for kind, words in own)
 
 
 def _watched(ctx: RunContext, sections: Sequence[Section]) -> str:

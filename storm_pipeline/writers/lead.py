@@ -12,7 +12,7 @@ from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
-from storm_pipeline.writers.draft_checks import checked_blocks
+from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER, checked_blocks
 from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.editing import watched_words
 from storm_pipeline.writers.judging import judge_of
@@ -92,7 +92,8 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
 
         def ask_again(remarks: str, concerned: Collection[int]) -> str:
             resting = "\n".join(f"[{i + 1}] {body[i].text}" for i in sorted(concerned))
-            return str(ctx.ask("writer", ctx.programs.lead, **{**inputs, "article": resting, "remarks": remarks}).lead)
+            again = {**inputs, "article": resting, "remarks": HOW_TO_ANSWER + remarks}
+            return str(ctx.ask("writer", ctx.programs.lead, **again).lead)
 
         draft = read_draft(text, len(shown), ctx.settings.article_language, (topic,))
         judge = judge_of(ctx, ctx.programs.lead, inputs, shown)

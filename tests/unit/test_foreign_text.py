@@ -94,6 +94,12 @@ def test_headings_are_compared_without_the_topic(language: str, topic: str, titl
     assert without_topic(topic, title, language) == rest
 
 
+@given(st.from_regex(r"[a-z]{2,9}", fullmatch=True), st.sampled_from(["'s", "’s", "'", "’"]))
+def test_an_english_genitive_has_the_stem_of_its_word(word: str, ending: str) -> None:
+    assert stem_set(f"{word}{ending} dam") == stem_set(f"{word} dam")
+    assert stem_set("O’Reilly's") == stem_set("o'reilly")
+
+
 @given(st.text(max_size=200), st.sampled_from(["en", "de", "fr", "es", "ru", "ar", "zh", "ja", "xx", ""]))
 def test_stems_of_any_text_are_words(text: str, language: str) -> None:
     assert all(stem and not stem.isspace() for stem in stem_set(text, language))

@@ -123,6 +123,29 @@ def test_the_window_with_the_name_the_figure_or_the_quotation_of_a_sentence_is_c
     assert len(verdict.sentence.citations) == cited
 
 
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("The preschool began in 1968.", 2),
+        ("The preschool was hard for Hollingsworth to keep, and began in 1967.", 1),
+        ("The preschool was rated 8 out of 10 by a reviewer, whom Hollingsworth knew.", 2),
+        ("It was Vallejo who said that the preschool was kept by Hollingsworth.", 2),
+        ("It was Houngbedji who said that the preschool was kept by Hollingsworth.", 1),  # "HOUNGBEDJI:" stands there
+        ("Hollingsworth's preschool was the church’s own.", 1),
+    ],
+)
+def test_the_window_with_a_quantity_or_a_name_in_capitals_is_cited_too(text: str, cited: int) -> None:
+    page = ("https://b.org/preschool", "The preschool")
+    windows = (
+        Snippet(*page, "HOUNGBEDJI: As she began, Hollingsworth wanted least of all to close the church's preschool."),
+        Snippet(*page, "The Second-Ponce preschool first started in 1968, and now has one hundred and ten children."),
+        Snippet(*page, "VALLEJO: A fair review of the city. Final score of the preschool by our reviewer: 8/10. Bye."),
+    )
+    shown = [Passage(" ".join(one.text for one in windows), windows)]
+    (verdict,) = Grounding(shown, known="Second-Ponce", embed=EMBED).judge([Claim(text, (0,))])
+    assert len(verdict.sentence.citations) == cited
+
+
 def test_of_two_citations_only_the_one_that_fits_is_kept() -> None:
     text = "Two thousand men built the dam of concrete while workers went on strike."
     assert urls(judged(text, 1, 3)) == [DAM.url]

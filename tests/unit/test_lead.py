@@ -11,6 +11,8 @@ from strategies import HOSTILE
 from storm_pipeline.errors import ModelError
 from storm_pipeline.run.events import Failed
 from storm_pipeline.types import Citation, Paragraph, Section, Sentence
+from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER
+from storm_pipeline.writers.editing import watched_words
 from storm_pipeline.writers.lead import write_lead
 
 BODY = [
@@ -69,6 +71,8 @@ def test_beside_a_body_sentence_that_supports_it_all_stay() -> None:
 def test_the_first_sentence_has_to_name_the_topic() -> None:
     vague = "Two thousand men built a wall of concrete from 1931 until 1936 [1]."
     sentences, told, asked = lead(vague, f"1: {GOOD}")
+    assert asked[0]["remarks"] == ""
+    assert asked[1]["remarks"].startswith(HOW_TO_ANSWER)
     assert "has to name the topic" in asked[1]["remarks"]
     assert [own.text for own in sentences] == [GOOD.replace(" [1]", "")]
     assert [own.outcome for own in told.revised()] == ["rewritten"]
@@ -82,6 +86,13 @@ def test_praise_that_the_body_lacks_is_handed_back_once() -> None:
     assert sentences[-1].text == plain.replace(" [2]", "")
     assert [own.outcome for own in told.revised()] == ["rewritten"]
     assert lead(f"{GOOD} {praise}", f"1: {praise}")[0][-1].text == praise.replace(" [2]", "")  # it is supported
+
+
+def test_praise_that_the_body_tells_in_another_form_is_no_praise_of_the_lead() -> None:
+    with run() as (ctx, _):
+        assert watched_words(ctx, "The dam is acclaimed.", allowed="It met with acclaim.") == ""
+        assert "legendary" in watched_words(ctx, "The dam is acclaimed and legendary.", allowed="It met with acclaim.")
+        assert "some say" in watched_words(ctx, "Some say so.".lower(), allowed="The king says so.")
 
 
 def test_a_number_that_the_body_lacks_is_handed_back() -> None:

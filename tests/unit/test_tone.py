@@ -17,6 +17,8 @@ from storm_pipeline.languages.tone import words_to_watch
         ("Aujourd’hui, nous savons que la ville est prestigieuse.", "fr", ["time", "person", "puffery"]),
         ("Actualmente es una ciudad emblemática.", "es", ["time", "puffery"]),
         ("It helps drivers under the name Discover Your Drive.", "en", []),
+        ("Spectrum Culture and Renowned for Sound reviewed it.", "en", []),
+        ("Renowned for its sound, the city boasts a port.", "en", ["puffery", "puffery"]),
         ("Your guide is here.", "en", ["person"]),
         ("In 2019 it was recently rebuilt.", "en", []),  # it says which time it means
         ("The Kirk went so far as to condemn it.", "en", []),

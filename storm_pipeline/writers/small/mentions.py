@@ -10,7 +10,6 @@ from storm_pipeline.writers.small.subject import Subject
 
 _PATTERNS = table_beside(__file__)
 _THE = re.compile(r"\b[Tt]he $")
-_GENITIVE = re.compile(r"['’]s?(?!\w)")
 _OPENING = 10  # words at the opening of a sentence among which stands what it is about
 _BREAK = re.compile(r"[,;:()—]| (?:and|or|as well as) ")
 _JOINT = re.compile("".join(_PATTERNS["joint"]))
@@ -116,15 +115,11 @@ def opens_with(subject: Subject, title: str, text: str) -> bool:
     if subject.is_noun:
         further = own - stem_set(subject.names[0])
         means_one = [bool(_THE.search(text[: one.start()])) for one in subject.mentions(text)]
-        is_named = bare_name(title).casefold() in text.casefold() if means_one else further & _stems(text)
-        if not own & _stems(text) or (further and all(means_one) and not is_named):
+        is_named = bare_name(title).casefold() in text.casefold() if means_one else further & stem_set(text)
+        if not own & stem_set(text) or (further and all(means_one) and not is_named):
             return False
-    names = subject.named_in(opening) or subject.surname_in(opening) or bool(own & _stems(opening))
+    names = subject.named_in(opening) or subject.surname_in(opening) or bool(own & stem_set(opening))
     return names or bare_name(title) in text
-
-
-def _stems(text: str) -> frozenset[str]:
-    return stem_set(_GENITIVE.sub("", text))
 
 
 def opens_about(subject: Subject, text: str) -> bool:
