@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from storm_pipeline.files import table_beside
+from storm_pipeline.text.words import folded_words
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # Unicode's categories Cc and Cs
 _BASE64 = re.compile(r"(?=.*[A-Z])(?=.*[a-z])(?:[A-Za-z0-9+/]{12,}|[A-Za-z0-9+/]{6,}={1,2})")
@@ -17,6 +18,8 @@ _ADDRESS = re.compile(r"^www\.[\w.-]+ [-–—|] (?=\S)|(?<=\S) [-–—|] www\.
 _TABLE = table_beside(__file__)
 _DATED = [re.compile(f"^{_TABLE[kind]}{_TABLE['rest']}$", re.M | re.I | re.X) for kind in ("published", "changed")]
 _TOP, _FEW = 4000, 6  # characters of a page that are searched for them, and most words in lower case of such a line
+_HEADER, _BELOW = 20_000, 3  # characters in which a page's title is looked for, and lines below it that may be its date
+_WORDS_OF_A_TITLE, _LONGEST_DATE, _WEEKDAY, _FIRST_PAGES = 3, 40, 12, "1990"
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
@@ -72,10 +75,11 @@ def iso_date(value: object) -> str | None:
         return None
 
 
-def stated_date(text: str) -> str | None:
+def stated_date(text: str, title: str = "") -> str | None:
     """The day on which a line near the top of a page says that it was published, or else changed; an ISO date.
 
-    The line is a label or a byline, the date, and few words more. None where such lines name several days.
+    The line is a label or a byline, the date, and few words more; or a date alone, within three lines below the page's
+    title. None where such lines name several days.
     """
     from storm_pipeline.languages import detect
     from storm_pipeline.quantities import full_dates
@@ -86,7 +90,25 @@ def stated_date(text: str) -> str | None:
         days = {days[0] for line in lines if (days := full_dates(line, detect(top) or "en"))}
         if days:
             return days.pop() if len(days) == 1 else None
-    return None
+    header = [line for part in text[:_HEADER].splitlines() if (line := part.strip(" *#_|"))]
+    words, below = folded_words(title), set[str]()
+    for i, own in enumerate(map(folded_words, header)):
+        least = min(len(own), len(words))  # sites add their names to titles
+        if least >= _WORDS_OF_A_TITLE and own[:least] == words[:least]:
+            below.update(_date_alone(line, detect(top) or "en") for line in header[i + 1 : i + 1 + _BELOW])
+    below.discard("")
+    return below.pop() if len(below) == 1 else None
+
+
+def _date_alone(line: str, language: str) -> str:
+    """The day of a line that is a date since there are pages, and hardly a word more; empty if it is none."""
+    from storm_pipeline.quantities import full_dates, without_quantities
+
+    if len(line) > _LONGEST_DATE or not any(map(str.isdigit, line)):
+        return ""
+    days = full_dates(line, language)
+    more = without_quantities(line, language).strip(" ,.-–|")
+    return days[0] if len(days) == 1 and len(more) <= _WEEKDAY and days[0] >= _FIRST_PAGES else ""
 
 
 def page_number(value: object) -> int | None:

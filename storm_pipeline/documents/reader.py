@@ -57,8 +57,9 @@ def _from_json(line: str) -> Document | str:
         return "has no url"
     if not plain_text(text):
         return "has no text"
-    published = plain_text(record.get("published")) or stated_date(str(text))
-    return Document(url, plain_text(record.get("title")), ((page_number(record.get("page")), str(text)),), published)
+    title = plain_text(record.get("title"))
+    published = plain_text(record.get("published")) or stated_date(str(text), title)
+    return Document(url, title, ((page_number(record.get("page")), str(text)),), published)
 
 
 def read_html(data: bytes) -> FileText:
@@ -219,7 +220,8 @@ def _read(file: Path) -> Iterator[Document | Unreadable]:
 def _documents(name: str, url: str, stem: str, text: FileText) -> Iterator[Document | Unreadable]:
     pages = tuple((number, content) for number, content in text.pages if plain_text(content))
     if pages:
-        stated = Record(usable_title(text.title), published=text.published or stated_date(pages[0][1]) or "")
+        title = usable_title(text.title)
+        stated = Record(title, published=text.published or stated_date(pages[0][1], title) or "")
         record = text.record.completed(stated).completed(record_of_name(stem.removesuffix(".ocr")))
         yield Document(url, record.title or plain_text(stem), pages, record.published or None, record, text.labels)
     elif not text.problems:

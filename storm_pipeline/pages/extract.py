@@ -84,7 +84,7 @@ def extract(fetched: Fetched) -> Page:
         raise PageError(f"{fetched.final_url} shows a notice instead of a page: {plain_text(whole)[:80]!r}")
     if words < _MIN_WORDS:
         raise PageError(f"{fetched.final_url} contains only {math.floor(words)} words; it may need JavaScript")
-    return replace(page, published=page.published or stated_date(whole))
+    return replace(page, published=page.published or stated_date(whole, page.title))
 
 
 def _declared_charsets(fetched: Fetched) -> list[str]:

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -116,16 +116,19 @@ def missing(
     stated = [_stated(*source) for source in zip(texts, languages, published, strict=False)]
     checked = [m for m in claimed if _is_checked(m, sentence, stated)]
     stated += [_dates_alone(_stated(text, detect(text), "")) for text in (dated_by if checked else ())]
-    if any(one.kind == "percent" for m in claimed for one in m.readings):
-        checked = [_as_percentage(m) for m in checked]
+    checked = [replace(m, readings=(*m.readings, *_elided(m, claimed))) for m in checked]
     unsupported = (m for m in checked if not any(_supports(s, q) for s in stated for q in m.readings))
     return tuple(dict.fromkeys(sentence[m.start : m.end] for m in unsupported))
 
 
-def _as_percentage(mention: Mention) -> Mention:
-    """A bare number read as a percentage too, whose sign another in its sentence has: "95 per cent, and 90"."""
-    also = (replace(one, kind="percent") for one in mention.readings if one.kind == "number" and not _counts(mention))
-    return replace(mention, readings=(*mention.readings, *also))
+def _elided(mention: Mention, beside: Iterable[Mention]) -> Iterator[Quantity]:
+    """What a mention may be beside others whose sign or noun it goes without: "95 per cent, and 90", "18th century"."""
+    others = [one for other in beside for one in other.readings]
+    for one in mention.readings:
+        if one.kind == "number" and not _counts(mention) and any(other.kind == "percent" for other in others):
+            yield replace(one, kind="percent")
+        if one.kind == "ordinal" and any(other.kind == "date" and other.high - other.low == 99 for other in others):
+            yield replace(one, kind="date", low=one.low * 100 - 100, high=one.low * 100 - 1)
 
 
 @dataclass(frozen=True)

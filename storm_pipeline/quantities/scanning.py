@@ -207,7 +207,8 @@ class Scanner:
 
 def _days(first: str, second: str) -> tuple[Quantity, ...]:
     """The days of any year that two numbers may be, as in 9/11, the month first or last."""
-    found = ((int(month), int(day)) for month, day in ((first, second), (second, first)))
+    both = ((first, second), (second, first)) if first.isdecimal() and second.isdecimal() else ()  # no .5/10
+    found = ((int(month), int(day)) for month, day in both)
     return tuple(day_of(0, month, day) for month, day in found if 0 < month <= 12 and 0 < day <= 31)
 
 

@@ -12,6 +12,7 @@ from storm_pipeline.languages import detect, split_sentences, stop_words
 from storm_pipeline.quantities.number_words import vocabulary
 from storm_pipeline.text.words import folded_words
 
+_TABLE = table_beside(__file__)
 _SHORTEST_MENU, _SHORTEST_ROW = 25, 5
 _KNOWN_IN_ROW, _IN_CAPITALS = 3, 0.7  # items that many sites have in a row of links, and its share of words in capitals
 _LISTED_IN_MENU = 0.08  # share of a long menu's words that may have a number or a comma
@@ -24,7 +25,7 @@ _LISTED = re.compile(r"[,;\d]")
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 _FEWEST, _LONGEST_ITEM = 4, 4  # items of a list of links, and words of an item
 _KNOWN = 0.25  # minimum share of a list's items that menus of many sites have
-_NAMES = re.compile(rf"\b(?:{'|'.join(table_beside(__file__)['items'])})\b", re.I)
+_NAMES = re.compile(rf"\b(?:{'|'.join(_TABLE['items'])})\b", re.I)
 _GLUED = re.compile(r"(?<!\S)(?:[A-Z][a-z]+&?){4,}(?!\S)")
 """Items of a menu without spaces between them: HomeNewsSportWeather."""
 _PART = re.compile(r"[A-Z][a-z]+")
@@ -33,11 +34,7 @@ _JOINTS, _APART = 5, 3  # fewest joints of a glued menu, and most words in a row
 _LEADERS = r"(?:[ ]?[.…·_]){4,}"
 _CONTENTS = re.compile(rf"(?:[^.…\n]{{2,80}}{_LEADERS}[ ]?\d{{1,4}}\s*){{2,}}")
 """Two or more entries of a table of contents: a title, dots, and a page number."""
-_ENTRY = re.compile(
-    r"(?:\b\d{1,3}\. )?\b[A-Z][\w'’-]{1,30}, [A-Z][\w'’-]{0,30}[^()\n]{0,60} "
-    r"\((?:[A-Z][a-z]+ \d{1,2}, |\d{1,2} [A-Z][a-z]+ )?\d{4}\)\. "
-    r"[\"“][^\"”\n]{3,200}[\"”]\.? [^.\n]{2,60}\.(?: Retrieved [^.\n]{6,20}\.)?"
-)
+_ENTRY = re.compile("".join(_TABLE["entry"]))
 """An entry of a list of references."""
 _FOOTNOTES = re.compile(r"(?:\^\s[^\^\n]{1,400}?(?=\^\s)){2,}\^\s[^\^.\n]{1,200}\.?")
 """Three notes or more of a list that is marked as in encyclopedias: ^ Title. Site."""
@@ -47,12 +44,8 @@ _LINE_END = re.compile(r"([^\W\d_]{2,})[‐\u00ad] (?!(?:and|or|to|und|oder|bis|
 _DIVIDED = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,})- ([^\W\d_]{2,})(?![^\W\d_])")
 _BROKEN_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,(?:\d{3}|\d \d\d|\d\d \d))+(?![\d,])")
 _BROKEN_BEFORE = re.compile(r"(?<=\d) (?=0\d?,\d{3}(?!\d))")
-_GLUED_MONTH = re.compile(
-    r"(?<=\d )(January|February|April|June|July|September|October|November|December)(?=[a-z]{4})(?!fest|berg|ist)"
-)
-_GLUED_SENTENCE = re.compile(
-    r"(?<=[^\W\d_A-Z]{3}[.!?])(?=[A-Z][a-z]+[ ,])|(?<=[a-z]{3}(?:[.!?][”\"]|[”\"][.!?]))(?=[A-Z][a-z]+ )"
-)
+_GLUED_MONTH = re.compile("".join(_TABLE["glued_month"]))
+_GLUED_SENTENCE = re.compile("".join(_TABLE["glued_sentence"]))
 _ENDS = re.compile(r"[.!?…。！？؟।:;][\"'”’»)\]」』]*$")
 _FRAGMENT = 45  # maximum words of half a sentence; longer ones are lists and tables
 

@@ -7,27 +7,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.languages import detect, has_spaces, opening_of, split_sentences, stem_set
 from storm_pipeline.references.facts import recall
 from storm_pipeline.references.similarity import Embed
 from storm_pipeline.text.words import caseless, foreign_script_share, words
 from storm_pipeline.types import Snippet
 
+_PATTERNS = table_beside(__file__)
 _BRACKETS = re.compile(r"\s*[(（\[][^()（）\[\]]*[)）\]]")
 _ARTICLE = re.compile(r"(?i:the|an?)\s+(?=\S)")
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")  # an abbreviation written with dots, as in U.S
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _SITE = re.compile(r"\s+[-–—|·•]\s+[^\d()]{1,40}$|\s*\|[^\d()]{1,40}$")  # the name of a site behind a page's title
-COPULA = re.compile(
-    r"\s(?:is|are|was|were|refers? to|ist|war|sind|waren|est|sont|était|fut|es|son|era|fue|fueron|è|sono|fu|é|são|foi|"
-    r"zijn|jest|był|była|było)\s",
-    re.I,
-)
-_BETWEEN_NAMES = re.compile(
-    r"[,;()（）“”\"„«»]|\b(?:or|and|born|sometimes|usually|often|simply|officially|formerly|originally|commonly)\b|"
-    r"\b(?:(?:also|better|popularly|widely) )?(?:known|called|named|nicknamed|referred to|abbreviated|written|spelled|"
-    r"given the epithet)(?: (?:as|to))?\b"
-)
+COPULA = re.compile("".join(_PATTERNS["copula"]), re.I)
+_BETWEEN_NAMES = re.compile("".join(_PATTERNS["between_names"]))
 """What stands between the names by which the opening of a page introduces its subject."""
 _NEAR = 0.3  # cosine to what the topic is, or to the question, from which a page bears on the topic
 _SHARE, _ALIKE = 0.6, 0.1  # share of the topic's words in one snippet with its title at which a lower cosine suffices

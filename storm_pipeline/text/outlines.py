@@ -27,14 +27,8 @@ _TABLE = table_beside(__file__)
 _BACK_MATTER, _FOREIGN_BACK_MATTER = _headings("back_matter"), _headings("back_matter", "en")
 _LEAD = _headings("lead")
 _CONTENTS = "contents"  # back matter as a section; below one, what a book or a collection has in it
-_ARTICLE_TITLE = re.compile(
-    r"^(?:(?:an?\s|the\s)?(?:(?:article|wikipedia|encyclopedia|page)\s)*(?:outline|article|title|topic)\s*(?:of|for|on|:|–|-)\s*)"
-    r"|\s*(?:[:–-]\s*|\s|\()(?:an?\s|the\s)?(?:article\s|wikipedia\s)?outline\)?$",
-    re.I,
-)
-_OVERVIEW = re.compile(
-    r"^(?:an?\s|the\s)?(?:overview|introduction)\s(?:of|to)\s(?:the\s)?|\s(?:overview|introduction)$", re.I
-)
+_ARTICLE_TITLE = re.compile("".join(_TABLE["article_title"]), re.I)
+_OVERVIEW = re.compile("".join(_TABLE["overview"]), re.I)
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _HASH = re.compile(r"^\s*(#{1,6})(?:\s+|(?=[^\s\d#]))(.*)$")
 _HASHED = re.compile(r"^#+\s+|\s+#+$")
@@ -43,15 +37,8 @@ _BULLET = re.compile(r"^[-*+•–◦▪‣]\s+")
 _DECIMAL = re.compile(r"^\(?(?:(\d{1,2}(?:\.\d{1,2})*)[.)]\s*(?=\D)|(\d{1,2}(?:\.\d{1,2})+)\s+(?=[^\W\d_a-z]))")
 _ROMAN = re.compile(r"^\(?[IVX]{1,5}[.)]\s+(?![A-Z]\.)(?=[^\Wa-z])")
 _LETTER = re.compile(r"^\(?[A-H][.)]\s+(?![A-Z]\.)(?=[^\Wa-z])")
-_LABEL = re.compile(
-    r"^(?:section|chapter|part|heading|subsection|abschnitt|kapitel|teil|chapitre|partie|capítulo|sección|parte|глава|"
-    r"раздел|часть)\s+(?:\d{1,2}|[IVX]{1,5})\s*[:.–-]\s*(?=\S)",
-    re.I,
-)
-_HAN_NUMBER = re.compile(
-    r"^(?:第\s?[一二三四五六七八九十百\d]{1,4}\s?[章节節部分编編回]\s*[、:：.]?\s*(?=\S)|"
-    r"[(（]?[一二三四五六七八九十]{1,3}(?:[)）]\s*|[、．]\s*)(?=\S)|\d{1,2}[、．]\s*(?=\D))"
-)
+_LABEL = re.compile("".join(_TABLE["label"]), re.I)
+_HAN_NUMBER = re.compile("".join(_TABLE["han_number"]))
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 _PROSE_END = re.compile(r"(?<![A-Z])[.。]$")
 _LISTED = (*(("decimal", _DECIMAL), ("roman", _ROMAN), ("letter", _LETTER), ("han", _HAN_NUMBER)), ("bullet", _BULLET))

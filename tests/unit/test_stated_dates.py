@@ -38,6 +38,26 @@ def test_a_line_with_a_label_or_a_byline_dates_its_page(line: str, day: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("lines", "day"),
+    [
+        ("The dam of Selby leaks\n\nSeptember 26, 2023\n\nSeptember 26, 2023\n\nStaff", "2023-09-26"),
+        ("# The Dam of Selby Leaks\n\nNews\n\nTuesday, 3 March 2025 |", "2025-03-03"),
+        ("The dam of Selby leaks, again\nMar 3, 2025", None),
+        ("The dam of Selby leaks\nMarch 3, 2025\nThe dam of Selby leaks\nMarch 4, 2025", None),  # a list of news
+        ("The dam of Selby leaks\nMarch 3, 1924", None),  # what it tells of, since there were no pages
+        ("The dam of Selby leaks\nThe dam was built on March 3, 2025", None),
+        ("The dam of Selby leaks\na\nb\nc\nMarch 3, 2025", None),
+        ("Another heading of this page\nMarch 3, 2025", None),
+        ("The dam\nMarch 3, 2025", None),
+    ],
+)
+def test_a_date_alone_below_the_title_dates_its_page(lines: str, day: str | None) -> None:
+    text = f"Selby Herald\n\nHome\n\n{lines}\n\n{PROSE}"
+    assert stated_date(text, "The dam of Selby leaks - Selby Herald") == day
+    assert stated_date(text) is None
+
+
+@pytest.mark.parametrize(
     ("line", "prose"),
     [
         ("Veröffentlicht am 3. März 2025 um 10:15 Uhr", "Der Damm ist alt, und er hält nicht mehr."),
