@@ -34,6 +34,7 @@ _CJK_BOUNDARY = re.compile(rf"[{_CJK_END}]+[{re.escape(_CLOSERS)}]*")
 _PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)(?<![.!?…])[.!?…]++[{re.escape(_CLOSERS)}]*+(?=\s+[^\sa-z])")
 _ABBREVIATION = re.compile(rf"(?:^|[\s(\[“\"])(?:{_SHORT['abbreviations']})\.$")
 _DANGLING = re.compile(rf"(?:\s(?:{_SHORT['dangling_nouns']})|(?:^|\s)[(“\"]?(?:{_SHORT['dangling']}))\.$")
+_LABELLED = re.compile(rf"\b(?:{_SHORT['labels']}) [A-Z]$")  # built in Stage A and Stage B
 _ERA = re.compile(r"AD [0-9]")  # born c. AD 675
 _HOUR = re.compile(r"\d\s?[ap]\.m\.$")
 _ZONE = re.compile(r"(?:Pacific|Eastern|Central|Mountain|Atlantic|Greenwich|British|Coordinated|[A-Z]{1,4}T\b|UTC\b)")
@@ -192,7 +193,7 @@ def _is_plain_end(text: str) -> bool:
     word = text[text.rfind(" ") + 1 :]
     if _PLAIN_WORD.fullmatch(word):
         return word.casefold() not in _abbreviations()
-    return bool(_YEAR_OR_CLOSER.search(text[-_TAIL:]))
+    return bool(_YEAR_OR_CLOSER.search(text[-_TAIL:]) or _LABELLED.search(text[-_TAIL:]))
 
 
 def _is_closed(text: str) -> bool:

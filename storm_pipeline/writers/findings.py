@@ -227,8 +227,8 @@ def _split(passage: Passage, findings: Sequence[Sentence], language: str) -> tup
 
 
 def _resting(needed: frozenset[str], parts: Sequence[frozenset[str]]) -> list[int]:
-    """Positions of the parts with most words of a finding, of those with figures that these lack, and its items."""
+    """Positions of the parts with most words of a finding, and of those with figures and items that these lack."""
     of_words = covering(needed, parts)
-    figures = (word for word in needed.difference(*(parts[i] for i in of_words)) if word[:1].isdigit())
-    items = (i for i, part in enumerate(parts) if set() < set(filter(str.isalpha, part)) <= needed)  # numbers apart
-    return [*of_words, *covering(frozenset(figures), parts), *items]
+    left = needed.difference(*(parts[i] for i in of_words))
+    items = (i for i, part in enumerate(parts) if left & (own := {*filter(str.isalpha, part)}) and own <= needed)
+    return [*of_words, *covering(frozenset(word for word in left if word[:1].isdigit()), parts), *items]

@@ -71,6 +71,18 @@ def test_a_row_that_a_finding_rests_on_by_its_figures_stays_with_the_head_of_its
     assert "1951" not in part
 
 
+def test_a_menu_above_a_page_is_no_head_of_a_table() -> None:
+    prose = "A fire destroyed the roof of the mill in 1931. The mill was built again with a roof of red brick in 1936."
+    page = Snippet("https://example.org/archive", "The mill", f"Latest Shows Archive. Open Navigation. Mill. {prose}")
+    told_of = told("The roof of the mill was built again in 1936.", page), told("It has red brick.", page)
+    _, part = prompts(
+        section("Building", (page,), *told_of),
+        section("Fire", (page,), told("A fire destroyed the mill in 1931.", page)),
+    )
+    assert "Latest Shows" not in part
+    assert "Navigation" not in part
+
+
 SONGS = Snippet(
     "https://example.org/songs",
     "The songs",

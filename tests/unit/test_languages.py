@@ -153,6 +153,7 @@ def test_a_name_without_its_bracket_is_not_cut_either(language: str) -> None:
         ["It is in Super Smash Bros. Brawl.", "It is by Warner Bros.", "The rest is Jeopardy! (the game) again."],
         ["He played for the Nova Jr. X Men.", "It is named after Cal Ripken Jr.", "He left in 2001."],
         ["It went to Walsh Construction Co. II LLC and Fluor Enterprises Inc.", "Work on it began at once."],
+        ["It was built in Stage A and Stage B.", "Stage A took vitamin B.", "The rest is by A. B. Smith."],
         ["Those of Prunus sect. Armeniaca and Prunus subg. Prunus are.", "He led a religious sect.", "It grew."],
     ],
 )
