@@ -17,8 +17,7 @@ _DATED = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 """A year: the sentence says itself which time it means."""
 _TIME = "time"
 _PERSON, _OWN = "person", "own list"
-PRAISE = "puffery"
-"""The kind of words that are no praise of the writer's own where the sources praise too."""
+PRAISE = "puffery"  # may stand where the sources praise too
 
 
 class Watched(NamedTuple):

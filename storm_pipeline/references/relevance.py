@@ -101,7 +101,8 @@ def _match(topic: str, title: str, text: str, language: str) -> int:
     short = _SITE.sub("", title)
     if _keys(bare_name(short), language) == wanted:
         return _match_of_brackets(_BRACKETS.findall(topic), _BRACKETS.findall(short), text, language)
-    named = any(_keys(bare_name(name), language) == wanted for name in _opening(text, language)[1])
+    names = _opening(text, language)[1] if wanted in _keys(text[:_SUBJECT], language) else ()  # a sentence takes longer
+    named = any(_keys(bare_name(name), language) == wanted for name in names)
     return 3 if named and not _BRACKETS.search(topic) else _NO_MATCH
 
 
