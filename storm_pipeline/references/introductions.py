@@ -21,6 +21,7 @@ GENITIVE = re.compile(r"['’]s?$")
 _BEHIND = re.compile(rf"\b(?:{'|'.join(_TABLE['behind'].split())})\s$|[\"“‘„«]$", re.I)
 _THINGS, _OFFICES = INSTITUTIONAL | frozenset(_TABLE["things"].split()), frozenset(_TABLE["offices"].split())
 """Words of names of two words and more that are no persons' names, and offices before persons' names."""
+_OF_A_THING = re.compile(rf"\s(?:{'|'.join(sorted(_THINGS - {'and', 'of', 'the'}))}|stations?)\b", re.I)
 _NEAR, _NEAR_NAME = 5, 12  # characters before a word in which to look for the end of a sentence, and for an article
 _STOPS = (".", "!", "?", ":", "…", "”", '"', "»", "\n")
 
@@ -77,9 +78,10 @@ def _person(text: str, words: Sequence[re.Match[str]], common: frozenset[str]) -
 
 
 def _is_behind(name: str, pages: str) -> bool:
-    """Whether pages have a name twice and more behind an article or "in", and that a third of the time."""
-    places = (own.start() for own in re.finditer(rf"{re.escape(name)}(?!['’\w])", pages))
-    found = [bool(_BEHIND.search(pages[max(0, at - _NEAR_NAME) : at])) for at in places]
+    """Whether pages have a name twice and more behind an article or "in", or before a thing, a third of the time."""
+    places = list(re.finditer(rf"{re.escape(name)}(?!['’\w])", pages))
+    behind = (_BEHIND.search(pages[max(0, one.start() - _NEAR_NAME) : one.start()]) for one in places)
+    found = [bool(own or _OF_A_THING.match(pages, one.end())) for one, own in zip(places, behind, strict=True)]
     return sum(found) >= max(2, len(found) / 3)
 
 

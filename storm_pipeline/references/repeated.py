@@ -13,7 +13,7 @@ from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import folded_words, has_word, word_count
 from storm_pipeline.types import Snippet
 
-_STOP = re.compile(r"(?<=[.!?…。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+")  # "2." is the number of an item
+_STOP = re.compile(r"(?<=[.!?…。！？])(?<!\b[\dA-Z]\.)(?<!\b\d\d\.)\s+")  # no number of an item, no initial of a name
 _SHORTEST, _SHORTEST_ON_SITE = 6, 2  # minimum words of a sentence that is shown once, and once for each site
 _REST = 8  # minimum words that are shown of a text whose other sentences were shown before
 _PIECE = re.compile(r"(\n|(?<=[.!?…])\s+|\s+[|•·*]\s+)")

@@ -7,10 +7,12 @@ missing. A model that is shown such a line copies it.
 import re
 from collections.abc import Sequence
 
+from storm_pipeline.files import table_beside
 from storm_pipeline.text.index_terms import STOP_WORDS
 from storm_pipeline.text.sentences import is_complete, split_sentences
 from storm_pipeline.text.words import word_count, words
 
+_PATTERNS = table_beside(__file__)
 _MIN_WORDS, _MAX_WORDS = 5, 60  # length of a sentence that can be a fact
 _PIECE = 40  # words per piece of a text without sentence boundaries
 _PROSE = 0.35  # minimum share of English function words in a piece of prose; menus have about half of it
@@ -18,22 +20,13 @@ _LIST, _LIST_WORDS, _LIST_PROSE = 0.55, 12, 0.15
 """A line is a list of names if capitals exceed the first share, with at least so many words, and function words
 are below the last share."""
 _BROKEN = "\ufffd"
-_BULLET = re.compile(
-    r"^(?:[-–•·*]\s*|\(?\d{1,3}[.)]\s+|\(\d{1,3}[-–]\d{1,3}\)\s*|[ivx]{1,4}\.\s+|\d{1,3}[a-z]\s+(?=[A-Z]))+"
-)
+_BULLET = re.compile("".join(_PATTERNS["bullet"]))
 _VERSE = re.compile(r"^\d{1,3}[a-z]?(?=[“\"‘']?[A-Z])")
 _VERSES = 3  # minimum number of sentences that start with a number for them to be verse numbers; a few may be isotopes
 _NOTE = re.compile(r"(?<=[,.;:!?”\"’])\([A-Z]{1,2}\)(?=\s|$)")
 _ADDRESSES_READER = re.compile(r"\b(?:[Yy]ou|[Yy]our|[Ww]e|[Oo]ur|us)\b|^(?:Try|Sign|Log)\b")
-_ABOUT_THE_SITE = re.compile(
-    r"\b(?:accounts?|browsers?|categor(?:y|ies)|cookies?|downloads?|e-?mails?|inbox|javascript|log(?:ged|ging)? in|"
-    r"newsletters?|passwords?|permission|preferences|privacy|(?:this|our|the) site|sign(?:ed|ing)? (?:in|up)|"
-    r"subscri(?:be|bers?|ptions?)|terms|web ?sites?)\b",
-    re.I,
-)
-_ERROR_NOTICE = re.compile(
-    r"^(?:Sorry|Oops|Loading)\b|\b(?:(?:please|and) try again|error was encountered|something went wrong)\b", re.I
-)
+_ABOUT_THE_SITE = re.compile("".join(_PATTERNS["about_the_site"]), re.I)
+_ERROR_NOTICE = re.compile("".join(_PATTERNS["error_notice"]), re.I)
 _CALL_TO_ACTION = re.compile(r"^(?:Click|Tap|Subscribe|Accept|(?:Read|See|Learn|Find out) more|Sign up|Log in)\b")
 _QUESTION = re.compile(r"\?[?.…\s\"'”’)\]]*$")
 _LATIN = re.compile(r"[A-Za-z]")

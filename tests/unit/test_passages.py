@@ -207,6 +207,14 @@ def test_what_several_pages_tell_is_shown_once_and_can_be_cited_of_each() -> Non
     assert all(agency in passage.text for passage in shown[:3])
 
 
+def test_a_surname_behind_an_initial_is_not_left_out() -> None:
+    spoke = "The lake is full, said the president, Dorval R. Carter Jr."
+    shown = passages(
+        [snippet(f"{spoke} Rain fell in May."), snippet(f"No fish left. {spoke.replace('full', 'dry')}", f"{PAGE}/2")]
+    )
+    assert all("Dorval R. Carter Jr." in line for line in numbered_passages(shown).splitlines())
+
+
 def test_items_of_a_numbered_list_are_not_left_out_one_by_one() -> None:
     songs = (
         "1. the dam is not yours to keep 2. no dam 3. we all live below the dam 10. dam it up and let it go 11. lake"

@@ -19,6 +19,7 @@ from storm_pipeline.languages.tone import words_to_watch
         ("It helps drivers under the name Discover Your Drive.", "en", []),
         ("Spectrum Culture and Renowned for Sound reviewed it.", "en", []),
         ("Renowned for its sound, the city boasts a port.", "en", ["puffery", "puffery"]),
+        ("It was paid for by pay-as-you-go funding.", "en", []),
         ("Your guide is here.", "en", ["person"]),
         ("In 2019 it was recently rebuilt.", "en", []),  # it says which time it means
         ("The Kirk went so far as to condemn it.", "en", []),
