@@ -26,7 +26,7 @@ _A_FEW = 8  # words that a rewording may always add, such as a name in place of 
 _FEWEST_WORDS = 4  # minimum length of a reworded sentence
 _LONGEST_MOVE = 20  # maximum number of sentences moved by one edit
 _LONGEST_HEADING = 12  # maximum length of a heading in words
-_NEW_TEXT = frozenset(("join", "reword"))  # kinds of edits that write a sentence
+NEW_TEXT = frozenset(("join", "reword"))  # kinds of edits that write a sentence
 _GONE = "there is no such sentence any more"
 _LOSES = "it would lose a number or a date that the article states nowhere else"
 _GAINS = "it would add a number or a date that neither the sentence nor its sources have"
@@ -68,7 +68,7 @@ class EditedArticle:
             "move_before": self._move,
             "heading": self._rename,
         }
-        refused = ((edit, (edit.kind in _NEW_TEXT and doubted(edit)) or apply[edit.kind](edit)) for edit in edits)
+        refused = ((edit, (edit.kind in NEW_TEXT and doubted(edit)) or apply[edit.kind](edit)) for edit in edits)
         return "\n".join(f"- {_described(edit)}: {reason}" for edit, reason in refused if reason)
 
     def behind(self, edit: Edit) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -24,7 +24,7 @@ from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.words import numbers, overlap
 from storm_pipeline.types import Article, Disagreement, Revision, Section, Sentence
 from storm_pipeline.writers.disagreement import contested, contradictions
-from storm_pipeline.writers.edited_article import EditedArticle
+from storm_pipeline.writers.edited_article import NEW_TEXT, EditedArticle
 from storm_pipeline.writers.judging import doubted
 
 _PASSES = 2  # calls of the model: the edits, and those that could not be made once more
@@ -63,9 +63,10 @@ def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Ca
     if ctx.judge is None:
         return lambda _: ""
     judge = CachingJudge(ExplainingJudge(ctx.judge))
+    behind = {edit: edited.behind(edit) for edit in edits if edit.kind in NEW_TEXT}  # as the editor saw it
 
     def why(edit: Edit) -> str:
-        before, sources = edited.behind(edit)
+        before, sources = behind[edit]
         try:
             return doubted(judge, edit.text, before, (*before, *sources))
         except ModelError as error:
@@ -73,7 +74,7 @@ def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Ca
             return ""
 
     with suppress(ModelError):  # all in one batch; what fails is asked again, and recorded, edit by edit
-        judge.judge([Question(edit.text, edited.behind(edit)[0]) for edit in edits if edit.text])
+        judge.judge([Question(edit.text, before) for edit, (before, _) in behind.items()])
     return why
 
 

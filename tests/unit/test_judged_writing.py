@@ -231,6 +231,22 @@ def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:
     assert DAM.text in judge.asked[-1].passages
 
 
+def test_new_sentences_alone_are_judged_and_each_once_by_what_the_editor_saw() -> None:
+    one, two = cited("The dam was a key factor of it.", DAM), cited("Char live in the lake behind the dam.", LAKE)
+    sections = (Section("History", (Paragraph((one, two)),)),)
+    edits = [
+        Edit(kind="heading", sentence=1, text="History of the dam"),
+        Edit(kind="reword", sentence=1, text="The dam was a factor of it."),
+        Edit(kind="reword", sentence=2, text="Char live in the lake."),
+    ]
+    judge = Scripted(lambda *_: "supported")
+    with run([DAM, LAKE], {"EditArticle": lambda _: {"edits": edits}}) as (ctx, _):
+        (edited,) = edit_article(replace(ctx, judge=judge), "Orrin Dam", sections)
+    assert [own.text for own in edited.sentences()] == [edits[1].text, edits[2].text]
+    assert [question.claim for question in judge.asked] == [edits[1].text, edits[2].text]
+    assert one.text in judge.asked[1].passages
+
+
 def article(*sentences: Sentence) -> Article:
     sources = tuple(Source(one.source_id, one.url, one.title, (one,)) for one in (DAM, LAKE))
     return Article("Orrin Dam", sections=(Section("History", (Paragraph(sentences),)),), sources=sources)
