@@ -27,12 +27,16 @@ _SPLIT = re.compile(rf"(?<!{_LETTER})({_LETTER}{{2,}})[-\u00ad] ({_LETTER}{{2,}}
 _CLOCK = re.compile(r"(?<![\d.,:])(1[0-2]|[1-9])([0-5]\d)(?=\s?[ap]\.?m\b)", re.I)  # 535 PM
 _DURATION = re.compile(r"\d:\d\d(?=\d{1,2}[A-Z])")  # 2:384Girl's Girl, of a list of tracks
 _SCORE = re.compile(r"(?<![\d/.,])(\d+(?:\.\d+)?)(?: ?/ ?| out of )(5|10|20|100)(?![\d/])")
+_SPLIT_YEAR = re.compile(r"(?<=\d/\d{3}) (?=\d(?!\d))")  # 9/1/202 5
+_MILLIONS = re.compile(
+    r"\((?:in\s)?\W{0,3}\s?(?:millions?|mio\.?|mln)\)|\b(?:in|\$) millions\b", re.I
+)  # at the head of a table
 _ORDINAL = re.compile(r"(?<=\d) (?=(?:st|nd|rd|th|er)\b)")
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
 _MAX_YEAR = 2199  # integers above are not years
 _MIN_YEAR = 1000  # integers below, without an era, are not taken for years
 _CONVERTED = re.compile(r"\([\d.,]+ [^\W\d]+\)")
-_STEM = 4  # length of the prefix by which forms of one noun are matched
+_STEM, _EXACT = 4, 4  # letters by which forms of one noun are matched; fewest digits of a number in a table of millions
 _HYPHENS = ("-", "‑", "‐")
 _YEAR = re.compile(r"(?:1\d{3}|20\d{2})(?!\d)")
 _BARE_YEAR = re.compile(r"(?:19|20)\d\d")
@@ -48,6 +52,7 @@ def repaired(text: str, language: str) -> str:
     known.
     """
     apart = _AFTER_A_WORD.sub(r" \g<0>", _DURATION.sub(r"\g<0> ", text))
+    apart = _SPLIT_YEAR.sub("", apart)
     apart = _SCORE.sub(r"\1/\2 \1 \2", apart)
     apart = _ORDINAL.sub("", _BEFORE_A_WORD.sub(r"\g<0> ", apart))
     apart = _CLOCK.sub(r"\1 \2", apart) if language == "en" else apart  # 1145 am Hafen
@@ -247,10 +252,11 @@ def _stated(text: str, language: str, published: str) -> _Stated:
     counts = [q for q in readings if q.kind in {"number", "ordinal"}]
     dated = frozenset(q for q in readings if q.kind == "date")
     likely = dated | {m.readings[0] for m in resolved}
+    tabled = {q.low for q in counts if len(str(q.low.numerator)) >= _EXACT} if _MILLIONS.search(text) else set()
     years = {int(year) for q in likely for year in (q.low, q.high) if year}
     whole = {int(q.low) for q in counts if q.low.denominator == 1 and 0 < q.low <= _MAX_YEAR}
     return _Stated(
-        numbers=tuple({q.low for q in counts} | {Fraction(year) for year in years}),
+        numbers=tuple({q.low for q in counts} | {Fraction(year) for year in years} | {low * 10**6 for low in tabled}),
         percentages=tuple({q.low for q in readings if q.kind == "percent" or (degraded and q.kind == "number")}),
         dates=dated.union(*(m.readings for m in resolved)),
         years=frozenset(years | whole),

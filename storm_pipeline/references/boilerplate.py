@@ -15,6 +15,7 @@ from storm_pipeline.languages import length_in_words
 from storm_pipeline.references.menus import is_menu, menu_items, without_contents
 from storm_pipeline.text.words import caseless
 
+_TABLE = table_beside(__file__)
 _SENTENCE = re.compile(r"((?<=[.!?…。！？؟])\s+|\s+[|•·*]\s+|(?<=[。！？])(?=[^\s”’」』）】》]))")
 """Separator between sentences, as a group; empty in Chinese and Japanese."""
 _STOP = re.compile(r"( (?<=[.!?…؟] )| [|•·*] )")
@@ -32,22 +33,15 @@ _PICTURE = re.compile(
     r"\[Image \d+:[^\[\]]{0,500}\]\(\s*\)"
 )
 """A picture with its alternative text, which describes the picture rather than the subject of the page."""
-_CUT_LINK = re.compile(
-    r"^[^\[\]]{0,100}\]\((?:https?:[^()\s]{0,2000})?\s*(?:\"[^\"\n]{0,300}\")?\s*\)|\[([^\[\]]{1,300})\]\([^()\s]{0,2000}$"
-)
+_CUT_LINK = re.compile("".join(_TABLE["cut_link"]))
 """A link that begins or ends outside the text."""
 _RULE = re.compile(r"\s*(?:[=\-_*~]{5,})\s*")  # the line below a heading, or between two parts of a page
-_EMPTY = re.compile(
-    r"</?(?:abbr?|b|big|br|center|div|em|font|h[1-6]|hr|i|img|li|ol|p|small|span|strong|su[bp]|table|tbody|td|th|thead|tr|u|ul|a)"
-    r"(?:\s[^<>]{0,500})?/?>|(?<!\S)\*\*\s\*\*(?!\w)|(?<=\w)\[\s?\]|\[?[^\S\n]*\]\([^\S\n]*\)",
-    re.I,
-)
+_EMPTY = re.compile("".join(_TABLE["empty"]), re.I)
 """Tags of HTML, bold type and links without text."""
 _ITALIC = re.compile(r"(?<![\w\\])_{1,2}(?=[^\s_])([^_\n]{1,200})(?<=[^\s_])_{1,2}(?!\w)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]]+")
 _BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*\n]{1,300})(?<=\S)\*\*")
 _LONGEST, _LONGEST_CALL = 40, 10  # maximum words of a sentence that may be removed, and of a call to action or credit
-_TABLE = table_beside(__file__)
 _NOTICE = re.compile("|".join(_TABLE["notices"]), re.I)
 _CALL = re.compile(rf"\W*(?:{'|'.join(_TABLE['calls'])})|.*[.!?:–—-] ?read more\W*$", re.I)
 _ANNOUNCING = re.compile(rf"\W*(?:{'|'.join(_TABLE['announcing'])})\W*", re.I)

@@ -6,6 +6,7 @@ The pages of other retrieved snippets have to bear on the topic. Sections may sh
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from storm_pipeline.concurrency import Tasks
 from storm_pipeline.languages import count_words, detect, has_spaces, stem_set
 from storm_pipeline.references.changing import citing
 from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
-from storm_pipeline.references.introductions import introducing, persons_in
+from storm_pipeline.references.introductions import SHORT_FORM, introducing, persons_in
 from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.references.relevance import Floor, bare_name
@@ -136,7 +137,8 @@ def _shares(
         texts = [*(finding.text for finding in own), *(passage.text for passage in shown)]
         introduced = tuple(n for n in named if n not in outline.topic and any(n in text for text in texts))
         shares.append(PassageEvidence(heading, shown, (*own, *related), len(own), introduced=introduced))
-        named |= dict.fromkeys(name for finding in own for name in persons_in(finding.text, pages))
+        told = [(*persons_in(finding.text, pages), *SHORT_FORM.findall(finding.text)) for finding in own]
+        named |= dict.fromkeys(chain.from_iterable(told))
     return shares
 
 

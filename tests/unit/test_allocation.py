@@ -120,12 +120,12 @@ def test_a_finding_stands_where_the_model_places_it_and_its_passages_come_along(
 
 
 def test_whom_an_earlier_section_introduces_is_known_by_findings_and_by_passages() -> None:
-    dug = said(page("Wells", 1), text="The wells of the Silk Road were dug for the judge Anna Moskwa.")
-    camels = replace(page("Camels", 1), text=page("Camels", 1).text.replace(".", ", said Anna Moskwa.", 1))
+    dug = said(page("Wells", 1), text="The wells of the Silk Road were dug for Anna Moskwa of the Board of Wells (BOW).")
+    camels = replace(page("Camels", 1), text=page("Camels", 1).text.replace(".", ", said Anna Moskwa of BOW.", 1))
     fed = said(camels, text="Camels of the Silk Road ate barley at the inns.")
     places = [Place(section=1, findings=[1]), Place(section=3, findings=[2])]
     evidence, _ = allocated(OUTLINE, [interview(dug, fed)], pages=(*PAGES[:4], camels), places=places)
-    assert [evidence.sections[i].introduced for i in (0, 2)] == [(), ("Anna Moskwa",)]
+    assert [evidence.sections[i].introduced for i in (0, 2)] == [(), ("Anna Moskwa", "BOW")]
 
 
 def test_a_finding_under_an_empty_heading_is_placed_there_and_not_left_out() -> None:
