@@ -12,10 +12,11 @@ class WriteSection(dspy.Signature):
       made of the passages; check them against the passages. Leave out what belongs under another heading of the
       outline, and what only fills a day's report: the words of passers-by, scenes, a page's praise of itself.
     - Only what the passages say, in every part of a sentence: also who said it, when, why, and that it was the first,
-      the only, later or still so; where no passage says that, leave it out. Combine passages that speak of one thing
-      into one statement; where they differ, give both with their sources, unless one is plainly mistaken beside better
-      ones: leave that out. Name a person in full, with their office, where the passages do. Of a passage "in part"
-      other sections tell the rest.
+      the only, later or still so; where no passage says that, leave it out. Before you reply, hold every sentence
+      against its passages, and take back what goes further: a plan told as done, "may" as "will". Combine passages that
+      speak of one thing into one statement; where they differ, give both with their sources, unless one is plainly
+      mistaken beside better ones: leave that out. Name a person in full, with their office, where the passages do. Of a
+      passage "in part" other sections tell the rest.
     - State as fact what the sources agree on or nobody disputes; the number behind the sentence says who reported it.
       Name whoever holds an opinion, makes an estimate or is contradicted, never a newspaper for plain facts. Say what
       sources found out on the topic, nothing about the sources themselves (how a study is titled, what it examines).

@@ -47,7 +47,7 @@ def judge_of(ctx: RunContext, program: Program, inputs: Mapping[str, object], sh
         seen = {name: "" if name in _UNSEEN else value for name, value in inputs.items()}
         return ctx.ask("writer", appended, **seen, remarks="", check=check)
 
-    return ExplainingJudge(judge.behind(program, ask, [passage.text for passage in shown]))
+    return ExplainingJudge(judge.behind(program, ask, [with_source(passage) for passage in shown]))
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,8 @@ class Doubts:
                 self.ctx.differing.append(tuple(side_of(says, [(one, one.text) for one in own]) for says, own in sides))
 
     def _question(self, claim: Claim, cited: Sequence[int]) -> Question:
-        return Question(claim.text, tuple(self.grounding.shown[i].text for i in cited))
+        told = with_source if isinstance(self.ctx.judge, LanguageModelJudge) else lambda passage: passage.text
+        return Question(claim.text, tuple(told(self.grounding.shown[i]) for i in cited))
 
     def _cited(self, judged: Judged) -> tuple[int, ...]:
         """The passages that the checked sentence cites."""
@@ -130,7 +131,13 @@ class Doubts:
     def _problem(self, verdict: Verdict, cited: Sequence[int]) -> str:
         problem = verdict.reason or _PROBLEM[verdict.label].format(numbers_shown(cited))
         quoted = [_excerpt(self.grounding.shown[cited[s.passage]].text[s.start : s.end]) for s in verdict.spans[:1]]
-        return f"{problem.rstrip('.')}" + "".join(f"; the passage has “{words}”" for words in quoted)
+        return f"{problem.rstrip('.')}" + "".join(f"; the passage has “{words}”" for words in quoted if words)
+
+
+def with_source(passage: Passage) -> str:
+    """A passage's text and, behind it, where it is from: a sentence may say whose review, and of which day."""
+    known = ", ".join(filter(None, (passage.title, passage.site, passage.published)))
+    return f"{passage.text} ({known})" if known else passage.text
 
 
 def _excerpt(text: str) -> str:

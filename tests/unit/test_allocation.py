@@ -120,7 +120,7 @@ def test_a_finding_stands_where_the_model_places_it_and_its_passages_come_along(
 
 
 def test_whom_an_earlier_section_introduces_is_known_by_findings_and_by_passages() -> None:
-    dug = said(page("Wells", 1), text="The wells of the Silk Road were dug for Anna Moskwa of the Board of Wells (BOW).")
+    dug = said(page("Wells", 1), text="Wells of the Silk Road were dug for Anna Moskwa of the Board of Wells (BOW).")
     camels = replace(page("Camels", 1), text=page("Camels", 1).text.replace(".", ", said Anna Moskwa of BOW.", 1))
     fed = said(camels, text="Camels of the Silk Road ate barley at the inns.")
     places = [Place(section=1, findings=[1]), Place(section=3, findings=[2])]

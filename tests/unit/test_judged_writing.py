@@ -25,7 +25,7 @@ from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence
 from storm_pipeline.writers.draft_checks import checked_blocks
 from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.editing import edit_article
-from storm_pipeline.writers.judging import judge_of
+from storm_pipeline.writers.judging import judge_of, with_source
 
 DAM = Snippet("https://a.org/dam", "Orrin Dam", "The Orrin Dam was built between 1931 and 1936 by two thousand men.")
 LAKE = Snippet("https://b.org/lake", "Orrin Lake", "Behind the Orrin Dam, built between 1931 and 1936, char live.")
@@ -134,7 +134,7 @@ def test_a_language_model_is_asked_behind_the_sections_prompt() -> None:
         inputs = {"passages": shown, "section": "History", "findings": "Much."}
         judge = judge_of(ctx, ctx.programs.section, inputs, PASSAGES)
         assert judge is not None
-        (verdict,) = judge.judge([Question(TURNED, (PASSAGES[0].text,))])
+        (verdict,) = judge.judge([Question(TURNED, (with_source(PASSAGES[0]),))])
     assert (verdict.label, verdict.reason) == ("contradicted", "men built it")
     (told,) = asked
     assert {name: told[name] for name in ("passages", "section", "findings", "remarks")} == {
@@ -143,6 +143,21 @@ def test_a_language_model_is_asked_behind_the_sections_prompt() -> None:
     assert told["check"].endswith(f"1. {TURNED} [1]")
     with run() as (ctx, _):
         assert judge_of(ctx, ctx.programs.section, {}, PASSAGES) is None
+
+
+def test_a_language_model_is_told_where_a_passage_is_from() -> None:
+    asked: list[str] = []
+
+    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        asked.append(inputs["passages"])
+        return {"verdicts": "1: supported"}
+
+    with run([DAM, LAKE], replies={"CheckSentences": check}) as (plain, _):
+        judge = LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check)
+        ctx = replace(plain, judge=judge)
+        grounding = Grounding(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
+        checked_blocks(ctx, "a section", read_draft(f"{SAID} [1]", 2), grounding, lambda *_: "", judge=judge)
+    assert asked == [f"[1] {DAM.text} (Orrin Dam, a.org)"]
 
 
 def test_what_a_sections_prompt_shows_in_part_is_judged_by_as_a_whole() -> None:
@@ -158,7 +173,7 @@ def test_what_a_sections_prompt_shows_in_part_is_judged_by_as_a_whole() -> None:
         for shown in (numbered_passages(PASSAGES, excerpts={PASSAGES[0].snippets[0].id: "The dam …"}), whole):
             judge = judge_of(ctx, ctx.programs.section, {"passages": shown}, PASSAGES)
             assert judge is not None
-            judge.judge([Question(SAID, (PASSAGES[0].text,))])
+            judge.judge([Question(SAID, (with_source(PASSAGES[0]),))])
     assert [PASSAGES[0].text in one for one in asked] == [True, False]
 
 
@@ -173,8 +188,8 @@ def test_a_revision_is_judged_beside_what_it_cites_since_its_prompt_shows_what_i
         ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
         judge = judge_of(ctx, ctx.programs.revise, {"passages": numbered_passages(PASSAGES, {1})}, PASSAGES)
         assert judge is not None
-        judge.judge([Question(SAID, (PASSAGES[0].text,))])
-    assert asked[0]["passages"] == f"[1] {PASSAGES[0].text}"
+        judge.judge([Question(SAID, (with_source(PASSAGES[0]),))])
+    assert asked[0]["passages"] == f"[1] {with_source(PASSAGES[0])}"
 
 
 def test_where_a_text_cites_less_than_half_of_what_it_was_shown_the_model_sees_what_is_cited_alone() -> None:
@@ -190,8 +205,8 @@ def test_where_a_text_cites_less_than_half_of_what_it_was_shown_the_model_sees_w
         ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
         judge = judge_of(ctx, ctx.programs.section, {"passages": numbered_passages(shown)}, shown)
         assert judge is not None
-        judge.judge([Question(SAID, (PASSAGES[0].text,))])
-    assert asked[0]["passages"] == f"[1] {PASSAGES[0].text}"
+        judge.judge([Question(SAID, (with_source(PASSAGES[0]),))])
+    assert asked[0]["passages"] == f"[1] {with_source(PASSAGES[0])}"
 
 
 def test_a_model_of_its_own_judges_beside_the_passages() -> None:
@@ -205,9 +220,9 @@ def test_a_model_of_its_own_judges_beside_the_passages() -> None:
         ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "other", plain.programs.check))
         judge = judge_of(ctx, ctx.programs.section, {"passages": "[1] …"}, PASSAGES)
         assert judge is not None
-        (verdict,) = judge.judge([Question(TURNED, (PASSAGES[0].text,))])
+        (verdict,) = judge.judge([Question(TURNED, (with_source(PASSAGES[0]),))])
     assert (verdict.label, verdict.reason) == ("not", "nobody")
-    assert asked[0]["passages"] == f"[1] {PASSAGES[0].text}"
+    assert asked[0]["passages"] == f"[1] {with_source(PASSAGES[0])}"
 
 
 def cited(text: str, *snippets: Snippet) -> Sentence:

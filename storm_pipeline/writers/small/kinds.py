@@ -11,26 +11,18 @@ _FEW = 16  # words from which readers call a definition worth telling as often a
 _SUBJECT = 300  # characters of a page in which its verb is looked for
 _TABLE = table_beside(__file__)
 _IS = re.compile(r"\b(?:is|are|was|were) (?:an?|the|one of the)\b")
-_OFFICE = re.compile(
-    r"[^.;]{1,80}? was (?:[A-Z][\w-]+ )?(?:President|King|Queen|Emp(?:eror|ress)|Pope|Sultan|Duke|Prince)\b"
-)
+_OFFICE = re.compile("".join(_TABLE["office"]))
 """What somebody was, without an article: somebody was President of France."""
 _ARE = re.compile(r"[A-Z][\w’'-]*(?: [\w’'-]+){0,3} are(?= [a-z])")  # larks are passerine birds
 _END = re.compile(_TABLE["end"])
 """What ends the words that say what a page's subject is."""
 _STATE = re.compile(r"(?:[\w.-]+ )*state (?:in|located|bordering) ")  # of a federation
 _LIVES = re.compile(r"[.!?] (?:He|She|His|Her)\b")
-_TRADE = re.compile(
-    r"(?:[a-z-]+ )?[A-Z][\w-]+ (?:[\w-]+ )*?(?:[a-z]+(?:er|or|ist|ian|man)|poet|monk|king|queen|general|polymath)\b"
-)
+_TRADE = re.compile("".join(_TABLE["trade"]))
 """What somebody was: an Italian scholar and poet."""
-_NO_TRADE = re.compile(
-    r"\b(?:power|order|river|number|border|cluster|computer|character|tower|chamber|sector|factor|motor)$"
-)
+_NO_TRADE = re.compile("".join(_TABLE["no_trade"]))
 _FIGURE = re.compile(r"\b(?:deity|gods?|goddess|myth\w*|legend\w*|fictional|character)\b", re.I)
-_DEFINES = re.compile(
-    r" (?:is|are|was|were|refers? to|means|comprises?|encompass(?:es)?)(?: \w+ly)?(?: defined as)? (?:an?|any|the)\b"
-)
+_DEFINES = re.compile("".join(_TABLE["defines"]))
 _TELLS = re.compile(_TABLE["tells"])
 """A superlative, a number or year, a cause, a beginning: what a reader could not have thought."""
 _KINDS = {kind: re.compile(rf"\b(?:{pattern})$", re.I) for kind, pattern in _TABLE["kinds"].items()}

@@ -19,9 +19,7 @@ _ITEM = re.compile(r"(?:(?:and|or|in|to|from|of|the|between) )*[A-Z][\w'’-]*(?
 _FIRST_ITEM = re.compile("".join(_PATTERNS["first_item"]))
 """The first item of a list, at the end of its part of the sentence: spoken in Eastern Europe, …"""
 _AFTER_ITEM = 3  # words that may follow the name in its item: West Asia to the west
-_BEFORE_SUBJECT = re.compile(
-    r"(?:(?:In|During|Throughout|Before|After|Since|By|Under|Within|Across) )?(?:(?:[Tt]he|An?) )?"
-)
+_BEFORE_SUBJECT = re.compile("".join(_PATTERNS["before_subject"]))
 _IS_SAID = re.compile(r"\b(?:be|been|is|are|was|were)(?: \w+ly| also| often)? $")
 """What makes the name of a thing a verb: it is thought to be so."""
 _NO_NOUN = re.compile(r"\w+(?:ed|ly)|often|always|never|sometimes|alone|today")
@@ -32,13 +30,9 @@ _SEVERAL = 2  # other items of a list in which a name tells little
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
 _FIELDS = re.compile(r"In (?:[a-z ]+, )+(?:(?:and|or) )?")  # in medicine, health, or fitness, weight loss is
 _MARKS = tuple("\"“”'‘’")
-_DENIED = re.compile(
-    r"\b(?:no(?! other)|not(?! only)|never|nor|neither|without|lacks?|lacking)\b(?:[ ,]+(?!but\b)[\w'’-]+){0,6} $", re.I
-)
+_DENIED = re.compile("".join(_PATTERNS["denied"]), re.I)
 """What denies the noun after it: mosses do not have seeds, pteridophytes have neither flowers nor seeds."""
-_OF_A_WORD = re.compile(
-    r"\b(?:word|name|term)\b[^.;]*\bfrom (?:the )?\0|\b(?:is|are|was|from) \0 for\b|\0 (?:word|phrase|term)s?\b"
-)
+_OF_A_WORD = re.compile("".join(_PATTERNS["of_a_word"]))
 """Around a language's name (NUL): a word comes from the Latin metallum, is Latin for a cross, or is a Latin term."""
 
 
