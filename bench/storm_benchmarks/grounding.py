@@ -221,7 +221,8 @@ def handed_back(
             "words": 400,
         }
         inputs |= {"language": "English", "passages": numbered_passages(own.shown, concerned)}
-        return str(writer.ask("writer", Programs().section, **inputs, remarks=HOW_TO_ANSWER + said).text)
+        inputs["remarks"] = HOW_TO_ANSWER + said
+        return str(writer.ask("writer", Programs().section, **inputs).text)
 
     grounding = Grounding(own.shown, known=own.known, embed=embedder.embed)
     asked = judge_of(ctx, Programs().section, {}, own.shown)
