@@ -16,7 +16,7 @@ from storm_pipeline.types import Snippet
 _STOP = re.compile(r"(?<=[.!?…。！？])(?<!\b[\dA-Z]\.)(?<!\b\d\d\.)\s+")  # no number of an item, no initial of a name
 _SHORTEST, _SHORTEST_ON_SITE = 6, 2  # minimum words of a sentence that is shown once, and once for each site
 _REST = 8  # minimum words that are shown of a text whose other sentences were shown before
-_PIECE = re.compile(r"(\n|(?<=[.!?…])\s+|\s+[|•·*]\s+)")
+_PIECE = re.compile(r"(\n|(?<=[.!?…])(?<!\b[A-Z]\.)\s+|\s+[|•·*]\s+)")
 """Separator of lines and sentences, as a group."""
 _PAGES = 3  # pages of one host from which a line is the site's
 _SENTENCE = 6  # fewest words of a sentence that may be news

@@ -208,11 +208,10 @@ def test_what_several_pages_tell_is_shown_once_and_can_be_cited_of_each() -> Non
 
 
 def test_a_surname_behind_an_initial_is_not_left_out() -> None:
-    spoke = "The lake is full, said the president, Dorval R. Carter Jr."
-    shown = passages(
-        [snippet(f"{spoke} Rain fell in May."), snippet(f"No fish left. {spoke.replace('full', 'dry')}", f"{PAGE}/2")]
-    )
-    assert all("Dorval R. Carter Jr." in line for line in numbered_passages(shown).splitlines())
+    spoke = "The lake is full, said the president, Dorval R. Carter, Jr."
+    told = ("It is full now.", "No fish left it.", "Rain fell in May and June.")
+    shown = passages([snippet(f"{own} {spoke.replace('full', own)}", f"{PAGE}/{own[:2]}") for own in told])
+    assert sum("Dorval R. Carter, Jr." in line for line in numbered_passages(shown).splitlines()) == len(told)
 
 
 def test_items_of_a_numbered_list_are_not_left_out_one_by_one() -> None:
