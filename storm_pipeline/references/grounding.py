@@ -232,7 +232,7 @@ class Grounding:
         return stem_set(text, self._language)
 
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
-        """For each passage the snippets that have a sentence's words, and one of a copy if it has as many.
+        """For each passage the snippets that have a sentence's words, a menu only as the best; and a copy with as many.
 
         Others with its names and figures, or beside these with two words more, too; of a page in another language none.
         """
@@ -244,6 +244,7 @@ class Grounding:
             needed = _beginnings(text) if foreign else self._stemmed(text)
             parts = [words(snippet.text) for snippet in own]
             best = max(range(len(own)), key=lambda at: recall(needed, parts[at]))
+            parts = [part if at == best or is_prose(own[at].text) else frozenset() for at, part in enumerate(parts)]
             cited = [best] if foreign else list(dict.fromkeys((best, *covering(needed, parts, _RUNS_ON))))
             left = frozenset() if foreign else needed.difference(*(parts[at] for at in cited))
             beside = (at for at in range(len(own)) if {at - 1, at + 1} & {*cited} and len(left & parts[at]) >= _RUNS_ON)

@@ -146,6 +146,24 @@ def test_the_window_with_a_quantity_or_a_name_in_capitals_is_cited_too(text: str
     assert len(verdict.sentence.citations) == cited
 
 
+def test_a_menu_is_not_cited_beside_what_tells_a_sentence() -> None:
+    page = ("https://v.org/looks", "The looks")
+    windows = (
+        Snippet(
+            *page, "Coverage Collection Details. Spring Review. Open Menu. Latest Looks. Image Archive. Mill Designers."
+        ),
+        Snippet(
+            *page,
+            "A dusty chandelier gave the background to infanta dresses, and to the tailoring that he is known for.",
+        ),
+        Snippet(*page, "Detail Look. View All. Review Archive Spring. Resort Ready To Wear. Discover More. Latest."),
+    )
+    shown = [Passage(" ".join(one.text for one in windows), windows)]
+    text = "The spring review of the collection described infanta dresses and tailoring below a dusty chandelier."
+    (verdict,) = Grounding(shown, known="The mill", embed=EMBED).judge([Claim(text, (0,))])
+    assert [one.snippet_id for one in verdict.sentence.citations] == [windows[1].id]
+
+
 def test_of_two_citations_only_the_one_that_fits_is_kept() -> None:
     text = "Two thousand men built the dam of concrete while workers went on strike."
     assert urls(judged(text, 1, 3)) == [DAM.url]
