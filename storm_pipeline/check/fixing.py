@@ -16,6 +16,7 @@ from storm_pipeline.references.passages import Passage, numbered_passages, passa
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Sentence
+from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER
 from storm_pipeline.writers.drafts import read_replies
 
 _AT_ONCE = 12  # sentences in one prompt, with their passages
@@ -66,7 +67,7 @@ def _answered(
         words=sum(count_words(own.sentence.text) for own in batch),
         passages=numbered_passages(shown),
         interviews="",
-        remarks=remarks,
+        remarks=HOW_TO_ANSWER + remarks,
     )
     asked = [Claim(tidy(own.sentence.text), ()) for own in batch]
     answers = read_replies(reply.text, len(shown), settings.article_language, asked=asked)

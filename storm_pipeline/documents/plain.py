@@ -19,7 +19,7 @@ _TABLE = table_beside(__file__)
 _DATED = [re.compile(f"^{_TABLE[kind]}{_TABLE['rest']}$", re.M | re.I | re.X) for kind in ("published", "changed")]
 _TOP, _FEW = 4000, 6  # characters of a page that are searched for them, and most words in lower case of such a line
 _HEADER, _BELOW = 20_000, 3  # characters in which a page's title is looked for, and lines below it that may be its date
-_WORDS_OF_A_TITLE, _LONGEST_DATE, _WEEKDAY, _FIRST_PAGES = 3, 40, 12, "1990"
+_WORDS_OF_A_TITLE, _LONGEST_DATE, _ZONE, _FIRST_PAGES, _TWO_WAYS = 3, 40, 2, "1990", re.compile(r"\d/\d")
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
@@ -101,14 +101,15 @@ def stated_date(text: str, title: str = "") -> str | None:
 
 
 def _date_alone(line: str, language: str) -> str:
-    """The day of a line that is a date since there are pages, and hardly a word more; empty if it is none."""
+    """The day of a line that is a date since there are pages, perhaps with weekday and time; empty if it is none."""
     from storm_pipeline.quantities import full_dates, without_quantities
+    from storm_pipeline.quantities.relative import weekdays
 
-    if len(line) > _LONGEST_DATE or not any(map(str.isdigit, line)):
+    if len(line) > _LONGEST_DATE or not any(map(str.isdigit, line)) or _TWO_WAYS.search(line):
         return ""
-    days = full_dates(line, language)
-    more = without_quantities(line, language).strip(" ,.-–|")
-    return days[0] if len(days) == 1 and len(more) <= _WEEKDAY and days[0] >= _FIRST_PAGES else ""
+    days, more = full_dates(line, language), folded_words(without_quantities(line, language))
+    is_alone = all(len(word) <= _ZONE or any(day.startswith(word) for day in weekdays(language)) for word in more)
+    return days[0] if len(days) == 1 and is_alone and days[0] >= _FIRST_PAGES else ""
 
 
 def page_number(value: object) -> int | None:

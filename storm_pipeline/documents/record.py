@@ -6,20 +6,15 @@ from pathlib import PurePath
 from typing import Any
 
 from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.files import table_beside
 from storm_pipeline.text.person_names import Name, person_names
 from storm_pipeline.types import NO_WORK, Work
 
-_BY_PROGRAM = re.compile(
-    r"^(?:microsoft (?:word|powerpoint|excel|publisher)|powerpoint presentation|untitled|slide \d+|document\d*"
-    r"|full page photo)\b",
-    re.I,
-)
+_PATTERNS = table_beside(__file__)
+_BY_PROGRAM = re.compile("".join(_PATTERNS["by_program"]), re.I)
 _FILE_NAME = re.compile(r"\.(?:docx?|dotx?|odt|pptx?|xlsx?|rtf|indd|qxd|pdf|tex|dvi|ps|fm|p65)$", re.I)
 _CODE = re.compile(r"^(?:pii|doi|isbn|issn)\b|^[\W\d_]*$", re.I)
-_NOBODY = re.compile(
-    r"user|owner|admin\w*|author|unknown|anonymous|microsoft.*|windows.*|acrobat.*|python-docx|scanner|.*[\\@/].*|.*\b(?:scan(?:ner)?|copier|printer)\b.*|\w",
-    re.I,
-)
+_NOBODY = re.compile("".join(_PATTERNS["nobody"]), re.I)
 _STEM = (
     re.compile(r"(?P<author>[^\d_-][^_\d]*?)[\s_,.(-]+(?P<year>1[5-9]\d\d|20\d\d)[a-z]?\)?[\s_,.-]+(?P<title>\S.*)"),
     re.compile(r"(?P<year>1[5-9]\d\d|20\d\d)[a-z]?[\s_,.-]+(?P<author>[^\d_-][^_\d-]*?)\s*[_-]+\s*(?P<title>\S.*)"),

@@ -56,4 +56,4 @@ def _pattern(words: Iterable[str]) -> re.Pattern[str]:
     usable = (word.strip().replace("’", "'") for word in words if has_word(word))
     longest_first = sorted(usable, key=len, reverse=True)
     either = "|".join(re.escape(word).replace(r"\*", r"\w*") for word in longest_first) or "(?!)"
-    return re.compile(rf"(?<![\w-])(?:{either})(?![\w-])", re.I)
+    return re.compile(rf"(?<!\w)(?:(?<!-)|(?!(?:{either})-))(?:{either})(?!\w)", re.I)

@@ -26,17 +26,17 @@ _SPLIT = re.compile(rf"(?<!{_LETTER})({_LETTER}{{2,}})[-\u00ad] ({_LETTER}{{2,}}
 """A word that was divided at the end of a line; tried once a word, so that long words take linear time."""
 _CLOCK = re.compile(r"(?<![\d.,:])(1[0-2]|[1-9])([0-5]\d)(?=\s?[ap]\.?m\b)", re.I)  # 535 PM
 _DURATION = re.compile(r"\d:\d\d(?=\d{1,2}[A-Z])")  # 2:384Girl's Girl, of a list of tracks
-_SCORE = re.compile(r"(?<![\d/.,])(\d+(?:\.\d+)?)(?: ?/ ?| out of )(5|10|20|100)(?![\d/])")
-_SPLIT_YEAR = re.compile(r"(?<=\d/\d{3}) (?=\d(?!\d))")  # 9/1/202 5
+_SCORE = re.compile(r"(?<![\d/.,])(\d+(?:\.\d+)?)(?: ?/ ?| out of )(5|10|20|100)(?![\d/]|[.,]\d)")
+_SPLIT_YEAR = re.compile(r"(?<=\d/(?:19|20)\d) (?=\d(?!\d))")  # 9/1/202 5
 _MILLIONS = re.compile(
-    r"\((?:in\s)?\W{0,3}\s?(?:millions?|mio\.?|mln)\)|\b(?:in|\$) millions\b", re.I
+    r"\((?:in\s)?\W{0,3}\s?(?:millions?|mio\.?|mln)\)|\b(?:in|\$) millions\b(?! of)", re.I
 )  # at the head of a table
 _ORDINAL = re.compile(r"(?<=\d) (?=(?:st|nd|rd|th|er)\b)")
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?!\d)")
 _MAX_YEAR = 2199  # integers above are not years
 _MIN_YEAR = 1000  # integers below, without an era, are not taken for years
 _CONVERTED = re.compile(r"\([\d.,]+ [^\W\d]+\)")
-_STEM, _EXACT = 4, 4  # letters by which forms of one noun are matched; fewest digits of a number in a table of millions
+_STEM, _EXACT = 4, 1000  # letters by which forms of one noun are matched; least whole number of a table in millions
 _HYPHENS = ("-", "‑", "‐")
 _YEAR = re.compile(r"(?:1\d{3}|20\d{2})(?!\d)")
 _BARE_YEAR = re.compile(r"(?:19|20)\d\d")
@@ -252,11 +252,11 @@ def _stated(text: str, language: str, published: str) -> _Stated:
     counts = [q for q in readings if q.kind in {"number", "ordinal"}]
     dated = frozenset(q for q in readings if q.kind == "date")
     likely = dated | {m.readings[0] for m in resolved}
-    tabled = {q.low for q in counts if len(str(q.low.numerator)) >= _EXACT} if _MILLIONS.search(text) else set()
+    exact = [q.low for q in counts if q.low.denominator > 1 or q.low >= _EXACT] if _MILLIONS.search(text) else []
     years = {int(year) for q in likely for year in (q.low, q.high) if year}
     whole = {int(q.low) for q in counts if q.low.denominator == 1 and 0 < q.low <= _MAX_YEAR}
     return _Stated(
-        numbers=tuple({q.low for q in counts} | {Fraction(year) for year in years} | {low * 10**6 for low in tabled}),
+        numbers=tuple({q.low for q in counts} | {Fraction(year) for year in years} | {low * 10**6 for low in exact}),
         percentages=tuple({q.low for q in readings if q.kind == "percent" or (degraded and q.kind == "number")}),
         dates=dated.union(*(m.readings for m in resolved)),
         years=frozenset(years | whole),

@@ -39,7 +39,7 @@ def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Me
         readings: list[Quantity] = []
         if word in _DAY:
             readings = _days(published, _DAY[word])
-        elif published.day and (weekday := _weekdays(language).get(word)) is not None:
+        elif published.day and (weekday := weekdays(language).get(word)) is not None:
             since = (date(int(published.low), published.month, published.day).weekday() - weekday) % 7
             readings = [q for step in (-since, 7 - since, -7) for q in _days(published, step)]
         elif word in _UNIT and (after in _AGO or second in _SINCE):
@@ -52,7 +52,7 @@ def relative_dates(text: str, language: str, published: Quantity) -> Iterator[Me
 
 
 @functools.cache
-def _weekdays(language: str) -> dict[str, int]:
+def weekdays(language: str) -> dict[str, int]:
     """The days of the week in full, in lower case, and their numbers from 0 for Monday."""
     from babel.core import Locale, UnknownLocaleError
 

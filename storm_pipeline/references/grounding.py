@@ -254,19 +254,27 @@ class Grounding:
             share, copy = max(same, key=lambda one: one[0], default=(0.0, None))
             chosen += [copy] if copy and share >= recall(needed, parts[best]) else []
         told = "\n".join(f"{self._known} {one.title} {one.published or ''} {one.text}" for one in chosen)
-        lacking = _lacking(text, told, windows).union(missing(text, [told], language=self._language) if windows else ())
-        held = [frozenset(one for one in lacking if self._has(window.text, one, text)) for window in windows]
-        chosen += [windows[at] for at in covering(lacking, held)]
+        names = _lacking(text, told, windows)
+        figures = frozenset(missing(text, [told], language=self._language) if windows else ())
+        held = [self._stated(one.text, text, figures, told).union(_named(one.text, names)) for one in windows]
+        chosen += [windows[at] for at in covering(names | figures, held)]
         return tuple(dict.fromkeys(Citation(snippet.source_id, snippet.id) for snippet in chosen))
 
-    def _has(self, text: str, mark: str, sentence: str) -> bool:
-        """Whether a text has a name, quotation or long figure, or a quantity beside two words of the sentence."""
-        if not quantities(mark, self._language) or (_FIGURE.fullmatch(mark) and not _YEAR.fullmatch(mark)):
-            return mark in text or mark.upper() in text
-        needed = self._stemmed(sentence) - self._stemmed(self._known) - self._stemmed(mark)
+    def _stated(self, window: str, text: str, figures: frozenset[str], told: str) -> frozenset[str]:
+        """Those quantities of a sentence that a window states beside two of its other words."""
+        if not figures:
+            return figures
+        needed = self._stemmed(text) - self._stemmed(f"{self._known} {' '.join(figures)}")
         least = min(_RUNS_ON, (len(needed) + 1) // 2)
-        parts = (one for one in split_sentences(text, self._language) if len(needed & self._stemmed(one)) >= least)
-        return any(mark not in missing(sentence, [part], language=self._language) for part in parts)
+        parts = [one for one in split_sentences(window, self._language) if len(needed & self._stemmed(one)) >= least]
+        left = (missing(text, [told, one], language=self._language) for one in parts)
+        return frozenset(one for own in left for one in figures.difference(own))
+
+
+def _named(text: str, marks: Iterable[str]) -> frozenset[str]:
+    """Those names, long figures and quotations that a text has; of a name each word, in capitals or not."""
+    parts = {one: one.split() if all(map(str.istitle, one.split())) else [one] for one in marks}
+    return frozenset(one for one, own in parts.items() if all(word in text or word.upper() in text for word in own))
 
 
 def _lacking(text: str, told: str, windows: Sequence[Snippet]) -> frozenset[str]:

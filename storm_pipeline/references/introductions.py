@@ -21,7 +21,7 @@ GENITIVE = re.compile(r"['’]s?$")
 _BEHIND = re.compile(rf"\b(?:{'|'.join(_TABLE['behind'].split())})\s$|[\"“‘„«]$", re.I)
 _THINGS, _OFFICES = INSTITUTIONAL | frozenset(_TABLE["things"].split()), frozenset(_TABLE["offices"].split())
 """Words of names of two words and more that are no persons' names, and offices before persons' names."""
-_OF_A_THING = re.compile(rf"\s(?:{'|'.join(sorted(_THINGS - {'and', 'of', 'the'}))}|stations?)\b", re.I)
+_OF_A_THING = re.compile(rf"\s(?:{'|'.join(sorted(_THINGS)).title()}|[Ss]tations?)\b")
 SHORT_FORM = re.compile(r"[^\W\d_] \(([A-Z]{2,6})\)")
 """Behind a name in full, by what it is named from then on: Chicago Transit Authority (CTA)."""
 _NEAR, _NEAR_NAME = 5, 12  # characters before a word in which to look for the end of a sentence, and for an article

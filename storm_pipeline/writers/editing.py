@@ -85,8 +85,8 @@ def watched_words(ctx: RunContext, sentence: str, allowed: str = "") -> str:
         return ""
     watched = words_to_watch(sentence, settings.article_language, settings.words_to_watch)
     told, low = stem_set(allowed, settings.article_language), allowed.casefold()
-    praised = {one for one in watched if one.kind == PRAISE and stem_set(one.words, settings.article_language) & told}
-    own = (one for one in watched if one not in praised and one.words.casefold() not in low)
+    stems = {one: stem_set(one.words, settings.article_language) for one in watched if one.kind == PRAISE}
+    own = (one for one in watched if one.words.casefold() not in low and not set() < stems.get(one, set()) <= told)
     return ", ".join(f"“{words}” ({kind})" for kind, words in own)
 
 

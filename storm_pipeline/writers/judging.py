@@ -115,9 +115,9 @@ class Doubts:
         for span in verdict.spans[:1]:
             against = self.grounding.shown[cited[span.passage]]
             others = [p for i in cited if (p := self.grounding.shown[i]).source_id != against.source_id]
-            if others:
-                sides = ((claim, others), (against.text[span.start : span.end], [against]))
-                self.ctx.differing.append(tuple(side_of(says, [(one, one.text) for one in own]) for says, own in sides))
+            if others and (says := against.text[span.start : span.end].strip()):
+                sides = ((claim, others), (says, [against]))
+                self.ctx.differing.append(tuple(side_of(told, [(one, one.text) for one in own]) for told, own in sides))
 
     def _question(self, claim: Claim, cited: Sequence[int]) -> Question:
         told = with_source if isinstance(self.ctx.judge, LanguageModelJudge) else lambda passage: passage.text

@@ -64,7 +64,8 @@ def test_edits_are_shown_and_made_only_where_the_judge_accepts_them(folder: Path
         assert code == 3
         assert ("+Lake Orrin lies in the hills.[^1] The dam was finished in 1926.[^1]" in output) == (year == "1926")
         assert (folder / "article.md").read_text() == WRITTEN
-        assert "1999 not found" in server.asked[0].prompt and PAGE in server.asked[0].prompt
+        prompt = server.asked[0].prompt
+        assert "1999 not found" in prompt and PAGE in prompt and "Reply only to the remarks" in prompt
         run(*options, "--apply")
     assert (folder / "article.md").read_text() == (WRITTEN.replace("1999", "1926") if year == "1926" else WRITTEN)
 

@@ -132,6 +132,8 @@ def test_the_window_with_the_name_the_figure_or_the_quotation_of_a_sentence_is_c
         ("It was Vallejo who said that the preschool was kept by Hollingsworth.", 2),
         ("It was Houngbedji who said that the preschool was kept by Hollingsworth.", 1),  # "HOUNGBEDJI:" stands there
         ("Hollingsworth's preschool was the church’s own.", 1),
+        ("Hollingsworth least wanted to close the preschool, which a man called “one in a million”.", 2),
+        ("Hollingsworth least wanted to close the church's preschool, said Dorval Carter.", 2),
     ],
 )
 def test_the_window_with_a_quantity_or_a_name_in_capitals_is_cited_too(text: str, cited: int) -> None:
@@ -140,10 +142,25 @@ def test_the_window_with_a_quantity_or_a_name_in_capitals_is_cited_too(text: str
         Snippet(*page, "HOUNGBEDJI: As she began, Hollingsworth wanted least of all to close the church's preschool."),
         Snippet(*page, "The Second-Ponce preschool first started in 1968, and now has one hundred and ten children."),
         Snippet(*page, "VALLEJO: A fair review of the city. Final score of the preschool by our reviewer: 8/10. Bye."),
+        Snippet(
+            *page, "A man called it “one in a million” then. It was Dorval R. Carter who came to see it in winter."
+        ),
     )
     shown = [Passage(" ".join(one.text for one in windows), windows)]
     (verdict,) = Grounding(shown, known="Second-Ponce", embed=EMBED).judge([Claim(text, (0,))])
     assert len(verdict.sentence.citations) == cited
+
+
+def test_a_count_of_other_things_is_not_the_count_of_a_sentence() -> None:
+    page = ("https://b.org/preschool", "The preschool")
+    windows = (
+        Snippet(*page, "In its first garden the preschool had two children and a fence of oak, and in the next none."),
+        Snippet(*page, "The preschool lost a garden to the church in a court case that went on for many a year there."),
+    )
+    shown = [Passage(" ".join(one.text for one in windows), windows)]
+    claim = Claim("The preschool had three children in its first garden.", (0,))
+    (verdict,) = Grounding(shown, known="Selby", embed=EMBED).judge([claim])
+    assert [one.snippet_id for one in verdict.sentence.citations] == [windows[0].id]
 
 
 def test_a_menu_is_not_cited_beside_what_tells_a_sentence() -> None:

@@ -64,7 +64,7 @@ def test_persons_alone_are_named() -> None:
     )
     assert persons_in("He was drafted by the St. Louis Blues.", "") == ()
     pages = "Trains stop at Bryn Mawr station. Between Lawrence and Bryn Mawr it is new. Ann Lee met the press. "
-    pages += "Ann Lee left for the Bryn Mawr stations."
+    pages += "Ann Lee left for the Bryn Mawr stations. Ann Lee reports that all is new. Ann Lee plans more."
     assert persons_in("All is new between Lawrence and Bryn Mawr, Ann Lee said.", pages) == ("Ann Lee",)
 
 

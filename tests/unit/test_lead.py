@@ -92,6 +92,9 @@ def test_praise_that_the_body_tells_in_another_form_is_no_praise_of_the_lead() -
     with run() as (ctx, _):
         assert watched_words(ctx, "The dam is acclaimed.", allowed="It met with acclaim.") == ""
         assert "legendary" in watched_words(ctx, "The dam is acclaimed and legendary.", allowed="It met with acclaim.")
+        assert "rich history" in watched_words(
+            ctx, "Selby has a rich history.", allowed="The history of Selby is long."
+        )
         assert "some say" in watched_words(ctx, "Some say so.".lower(), allowed="The king says so.")
 
 

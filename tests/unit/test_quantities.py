@@ -142,6 +142,8 @@ HELD = [
     ("A reviewer gave it 8 out of 10.", "en", "Final score (not an average): 8/10. Rating", "en"),
     ("It got 956.61 million dollars.", "en", "Source of funds ($million). Core capacity. $956.61 Other $125.00", "en"),
     ("It was done by September 2025.", "en", "The work as of 9/1/202 5 is done.", "en"),
+    ("It was 110 after 5 minutes.", "en", "The pressure was 90/110 5 minutes later.", "en"),
+    ("It got 125.5 million dollars.", "en", "Source of funds (in millions). Core capacity. 125.50 Other 12", "en"),
     ("It has 30 ships.", "en", "It earned .5/10, and has 30 ships.", "en"),
     ("A reviewer gave it 8.5/10.", "en", "The game earned a score of 8.5 out of 10.", "en"),
     ("The COVID-19 pandemic began.", "en", "The pandemic began.", "en"),
@@ -157,6 +159,8 @@ LACKING = [
     ("Of the 18th century and the 19th.", "en", "It was based on the 18th-century Rising.", "en", "19th"),
     ("A reviewer gave it 7 out of 10.", "en", "Final score: 8/10. Rating", "en", "7"),
     ("It got 956.61 million dollars.", "en", "It got $956.61 in all.", "en", "956.61 million"),
+    ("10 percent of them fell ill.", "en", "It affects 1 out of 10,000 adults.", "en", "10 percent"),
+    ("It cost 2.021 billion dollars.", "en", "It was seen in millions of homes in 2021.", "en", "2.021 billion"),
     (
         "It got 12 million dollars.",
         "en",

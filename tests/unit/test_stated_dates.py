@@ -47,6 +47,10 @@ def test_a_line_with_a_label_or_a_byline_dates_its_page(line: str, day: str) -> 
         ("The dam of Selby leaks\nMarch 3, 1924", None),  # what it tells of, since there were no pages
         ("The dam of Selby leaks\nThe dam was built on March 3, 2025", None),
         ("The dam of Selby leaks\na\nb\nc\nMarch 3, 2025", None),
+        ("The dam of Selby leaks\nBorn March 3, 1995", None),
+        ("The dam of Selby leaks\nDue: 3 May 2031", None),
+        ("The dam of Selby leaks\n04/03/2024", None),
+        ("The dam of Selby leaks\nMon, Mar 3, 2025 at 4:09 PM ET", "2025-03-03"),
         ("Another heading of this page\nMarch 3, 2025", None),
         ("The dam\nMarch 3, 2025", None),
     ],

@@ -20,6 +20,8 @@ from storm_pipeline.languages.tone import words_to_watch
         ("Spectrum Culture and Renowned for Sound reviewed it.", "en", []),
         ("Renowned for its sound, the city boasts a port.", "en", ["puffery", "puffery"]),
         ("It was paid for by pay-as-you-go funding.", "en", []),
+        ("The now-legendary dam leaks.", "en", ["puffery"]),
+        ("Que savons-nous de la ville ?", "fr", ["person"]),
         ("Your guide is here.", "en", ["person"]),
         ("In 2019 it was recently rebuilt.", "en", []),  # it says which time it means
         ("The Kirk went so far as to condemn it.", "en", []),
