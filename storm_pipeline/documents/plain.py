@@ -18,8 +18,8 @@ _ADDRESS = re.compile(r"^www\.[\w.-]+ [-–—|] (?=\S)|(?<=\S) [-–—|] www\.
 _TABLE = table_beside(__file__)
 _DATED = [re.compile(f"^{_TABLE[kind]}{_TABLE['rest']}$", re.M | re.I | re.X) for kind in ("published", "changed")]
 _TOP, _FEW = 4000, 6  # characters of a page that are searched for them, and most words in lower case of such a line
-_HEADER, _BELOW = 20_000, 3  # characters in which a page's title is looked for, and lines below it that may be its date
-_WORDS_OF_A_TITLE, _LONGEST_DATE, _ZONE, _FIRST_PAGES, _TWO_WAYS = 3, 40, 2, "1990", re.compile(r"\d/\d")
+_HEADER, _TITLE, _BELOW = 20_000, 3, 3  # characters with a page's title, words of it, lines below that may be its date
+_LONGEST, _ZONE, _OLDEST, _TWO_WAYS = 40, 2, "1990", re.compile(r"\d/\d")  # of such a line, of "ET"; a year; 3/8
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
@@ -94,9 +94,9 @@ def stated_date(text: str, title: str = "") -> str | None:
     words, below = folded_words(title), set[str]()
     for i, own in enumerate(map(folded_words, header)):
         least = min(len(own), len(words))  # sites add their names to titles
-        if least >= _WORDS_OF_A_TITLE and own[:least] == words[:least]:
-            below.update(_date_alone(line, detect(top) or "en") for line in header[i + 1 : i + 1 + _BELOW])
-    below.discard("")
+        if least >= _TITLE and own[:least] == words[:least]:
+            language = detect(top) or "en"
+            below |= {day for line in header[i + 1 : i + 1 + _BELOW] if (day := _date_alone(line, language))}
     return below.pop() if len(below) == 1 else None
 
 
@@ -105,11 +105,11 @@ def _date_alone(line: str, language: str) -> str:
     from storm_pipeline.quantities import full_dates, without_quantities
     from storm_pipeline.quantities.relative import weekdays
 
-    if len(line) > _LONGEST_DATE or not any(map(str.isdigit, line)) or _TWO_WAYS.search(line):
+    if len(line) > _LONGEST or not any(map(str.isdigit, line)) or _TWO_WAYS.search(line):
         return ""
     days, more = full_dates(line, language), folded_words(without_quantities(line, language))
     is_alone = all(len(word) <= _ZONE or any(day.startswith(word) for day in weekdays(language)) for word in more)
-    return days[0] if len(days) == 1 and is_alone and days[0] >= _FIRST_PAGES else ""
+    return days[0] if len(days) == 1 and is_alone and days[0] >= _OLDEST else ""
 
 
 def page_number(value: object) -> int | None:

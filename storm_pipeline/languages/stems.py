@@ -13,12 +13,12 @@ from storm_pipeline.languages.function_words import stop_words
 from storm_pipeline.languages.pieces import KANA
 from storm_pipeline.languages.tables import language_name
 from storm_pipeline.text.index_terms import stem
-from storm_pipeline.text.words import HAN_KANA, words
+from storm_pipeline.text.words import GENITIVE, HAN_KANA, words
 
 _RUN = re.compile(f"[{HAN_KANA}]+")
 _PARTICLES = re.compile("[\u3040-\u309f]{2}|[はをにがのとでへも的了着是在和与及等之于其而且也但并]")
 """Pairs of hiragana, and grammatical particles: they carry no topical content."""
-_ELISION, _GENITIVE = re.compile("['’]"), re.compile("['’]s?$")
+_ELISION = re.compile("['’]")
 _STEMMED = frozenset("ar da de es fi fr it nl no pl pt ro ru sv tr".split())
 """Languages whose words Snowball stems here, beside English."""
 
@@ -33,7 +33,7 @@ def stem_set(text: str, language: str = "en") -> frozenset[str]:
     stop, stem_of = stop_words(language), _stemmer(language)
     parts = words(text.casefold())
     if language == "en":
-        parts = [_GENITIVE.sub("", part).replace("’", "'") for part in parts]
+        parts = [GENITIVE.sub("", part).replace("’", "'") for part in parts]
     else:
         parts = [part for word in parts for part in _ELISION.split(word)]
     content = (part for part in parts if part not in stop and (len(part) > 1 or part.isdigit()))

@@ -121,18 +121,18 @@ def missing(
     stated = [_stated(*source) for source in zip(texts, languages, published, strict=False)]
     checked = [m for m in claimed if _is_checked(m, sentence, stated)]
     stated += [_dates_alone(_stated(text, detect(text), "")) for text in (dated_by if checked else ())]
-    checked = [replace(m, readings=(*m.readings, *_elided(m, claimed))) for m in checked]
+    beside = {"century" if one.high - one.low == 99 else one.kind for m in claimed for one in m.readings}
+    checked = [replace(m, readings=(*m.readings, *_elided(m, beside))) for m in checked]
     unsupported = (m for m in checked if not any(_supports(s, q) for s in stated for q in m.readings))
     return tuple(dict.fromkeys(sentence[m.start : m.end] for m in unsupported))
 
 
-def _elided(mention: Mention, beside: Iterable[Mention]) -> Iterator[Quantity]:
+def _elided(mention: Mention, beside: Container[str]) -> Iterator[Quantity]:
     """What a mention may be beside others whose sign or noun it goes without: "95 per cent, and 90", "18th century"."""
-    others = [one for other in beside for one in other.readings]
     for one in mention.readings:
-        if one.kind == "number" and not _counts(mention) and any(other.kind == "percent" for other in others):
+        if one.kind == "number" and not _counts(mention) and "percent" in beside:
             yield replace(one, kind="percent")
-        if one.kind == "ordinal" and any(other.kind == "date" and other.high - other.low == 99 for other in others):
+        if one.kind == "ordinal" and "century" in beside:
             yield replace(one, kind="date", low=one.low * 100 - 100, high=one.low * 100 - 1)
 
 

@@ -12,13 +12,13 @@ from itertools import chain, islice
 from storm_pipeline.languages import detect, scripts_of, split_sentences, stem_set
 from storm_pipeline.quantities import missing, quantities, without_quantities
 from storm_pipeline.references.facts import covering, recall
-from storm_pipeline.references.introductions import GENITIVE, names_within, surnames_within
+from storm_pipeline.references.introductions import names_within, surnames_within
 from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.shown_quantities import Pages, ShownQuantities
 from storm_pipeline.references.similarity import Embed, Similarity
 from storm_pipeline.references.verbatim import QUOTED, copied_from, quoted_in
-from storm_pipeline.text.words import folded_words, foreign_script_share
+from storm_pipeline.text.words import GENITIVE, folded_words, foreign_script_share
 from storm_pipeline.types import Citation, Sentence, Snippet
 
 _STANDS = 0.30  # minimum similarity of a sentence to a cited passage that supports it

@@ -8,6 +8,7 @@ from itertools import dropwhile, pairwise
 
 from storm_pipeline.files import table_beside
 from storm_pipeline.text.person_names import INSTITUTIONAL
+from storm_pipeline.text.words import GENITIVE
 from storm_pipeline.types import Snippet
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -17,13 +18,11 @@ _MOST, _MOST_WORDS = 2, 4  # snippets added per page, and words of a person's na
 _BODIES = "|".join(sorted(word.capitalize() for word in INSTITUTIONAL - {"and", "of", "the"}))
 _OF_A_BODY = re.compile(rf"\b(?:{_BODIES}) (?:for|of|on) (?:(?:[^\Wa-z\d_]\w*|and|the) ){{0,6}}$")
 _OF_A_TITLE = re.compile(rf"\b(?:{'|'.join(_TABLE['titles'].title().split())}) of [^\W\da-z_][^\W\d_]+")
-GENITIVE = re.compile(r"['’]s?$")
 _BEHIND = re.compile(rf"\b(?:{'|'.join(_TABLE['behind'].split())})\s$|[\"“‘„«]$", re.I)
 _THINGS, _OFFICES = INSTITUTIONAL | frozenset(_TABLE["things"].split()), frozenset(_TABLE["offices"].split())
 """Words of names of two words and more that are no persons' names, and offices before persons' names."""
 _OF_A_THING = re.compile(rf"\s(?:{'|'.join(sorted(_THINGS)).title()}|[Ss]tations?)\b")
-SHORT_FORM = re.compile(r"[^\W\d_] \(([A-Z]{2,6})\)")
-"""Behind a name in full, by what it is named from then on: Chicago Transit Authority (CTA)."""
+SHORT_FORM = re.compile(r"[^\W\d_] \(([A-Z]{2,6})\)")  # behind a name in full: Chicago Transit Authority (CTA)
 _NEAR, _NEAR_NAME = 5, 12  # characters before a word in which to look for the end of a sentence, and for an article
 _STOPS = (".", "!", "?", ":", "…", "”", '"', "»", "\n")
 

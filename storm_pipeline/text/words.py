@@ -36,6 +36,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ASCII_WORD = re.compile(r"\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
 _LATIN_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
+GENITIVE = re.compile(r"['’]s?$")  # behind a word
 _BEYOND_LATIN = re.compile("[\u0300-\u1fff\u20d0-\U0010ffff]")
 
 
