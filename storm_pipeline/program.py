@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import dspy
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.models.programs import SafeModule
+from storm_pipeline.models.programs import Programs, SafeModule
+from storm_pipeline.program_stream import send_sections
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.steps.conversations import converse
 from storm_pipeline.steps.interviews import hold_interviews
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 Makes = Literal["article", "research", "outline", "section", "lead"]
 
 _REPEATED_WITHIN = 5.0  # seconds
+_Key = tuple[str, tuple[int, ...]]
+"""Hash of what a call is to make with which prompts, and its models: two may have the same name and parameters."""
 
 
 class StormProgram(SafeModule):
@@ -35,8 +39,12 @@ class StormProgram(SafeModule):
 
     Copies share the ``Storm`` that it was made from, with its models, search engine and encoder, and have programs of
     their own; a saved state holds the programs alone. Each call is a run in a temporary folder, with a reference store
-    of its own. A call for the same topic with the same programs while one is under way waits for that one:
+    of its own. A call for the same topic with the same programs and models while one is under way waits for that one:
     ``dspy.Evaluate`` submits calls of over two minutes twice.
+
+    Its models are chosen as DSPy's are: ``set_lm`` comes before what the ``Storm`` was given, and that before
+    ``dspy.context`` and ``dspy.configure``. ``dspy.streamify`` of it gives a ``StreamResponse`` a section and one for
+    the lead, both as Markdown.
 
     Args:
         storm: whose settings, models and search engine are used.
@@ -47,15 +55,16 @@ class StormProgram(SafeModule):
         super().__init__()
         if makes != "article" and makes not in _STAGES:
             raise SettingsError(f"there is no stage {makes!r}: choose one of article, {', '.join(_STAGES)}")
-        self.programs = storm.programs.deepcopy()
+        self.programs = storm.programs_of_run.deepcopy()
         self.makes = makes
         self._runs = _Runs(storm)
 
-    def forward(self, topic: str, **given: Any) -> dspy.Prediction:
+    def forward(self, topic: str, *, lm: dspy.BaseLM | None = None, **given: Any) -> dspy.Prediction:
         """Write about a topic, or do one stage of that.
 
         Args:
             topic: of the article.
+            lm: asked by all programs in this call; by default their own models, else those of the roles.
             **given: what a stage works with: nothing for ``research``, which makes ``conversations``; these for
                 ``outline``; ``outline``, ``conversations`` and the ``heading`` of a section for ``section``; the
                 finished ``sections`` for ``lead``.
@@ -67,22 +76,75 @@ class StormProgram(SafeModule):
         Raises:
             StormError: as :meth:`storm_pipeline.storm.Storm.write`.
         """
-        key = fingerprint(self.makes, topic, repr(given), self.programs.fingerprints())
-        return self._runs.once(key, lambda: self._made(topic, given))
+        programs = self.programs
+        if lm is not None:
+            programs = programs.deepcopy()
+            programs.set_lm(lm)
+        if (stream := dspy.settings.send_stream) is not None:
+            named = self._listened(dspy.settings.stream_listeners or [])
+            return send_sections(stream, named, lambda sink, halt: self._made(programs, topic, given, sink, halt))
+        key = fingerprint(self.makes, topic, repr(given), programs.fingerprints())
+        asked = [predictor.lm for predictor in programs.predictors()]
+        return self._runs.once(key, (*asked, dspy.settings.lm), lambda: self._made(programs, topic, given))
 
     async def aforward(self, topic: str, **given: Any) -> dspy.Prediction:
         """As :meth:`forward`, in a thread of its own."""
         return await dspy.asyncify(self.forward)(topic, **given)
 
-    def _made(self, topic: str, given: dict[str, Any]) -> dspy.Prediction:
+    def save(
+        self,
+        path: Path | str,
+        save_program: bool = False,  # noqa: FBT001, FBT002 - DSPy's contract
+        modules_to_serialize: list[Any] | None = None,
+    ) -> None:
+        """Save the state of the programs as JSON: instructions and examples, no model.
+
+        Raises SettingsError: the whole program is to be saved; a pickle would hold keys and open models.
+        """
+        if save_program:
+            raise SettingsError(
+                "a StormProgram is not pickled, since it holds keys and open models: save its state, "
+                'program.save("programs.json"), and load that into Storm(…).program'
+            )
+        super().save(path, save_program, modules_to_serialize)
+
+    def _listened(self, listeners: Sequence[Any]) -> dict[str, tuple[str, str]]:
+        """``section`` and ``lead`` → names of predictor and field in a stream, of those that are listened to.
+
+        Raises SettingsError: a listener waits for another predictor, whose replies are not part of an article.
+        """
+        shown = {"section": "text", "lead": "lead"}
+        named = {name: (f"programs.{name}.predict", field) for name, field in shown.items()}
+        if not listeners:
+            return named
+        asked = {name: self.programs.named()[name].predictors()[-1] for name in shown}
+        heard: dict[str, tuple[str, str]] = {}
+        for one in listeners:
+            name = next((name for name in shown if one.predict is asked[name]), "")
+            if not name or one.signature_field_name != shown[name]:
+                raise SettingsError(
+                    f"the stream of an article has its sections and its lead alone, not {one.signature_field_name!r} "
+                    f'of {one.predict_name or "another predictor"}: listen to "text" of programs.section.predict and '
+                    '"lead" of programs.lead.predict'
+                )
+            heard[name] = (one.predict_name or named[name][0], shown[name])
+        return heard
+
+    def _made(
+        self,
+        programs: Programs,
+        topic: str,
+        given: dict[str, Any],
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> dspy.Prediction:
         with tempfile.TemporaryDirectory(prefix="storm-") as place:
-            storm = self._runs.storm.with_programs(self.programs, Path(place))
+            storm = self._runs.storm.with_programs(programs, Path(place))
             if self.makes != "article":
                 stage = _STAGES[self.makes]
-                return dspy.Prediction(
-                    **{_MADE[self.makes]: storm.in_run(topic, lambda ctx: stage(ctx, topic, **given))}
-                )
-            article = storm.write(topic)
+                made = storm.in_run(topic, lambda ctx: stage(ctx, topic, **given), halt, *sinks)
+                return dspy.Prediction(**{_MADE[self.makes]: made})
+            article = storm.write(topic, sinks=sinks, halt=halt)
         return dspy.Prediction(article=article, outline=article.outline, conversations=article.conversations)
 
 
@@ -126,27 +188,27 @@ class _Runs:
     def __init__(self, storm: "Storm") -> None:
         self.storm = storm
         self._lock = threading.Lock()
-        self._under_way: dict[str, Future[dspy.Prediction]] = {}
-        self._repeated: set[str] = set()
-        self._ended: dict[str, float] = {}
+        self._under_way: dict[_Key, tuple[Future[dspy.Prediction], Sequence[object]]] = {}
+        self._repeated: set[_Key] = set()
+        self._ended: dict[_Key, float] = {}
 
     def __deepcopy__(self, _: dict[int, Any]) -> "_Runs":
         return self
 
-    def once(self, key: str, make: Callable[[], dspy.Prediction]) -> dspy.Prediction:
-        """What ``make`` returns; that of an earlier call with the same key if that is still under way.
+    def once(self, prompts: str, models: Sequence[object], make: Callable[[], dspy.Prediction]) -> dspy.Prediction:
+        """What ``make`` returns; that of an earlier call with the same prompts and models if that is under way.
 
         A call that was repeated while it was under way may be repeated again just as it ends: DSPy looks for calls that
         take long whenever another one ends. Within a few seconds such a call gets the same result.
         """
+        key = prompts, tuple(map(id, models))
+        mine: Future[dspy.Prediction] = Future()
         with self._lock:
             self._forget()
-            future = self._under_way.get(key)
-            if future is None:
-                mine = self._under_way[key] = Future()
-            else:
+            future, _ = self._under_way.setdefault(key, (mine, models))  # which stay alive, so that ids are theirs
+            if future is not mine:
                 self._repeated.add(key)
-        if future is not None:
+        if future is not mine:
             return future.result()
         try:
             mine.set_result(made := make())

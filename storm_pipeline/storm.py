@@ -4,11 +4,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypedDict, TypeVar, Unpack, overload
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.configuration.trust import is_content
@@ -16,9 +15,10 @@ from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.judges.support import support_as_judged, support_of
 from storm_pipeline.keywords import SettingsKeywords
+from storm_pipeline.models.choosing import Given, choices, choose, may_differ, own_models, require_own
 from storm_pipeline.models.compiled_sets import programs_of
 from storm_pipeline.models.keys import require_keys
-from storm_pipeline.models.model_objects import ModelObject, split_models
+from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, no_such_recipe, own_recipes, require_outline
@@ -29,14 +29,14 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.saved_settings import changed_settings, usable_settings
-from storm_pipeline.run.search import open_engine
+from storm_pipeline.run.search import Engine, open_engine
 from storm_pipeline.run.session import Parts, session
 from storm_pipeline.run.stream import AsyncStream, Stream, in_thread
 from storm_pipeline.run.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.search.base import AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.tables_of_contents import ContentsSource
-from storm_pipeline.settings import Role, Settings, no_such_setting
+from storm_pipeline.settings import ROLES, Role, Settings, no_such_setting
 from storm_pipeline.steps.images import find_images
 from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.text.outlines import parse_outline
@@ -116,7 +116,8 @@ class Storm:
         if unknown := keywords.keys() - Settings.model_fields.keys():
             raise SettingsError(no_such_setting(min(unknown), ("models", "contents", "recipes", "sinks")))
         values: dict[str, Any] = settings.model_dump(exclude_unset=True) if settings else {**keywords}
-        named, self._model_objects = split_models(lm, models or {})
+        named, objects = split_models(lm, models or {})
+        self._given = Given.to_storm(settings, {*named, *keywords}, objects)
         values |= named
         engine = None if search is None or isinstance(search, str) else checked(search)
         if search is not None:
@@ -133,7 +134,9 @@ class Storm:
         self._recipes = own_recipes(recipes or {})
         self._loaded: tuple[Path | None, Programs] | None = None
         self._sinks = tuple(sinks)
-        self._parts: Parts | None = None
+        self._engine: Engine | None = None
+        self._models: dict[Role, Model] | None = None
+        self._embedder: Embedder | None = None
         self._resumed_with: Storm | None = None
         self._opened_by: Storm | None = None
         self._opening = threading.Lock()
@@ -224,9 +227,10 @@ class Storm:
         if makes is Article:
             self._writing(name)
         topic, pieces = _validated(topic), _user_pieces(topic, name, outline)
-        require_keys(self.settings, own_engine=self._engine_object is not None)
+        chosen = self._choosing()
+        require_keys(chosen.settings, own_engine=self._engine_object is not None)
         with RunStore.create(self.settings.out, topic, name, pieces) as run:
-            run.queue(self.settings)
+            run.queue(chosen.settings)
             return run.folder
 
     @overload
@@ -277,7 +281,8 @@ class Storm:
             work: Callable[[RunContext], Article | Outline] = (
                 _outline if _is_outline(store) else self._writing(store.recipe)
             )
-            return self._with(settings)._session(store, work, stopped, *sinks, before=saved)
+            require_own(store.state.get("models"), self.programs)
+            return self._with(settings)._choosing(resumed=True)._session(store, work, stopped, *sinks, before=saved)
 
     def write_from(self, piece: str, run: Path | str, *, accept_damage: bool = False) -> Article:
         """Write an article from a piece of an earlier run that was edited by hand, in a new folder.
@@ -297,12 +302,14 @@ class Storm:
             with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
                 saved = old.saved_settings()
                 settings = changed_settings(usable_settings(old, saved, self.settings), self.settings)
-                require_keys(settings, own_engine=self._engine_object is not None)
+                require_own(old.state.get("models"), self.programs)
+                chosen = self._with(settings)._choosing(resumed=True)
+                require_keys(chosen.settings, own_engine=self._engine_object is not None)
                 pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
                 parse_pieces(old.topic, pieces)  # validates them before a folder is made
                 new = old.continued(settings.out, pieces)
             with new:
-                return self._with(settings)._session(new, self._writing(new.recipe), halt, before=saved)
+                return chosen._session(new, self._writing(new.recipe), halt, before=saved)
 
     async def awrite(self, topic: str, recipe: str = DEFAULT, **options: Unpack[WriteOptions]) -> Article:
         """As :meth:`write`, for asyncio. Cancelling it stops the run gracefully, so that it can be resumed."""
@@ -379,9 +386,19 @@ class Storm:
         pieces: Mapping[str, str] | None = None,
     ) -> T:
         topic = _validated(topic)
-        require_keys(self.settings, own_engine=self._engine_object is not None)
+        chosen = self._choosing()
+        require_keys(chosen.settings, own_engine=self._engine_object is not None)
         with self._halting(halt) as stopped, RunStore.create(self.settings.out, topic, recipe, pieces) as run:
-            return self._session(run, work, stopped, *sinks)
+            return chosen._session(run, work, stopped, *sinks)
+
+    def _choosing(self, *, resumed: bool = False) -> "Storm":
+        """This object with the models that its programs and the caller's DSPy settings choose for a run."""
+        settings, given = choose(self.settings, self._given, self.programs, resumed=resumed)
+        if given is self._given and settings is self.settings:
+            return self
+        other = self._copy(settings)
+        other._given, other._opened_by = given, self._opened_by or self
+        return other
 
     def _session(
         self,
@@ -392,7 +409,8 @@ class Storm:
         before: SavedSettings | None = None,
     ) -> T:
         sinks = (*self._sinks, *sinks)
-        with session(run, self.settings, self._open, sinks=sinks, halt=halt, before=before or {}) as ctx:
+        note, before = self._given.note, before or {}
+        with session(run, self.settings, self._open, sinks=sinks, halt=halt, before=before, on_models=note) as ctx:
             self._running.add(halt)
             try:
                 return work(ctx)
@@ -414,6 +432,11 @@ class Storm:
         return self._loaded[1]
 
     @property
+    def programs_of_run(self) -> Programs:
+        """:attr:`programs`, as a run has them that begins in this thread; errors likewise."""
+        return self._choosing().programs
+
+    @property
     def program(self) -> "StormProgram":
         """This object as a DSPy module, to be evaluated and optimised; see :class:`StormProgram`."""
         return self.stage("article")
@@ -431,15 +454,17 @@ class Storm:
 
         return StormProgram(self, makes)
 
-    def in_run(self, topic: str, work: Callable[[RunContext], T]) -> T:
-        """What ``work`` makes in a new run of its own; errors as :meth:`write`."""
-        return self._new_run(topic, "storm", work)
+    def in_run(
+        self, topic: str, work: Callable[[RunContext], T], halt: threading.Event | None = None, *sinks: EventSink
+    ) -> T:
+        """What ``work`` makes in a new run of its own; arguments and errors as for :meth:`write`."""
+        return self._new_run(topic, "storm", work, halt, *sinks)
 
     def with_programs(self, programs: Programs, out: Path | None = None) -> "Storm":
         """This object with other programs, and another folder for runs; models, engine and encoder are shared."""
         other = self._copy(self.settings.model_copy(update={"out": out or self.settings.out}))
         other._programs_object = programs
-        other._opened_by = self
+        other._opened_by = self._opened_by or self
         return other
 
     def _with(self, settings: Settings) -> "Storm":
@@ -453,17 +478,30 @@ class Storm:
 
     def _copy(self, settings: Settings) -> "Storm":
         """A copy that shares constructor arguments and halt events, and opens its own parts."""
-        other = copy(self)
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
         other.settings = settings
-        other._parts = other._resumed_with = None
+        other._engine = other._models = other._embedder = other._resumed_with = other._opened_by = None
         other._opening = threading.Lock()
         return other
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError(
+            "a Storm is not pickled or copied: it holds keys, locks and open models of this process; send its "
+            "settings (storm.settings), and make Storm(settings, …) where it is needed"
+        )
+
+    def _asks_those_of(self, other: "Storm") -> bool:
+        """Whether the roles have the models that they have in another object."""
+        names = [[one.settings.lm_of(role) for role in ROLES] for one in (self, other)]
+        return names[0] == names[1] and self._given.objects == other._given.objects
 
     def _finished(self, run: RunStore, saved: SavedSettings, settings: Settings) -> Article | Outline | None:
         """The result of a finished run; None if a piece is missing or the result would differ now."""
         intact = run.state.get("status") == "finished" and not run.replaced and not run.journal.damaged
         same = settings == changed_settings(saved, Settings())
-        if not (intact and same and run.state.get("prompts") == self.programs.fingerprints()):
+        other = may_differ(run.state.get("models"), settings, self.programs)
+        if other or not (intact and same and run.state.get("prompts") == self.programs.fingerprints()):
             return None
         if _is_outline(run):
             text = run.piece("outline.md")
@@ -472,22 +510,27 @@ class Storm:
         return from_json(text) if text else None
 
     def _open(self, progress: Progress, check: Callable[[], None]) -> Parts:
-        """Search engine, models and embedder, opened by the first run and shared by all later ones."""
-        if self._opened_by is not None:
-            return replace(self._opened_by._open(progress, check), programs=self.programs)
-        settings = self.settings
-        with self._opening:
-            if self._parts is None:
-                check()
-                engine = open_engine(settings, self._engine_object, progress)
-                check()
-                models = open_models(settings, progress, self._model_objects)
-                check()
+        """Search engine, models and embedder, opened by the first run and shared by all later ones.
+
+        Models are opened anew where others were chosen for a run than this object was given.
+        """
+        settings, owner = self.settings, self._opened_by or self
+        models_of = owner if self._asks_those_of(owner) else self
+        own = own_models(self.programs, settings)
+        with owner._opening:
+            check()
+            owner._engine = owner._engine or open_engine(owner.settings, owner._engine_object, progress)
+            check()
+            models_of._models = models_of._models or open_models(settings, progress, self._given.objects)
+            check()
+            if owner._embedder is None:
                 embedder = self._embedder_object or shared_embedder(settings.embedder, settings.cache, progress)
                 require_working(embedder)
-                self._parts = Parts(engine, models, embedder, self._contents, self.programs, writer_for(settings))
+                owner._embedder = embedder
             check()
-            return self._parts
+            chosen = choices(settings, self._given, models_of._models, own)
+            parts = owner._engine, models_of._models, owner._embedder, self._contents
+            return Parts(*parts, self.programs, writer_for(settings), chosen)
 
 
 class StormKeywords(SettingsKeywords, total=False):
@@ -538,7 +581,7 @@ def _write(method: Recipe, ctx: RunContext) -> Article:
         ctx.events.degraded(f"{len(unread)} pages not read, their snippets used instead, such as {url}: {reason}")
     images = find_images(ctx, article.references)
     uncited = sum(not s.citations for section in article.sections for s in section.sentences())
-    report = replace(ctx.ledger.report(), uncited=uncited)
+    report = replace(ctx.ledger.report(), uncited=uncited, models=ctx.chosen)
     usage = ctx.ledger.usage(time.monotonic() - start)
     article = replace(
         article,

@@ -356,6 +356,23 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class ModelChoice:
+    """Whom a role asks.
+
+    Attributes:
+        role: a role such as ``writer``; or the name of a program, such as ``section``, that has a model of its own.
+        model: name of its model.
+        chosen_by: ``program`` (``set_lm``, or ``lm=`` of a call), ``Storm`` (an argument), ``settings`` (a value of
+            settings, as that of options, environment and files), ``dspy.settings.lm`` (``dspy.context``,
+            ``dspy.configure``), ``run`` (what a resumed run was begun with), or ``default``.
+    """
+
+    role: str
+    model: str
+    chosen_by: str
+
+
+@dataclass(frozen=True)
 class Revision:
     """How a sentence was changed that its sources did not support as written.
 
@@ -395,6 +412,7 @@ class Report:
         cited_in_article: those of them that the article cites.
         unavailable_citations: citations of pages whose text is not available, in articles written elsewhere; dropped.
         problems: what failed or was degraded, by stage, kind and detail.
+        models: the model of each role, and of each program with one of its own, and who chose it.
     """
 
     invented_citations: int = 0
@@ -410,6 +428,7 @@ class Report:
     cited_in_article: int = 0
     unavailable_citations: int = 0
     problems: tuple[Problem, ...] = ()
+    models: tuple[ModelChoice, ...] = ()
 
 
 IMAGE_HOSTS = ("upload.wikimedia.org", "thumb.wikimedia.org")

@@ -116,6 +116,7 @@ def _with_check(program: Program) -> Program:
     import dspy
 
     new: Program = program.deepcopy()
+    new.set_lm(program.predict.lm)
     new.predict.signature = new.predict.signature.append("check", dspy.InputField(), str)
     new.predict.demos = [demo.copy(check="") for demo in new.predict.demos]
     new.worked = [demo.copy(check="") for demo in new.worked]

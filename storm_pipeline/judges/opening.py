@@ -70,4 +70,6 @@ def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs)
 
 
 def _language_model(settings: Settings, models: LanguageModels, programs: Programs) -> LanguageModelJudge:
-    return LanguageModelJudge(partial(models.ask, "judge"), settings.lm_of("judge"), programs.check)
+    own = programs.check.own_lm
+    name = settings.lm_of("judge") if own is None else str(own.model)
+    return LanguageModelJudge(partial(models.ask, "judge"), name, programs.check)

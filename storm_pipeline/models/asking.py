@@ -12,6 +12,8 @@ from dspy.utils.exceptions import AdapterParseError
 from storm_pipeline.errors import ReplyError
 from storm_pipeline.models.engine import Engine, Received, RunLM, first_line
 from storm_pipeline.models.model_objects import Model
+from storm_pipeline.models.open_models import object_model
+from storm_pipeline.models.prices import listed_window, parse_prices
 from storm_pipeline.models.programs import Program
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.request import options_of
@@ -26,6 +28,8 @@ Values = list[dict[str, Any]]
 """Values of the output fields, one dict per requested reply (``n``, 1 by default)."""
 Parse = Callable[[dspy.Adapter, dspy.BaseLM], Values]
 """Asks a model once through an adapter and parses its replies; raises AdapterParseError if they do not parse."""
+Draw = Callable[[dspy.BaseLM, Parse], Values]
+"""Draws samples from a model until one parses."""
 _REPLY, _REVIEW = 1 / 8, 1 / 4
 """Share of a window kept free for a reply, and for a draft with the remarks on it and the reply to them, at most."""
 _REPLIES_OF_A_REVIEW = 3
@@ -34,15 +38,15 @@ Usable = Callable[[dspy.Prediction | str], bool]
 
 
 class SamplingAdapter(PromptAdapter):
-    """Hands each call of a predictor to a function, which may ask and parse several times.
+    """Hands each call of a predictor, with its model, to a function, which may ask and parse several times.
 
     Args:
         draw: the function; without it, that of the active adapter: ``dspy.Refine`` makes a subclass without arguments.
     """
 
-    def __init__(self, draw: Callable[[Parse], Values] | None = None) -> None:
+    def __init__(self, draw: Draw | None = None) -> None:
         super().__init__()
-        self._draw: Callable[[Parse], Values] = draw or dspy.settings.adapter._draw
+        self._draw: Draw = draw or dspy.settings.adapter._draw
 
     def __call__(
         self,
@@ -52,15 +56,15 @@ class SamplingAdapter(PromptAdapter):
         demos: list[dict[str, Any]],
         inputs: dict[str, Any],
     ) -> Values:
-        """The values of the output fields. Of a model of the predictor's own only what makes another sample counts."""
-        own = lm.kwargs if lm.kwargs.get("rollout_id") is not None else {}
+        """The values of the output fields. Of a copy of the run's model only what makes another sample counts."""
+        own = lm.kwargs if isinstance(lm, RunLM) and lm.kwargs.get("rollout_id") is not None else {}
         options = {name: own[name] for name in ("rollout_id", "temperature") if own.get(name) is not None} | lm_kwargs
 
         def parse(adapter: dspy.Adapter, served: dspy.BaseLM) -> Values:
             values: Values = adapter(served, dict(options), signature, demos, inputs)
             return values
 
-        return self._draw(parse)
+        return self._draw(lm, parse)
 
     async def acall(self, *call: Any, **named: Any) -> Values:
         """As a call."""
@@ -85,6 +89,7 @@ class LanguageModels:
         self._events = events
         self._journal = journal
         self._settings = settings
+        self._prices = parse_prices(settings.prices)
         self._engine = Engine(events=events, control=control, journal=journal, settings=settings)
 
     @classmethod
@@ -102,7 +107,7 @@ class LanguageModels:
         return cls(table, events=events or Events(control), control=control, journal=journal, settings=settings)
 
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: Any) -> dspy.Prediction:
-        """Run a program with the role's model, which serves all predictors of the program.
+        """Run a program with the role's model, which serves all predictors that have none of their own.
 
         Inputs that the model's context window has no room for are shortened, where the window is known, and that is
         recorded (:func:`storm_pipeline.text.fitting.fitted`). A reply that does not parse is sampled again, up to
@@ -123,17 +128,18 @@ class LanguageModels:
             StoppedError, TooManyFailuresError: the run must end.
         """
         received: list[Received] = []
+        model = self.model_of(role, program)
         adapter = SamplingAdapter(partial(self._draw, role, program, received))
         try:
-            with dspy.context(lm=self.lm(role, program.token_limit), adapter=adapter):
-                prediction = program(**self._fitted(role, program, inputs))
+            with dspy.context(lm=self._run_lm(role, model, program.token_limit), adapter=adapter):
+                prediction = program(**self._fitted(role, model, program, inputs))
         except ReplyError as error:
             if not (usable and error.reply and usable(error.reply)):
                 self._reject(received)
             raise
         if usable and not usable(prediction):
             self._reject(received)
-            raise ReplyError(f"the reply of {self._table[role].name} to {program.name} cannot be used")
+            raise ReplyError(f"the reply of {model.name} to {program.name} cannot be used")
         return prediction
 
     def lm(self, role: Role, token_limit: int) -> RunLM:
@@ -141,8 +147,19 @@ class LanguageModels:
 
         ``token_limit``: maximum tokens of a reply from a small model.
         """
-        model = self._table[role]
+        return self._run_lm(role, self._table[role], token_limit)
+
+    def model_of(self, role: Role, program: Program) -> Model:
+        """The model that a program asks in a role: its own, else the role's."""
+        own = program.own_lm
+        return self._table[role] if own is None else self._opened(own)
+
+    def _run_lm(self, role: Role, model: Model, token_limit: int) -> RunLM:
         return RunLM(self._engine, role, model, token_limit, {"max_tokens": token_limit} if model.bounded else {})
+
+    def _opened(self, lm: dspy.BaseLM) -> Model:
+        """The model that a predictor asks; of a copy of the run's, that one."""
+        return lm.served if isinstance(lm, RunLM) else object_model(lm, self._settings, self._prices)
 
     def _reject(self, received: Sequence[Received]) -> None:
         for reply in received:
@@ -152,9 +169,9 @@ class LanguageModels:
         """Tokens of prompt and reply that the role's model holds; None where nobody knows."""
         return window_of(self._settings, role)
 
-    def _fitted(self, role: Role, program: Program, inputs: dict[str, Any]) -> dict[str, Any]:
-        """The inputs as far as the role's model can read them, with room for its reply, and for remarks on that."""
-        window = self.window(role)
+    def _fitted(self, role: Role, model: Model, program: Program, inputs: dict[str, Any]) -> dict[str, Any]:
+        """The inputs as far as the model can read them, with room for its reply, and for remarks on that."""
+        window = self.window(role) if program.own_lm is None else self._settings.context or listed_window(model.name)
         if window is None:
             return inputs
         comes_back = "remarks" in inputs and not inputs["remarks"]
@@ -163,13 +180,13 @@ class LanguageModels:
         shorter = fitted(inputs, window - program.overhead - reserve)
         if shorter != inputs:
             self._events.degraded(
-                f"{program.name} was shown less than there is: {self._table[role].name} reads {window:,} tokens at once"
+                f"{program.name} was shown less than there is: {model.name} reads {window:,} tokens at once"
             )
         return shorter
 
-    def _draw(self, role: Role, program: Program, received: list[Received], parse: Parse) -> Values:
-        """The values of a predictor's output fields, from the first sample that parses."""
-        model = self._table[role]
+    def _draw(self, role: Role, program: Program, received: list[Received], asked: dspy.BaseLM, parse: Parse) -> Values:
+        """The values of a predictor's output fields, from the first sample of its model that parses."""
+        model = self._opened(asked)
         reason = reply = ""
         for sample in range(self._settings.parse_attempts):
             if sample:

@@ -205,7 +205,7 @@ class RunLM(dspy.BaseLM):
         self.received: list[Received] = []
         self._engine = engine
         self._role = role
-        self._served = served
+        self.served = served
         self._token_limit = token_limit
         self._options = dict(options or {})
 
@@ -213,11 +213,11 @@ class RunLM(dspy.BaseLM):
         self, prompt: str | None = None, *, messages: list[dict[str, Any]] | None = None, **kwargs: Any
     ) -> list[Any]:
         """The replies, in the form of ``dspy.LM``; errors as :meth:`Engine.complete`."""
-        own = self._served.lm.kwargs
+        own = self.served.lm.kwargs
         changed = {name: value for name, value in self.kwargs.items() if value != own.get(name)}  # of a copy
         options = {**self._options, **changed, **kwargs}
         asked = messages or [{"role": "user", "content": prompt}]
-        request = Request(self._role, self._served, asked, options, self._token_limit, current_place())
+        request = Request(self._role, self.served, asked, options, self._token_limit, current_place())
         received = self._engine.complete(request)
         self.received.append(received)
         return received.outputs

@@ -83,7 +83,7 @@ def model_object(name: str, field: str, objects: Mapping[str, ModelObject]) -> M
     model = objects.get(field)
     if model is None or _name_of(model) != name:
         role = field.removesuffix("_lm")
-        how = "Storm(lm=…)" if field == "lm" else f'Storm(models={{"{role}": …}})'
+        how = "Storm(lm=…) or dspy.context(lm=…)" if field == "lm" else f'Storm(models={{"{role}": …}})'
         raise SettingsError(
             f"{field} was an object, {name.removeprefix(_OBJECT)}, which is not saved with a run: pass it again with "
             f"{how}, or name a model instead"

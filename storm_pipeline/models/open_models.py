@@ -65,7 +65,11 @@ def _opened(
     name = getattr(settings, field)
     if not is_object(name):
         return replace(_open(name, settings, progress), price=price_of(full_name(name, settings), prices))
-    found = model_object(name, field, objects)
+    return object_model(model_object(name, field, objects), settings, prices)
+
+
+def object_model(found: ModelObject, settings: Settings, prices: Mapping[str, Price]) -> Model:
+    """The model of an object that a user passed, or that a predictor has of its own, with its price."""
     if isinstance(found, Model):
         return found if found.price else replace(found, price=price_of(found.name, prices))
     base = redacted(found.kwargs.get("api_base") or found.kwargs.get("base_url") or "")

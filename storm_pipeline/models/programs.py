@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 import dspy
@@ -24,6 +25,13 @@ Signature = type[dspy.Signature]
 class SafeModule(dspy.Module):
     """A module whose saved states are data: only instructions, descriptions of fields and examples are read."""
 
+    def dump_state(self, json_mode: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - DSPy's contract
+        """The state of each predictor, without the model that it may have of its own."""
+        named = {name: copy(predictor) for name, predictor in self.named_predictors()}
+        for predictor in named.values():
+            predictor.lm = None
+        return {name: predictor.dump_state(json_mode) for name, predictor in named.items()}
+
     def load_state(self, state: Mapping[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:  # noqa: ARG002
         """Take over what a state says of each predictor: no model, address or key comes from a file.
 
@@ -38,8 +46,8 @@ class SafeModule(dspy.Module):
 class Program(SafeModule):
     """A DSPy module: a signature with worked examples, or any module with the same fields.
 
-    In a run its calls are journalled one by one and all go to the model of the calling role, even if a predictor has a
-    model of its own.
+    In a run its calls are journalled one by one. A predictor that has a model of its own (``set_lm``) asks that, any
+    other the model of the calling role.
 
     Args:
         asked: a signature; or a module (``dspy.ChainOfThought``, several steps) whose prediction has the same fields.
@@ -71,7 +79,14 @@ class Program(SafeModule):
             return self
         program = Program(Outlined(self.predict.signature, self.shown), token_limit=self.token_limit)
         program.name = self.name
+        program.set_lm(self.predict.lm)
         return program
+
+    @property
+    def own_lm(self) -> dspy.BaseLM | None:
+        """The model that its predictors have of their own, of several the first; None: a predictor has none."""
+        own = [predictor.lm for predictor in self.predictors()]
+        return own[0] if own and all(lm is not None for lm in own) else None
 
     @property
     def shown(self) -> list[dspy.Example]:

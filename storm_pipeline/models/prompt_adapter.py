@@ -91,6 +91,12 @@ class PromptAdapter(dspy.Adapter):
             return str(next(iter(values.values())))
         return _reply_type(signature).model_validate(values).model_dump_json()
 
+    def format_field_with_value(self, fields_with_values: dict[Any, Any], role: str = "assistant") -> str:  # noqa: ARG002
+        """A reply with these values, as ``dspy.utils.DummyLM`` gives it: a text by itself, else one JSON object."""
+        values = {field.name: value for field, value in fields_with_values.items()}
+        texts = [value for value in values.values() if isinstance(value, str)]
+        return texts[0] if len(values) == len(texts) == 1 else json.dumps(values, ensure_ascii=False)
+
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
         """Values of the output fields; reasoning text and code fences are ignored."""
         completion = encodable(completion)

@@ -68,7 +68,8 @@ class _BestOf(dspy.Module):
         failed: AdapterParseError | None = None
         for number in range(self._samples):
             one = self.program.deepcopy()
-            one.set_lm(dspy.settings.lm.copy(rollout_id=number + 1, temperature=_TEMPERATURE))
+            for asked in one.predictors():
+                asked.lm = (asked.lm or dspy.settings.lm).copy(rollout_id=number + 1, temperature=_TEMPERATURE)
             try:
                 reply = one(**inputs)
             except AdapterParseError as error:

@@ -18,7 +18,7 @@ from storm_pipeline.run.writer import Writer
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.search.wikimedia_images import ImageSource, NoImages
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.types import Outline, Perspective, Side
+from storm_pipeline.types import ModelChoice, Outline, Perspective, Side
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,8 @@ class RunContext:
     images: ImageSource = field(default_factory=NoImages)
     subject: Subject | None = None
     """What the sources say the topic is, where that was looked up first."""
+    chosen: tuple[ModelChoice, ...] = ()
+    """Whom each role asks, and who chose that."""
     found_first: str = ""
     """What a first search for the topic found, for prompts before anything else was found; empty: none was made."""
     judge: Judge | None = None

@@ -91,7 +91,7 @@ class Ledger:
     def report(self) -> Report:
         """Counts and problems so far; the problems are sorted, so their order does not depend on threads."""
         problems = sorted(self.problems, key=lambda problem: (problem.stage, problem.kind, problem.detail))
-        return Report(**self._counts, problems=tuple(problems))
+        return Report(**self._counts, problems=tuple(problems), models=())
 
     def revisions(self) -> tuple[Revision, ...]:
         """Revisions so far, sorted, so that their order does not depend on threads."""

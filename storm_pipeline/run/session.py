@@ -33,7 +33,8 @@ from storm_pipeline.run.user_pieces import parse_pieces
 from storm_pipeline.run.writer import Writer
 from storm_pipeline.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
 from storm_pipeline.search.wikimedia_images import WikimediaImages
-from storm_pipeline.settings import Role, Settings, is_embedded
+from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
+from storm_pipeline.types import ModelChoice
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Parts:
     contents: ContentsSource | None
     programs: Programs
     writer: Writer[Any]
+    chosen: tuple[ModelChoice, ...] = ()
 
 
 @contextmanager
@@ -57,6 +59,7 @@ def session(
     sinks: Sequence[EventSink],
     halt: threading.Event,
     before: SavedSettings,
+    on_models: str = "",
 ) -> Iterator[RunContext]:
     """Open a session of a run for the block, and save how it ended.
 
@@ -65,6 +68,7 @@ def session(
         open_parts: opens models, search engine and embedder; gets a progress callback for downloads, and a check to
             call between steps, which raises if the run must stop.
         before: settings of the last session; empty if there was none.
+        on_models: a note for the user on the choice of models.
 
     Raises RunError: the folder cannot be written, or a piece from the user cannot be read.
     """
@@ -75,7 +79,7 @@ def session(
     control = RunControl(settings, spent, halt)
     less = why_less(settings)
     settings = settled(settings)
-    notes = [*_changes(run, before, settings), *filter(None, [less, _model_notice(settings)])]
+    notes = [*_changes(run, before, settings), *filter(None, [on_models, less, _model_notice(settings)])]
     run.begin(settings)
     notes += filter(None, [remember_own(claim_of(run, settings.model_dump(mode="json"))), _fetch_notice(settings)])
     with ExitStack() as stack:
@@ -91,7 +95,8 @@ def session(
                 parts = open_parts(_download_progress(events, control), control.check)
                 if notice := _encoder_notice(settings, parts.embedder):
                     events.noted(notice)
-                run.update_state(engine=parts.engine.spec, prompts=parts.programs.fingerprints())
+                own = {one.role: one.model for one in parts.chosen if one.role not in ROLES}
+                run.update_state(engine=parts.engine.spec, prompts=parts.programs.fingerprints(), models=own)
                 ctx = open_context(
                     run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=user_pieces
                 )
@@ -222,5 +227,6 @@ def open_context(
         run=run,
         user_pieces=user_pieces,
         images=look_ups,
+        chosen=parts.chosen,
         judge=judge_of_run(settings, models, programs),
     )

@@ -32,11 +32,13 @@ def judge_of(ctx: RunContext, program: Program, inputs: Mapping[str, object], sh
     that the text cites, and that the prompt shows in part, stand whole behind it. Where the prompt lacks some, as in a
     revision, the model is asked beside what is cited.
     """
-    judge, is_writer = ctx.judge, ctx.settings.lm_of("judge") == ctx.settings.lm_of("writer")
+    judge, own = ctx.judge, program.own_lm
+    is_writer = own is not None or ctx.settings.lm_of("judge") == ctx.settings.lm_of("writer")
     if not isinstance(judge, LanguageModelJudge):
         return judge
     prompt = {int(n) - 1: part for n, part in _SHOWN.findall(str(inputs.get("passages", "")))}
     lacks_some = "passages" in inputs and not prompt.keys() >= set(range(len(shown)))
+    is_writer = is_writer and own is ctx.programs.check.own_lm
     if lacks_some or not is_writer or not isinstance(program.predict, dspy.Predict):
         return ExplainingJudge(judge)
 

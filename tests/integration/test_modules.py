@@ -78,14 +78,14 @@ def test_only_the_predictor_whose_reply_does_not_parse_is_asked_again() -> None:
     assert asked == ["AskQuestion", "NameSection", "NameSection", "NameSection"]
 
 
-def test_the_model_of_the_role_answers_a_predictor_that_has_one_of_its_own() -> None:
+def test_a_predictors_own_model_answers_it_and_that_of_the_role_the_others() -> None:
     module = AskThenReword()
-    module.set_lm(dspy.LM("openai/elsewhere", api_base="http://127.0.0.1:9/v1", api_key="x"))
-    with FakeModel(answers() | {"NameSection": reworded}) as server:
+    with FakeModel(answers()) as server, FakeModel({"NameSection": reworded}) as other:
+        module.reword.lm = dspy.LM("openai/elsewhere", api_base=other.url, api_key="x", cache=False)
         chosen = Settings(lm=server.lm, lm_timeout=5)
         asking = LanguageModels.outside_a_run(open_models(chosen), chosen)
         asking.ask("asker", Program(module), topic="Silk Road", perspective="", conversation="")
-        assert len(server.asked) == 2
+        assert [one.signature for one in (*server.asked, *other.asked)] == ["AskQuestion", "NameSection"]
 
 
 def test_a_module_has_a_name_and_a_fingerprint_of_all_its_prompts() -> None:

@@ -63,7 +63,7 @@ ORDER = [
     {"steps"},
     {"recipes"},
     {"estimate"},
-    {"program", "storm"},
+    {"program", "program_stream", "storm"},
     {"optimize"},
     {"batch", "check"},
     {"run.listing", "configuration.diagnosis"},

@@ -1,0 +1,156 @@
+"""Which model each role and each program of a run asks, and who chose it.
+
+In this order: the predictor's own (``set_lm``, or ``lm=`` of a call), what code gave to ``Storm``, DSPy's settings
+(``dspy.context``, ``dspy.configure``), the default.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import dspy
+
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.model_objects import Model, ModelObject, is_object, split_models
+from storm_pipeline.models.open_models import object_model
+from storm_pipeline.models.prices import parse_prices, require_prices
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.settings import ROLES, Role, Settings
+from storm_pipeline.types import ModelChoice
+
+_FIELDS = frozenset({"lm", *(f"{role}_lm" for role in ROLES)})
+_OF_PROGRAM, _OF_DSPY = "program", "dspy.settings.lm"
+
+
+@dataclass(frozen=True)
+class Given:
+    """The models that somebody chose.
+
+    Attributes:
+        objects: setting, such as ``lm`` → the object that it stands for.
+        by: setting → who chose it, see :class:`storm_pipeline.types.ModelChoice`.
+        note: for the user, that the model of DSPy's settings is not used; empty where it is, or there is none.
+    """
+
+    objects: Mapping[str, ModelObject] = field(default_factory=dict)
+    by: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+    @classmethod
+    def to_storm(
+        cls, settings: Settings | None, keywords: Iterable[str], objects: Mapping[str, ModelObject]
+    ) -> "Given":
+        """What code gave to ``Storm``: in a value of settings, and one by one."""
+        explicit = settings.model_fields_set if settings else frozenset()
+        by = dict.fromkeys(_FIELDS & explicit, "settings") | dict.fromkeys(_FIELDS & {*keywords}, "Storm")
+        return cls(objects, by)
+
+
+def choose(settings: Settings, given: Given, programs: Programs, *, resumed: bool = False) -> tuple[Settings, Given]:
+    """The settings and models of a run that begins in this thread.
+
+    Args:
+        given: to ``Storm``.
+        resumed: whether the settings are those of a run, whose models stay.
+
+    Raises SettingsError: the model of DSPy's settings is needed and is none.
+    """
+    own = [program.own_lm for program in programs.named().values()]
+    if all(lm is not None for lm in own):
+        return _with_lm(settings.model_copy(update=dict.fromkeys(_FIELDS - {"lm"})), given, programs.section.own_lm)
+    if programs.section.own_lm is not None and settings.writing == "auto":
+        settings = settings.model_copy(update={"writing": "whole"})  # else the embedded model's writer, which asks none
+    if resumed:
+        given = replace(given, by=dict.fromkeys(_FIELDS, "run") | dict(given.by))
+    lm = dspy.settings.lm
+    if lm is None:
+        return settings, given
+    if given.by.get("lm") == "run" and is_object(settings.lm):  # whether it is the one, is seen when it is opened
+        objects, by = {**given.objects, "lm": lm}, {**given.by, "lm": _OF_DSPY}
+        return settings, replace(given, objects=objects, by=by)
+    if "lm" not in given.by:
+        settings, given = _with_lm(settings, given, lm, _OF_DSPY)
+    return settings, replace(given, note=_overruled(settings, given, lm))
+
+
+def _with_lm(settings: Settings, given: Given, lm: ModelObject | None, by: str = _OF_PROGRAM) -> tuple[Settings, Given]:
+    named, objects = split_models(lm, {})
+    own_place = {"api_base": None, "api_key_env": None}  # they belong to the model that is replaced
+    given = replace(given, objects={**given.objects, **objects}, by={**given.by, "lm": by})
+    return settings.model_copy(update=own_place | named), given
+
+
+def _overruled(settings: Settings, given: Given, lm: object) -> str:
+    """A note that a model of DSPy's settings is not used, or not for some roles; empty where all use it."""
+    fields = {role: settings.names_model_of(role) for role in ROLES}
+    others = [role for role, name in fields.items() if given.by[name] != _OF_DSPY and given.objects.get(name) is not lm]
+    if not others:
+        return ""
+    whom = "" if len(others) == len(ROLES) else f" for {', '.join(others)}"
+    where = {"Storm": "Storm(…) was given", "settings": "the settings name", "run": "the run was begun with"}
+    chosen = settings.lm_of(others[0]).removeprefix("object:").partition("@")[0]
+    return (
+        f"the model of dspy.settings, {getattr(lm, 'model', lm)}, is not used{whom}: "
+        f"{where[given.by[fields[others[0]]]]} {chosen}; to use it, give it as Storm(lm=…)"
+    )
+
+
+def own_models(programs: Programs, settings: Settings) -> dict[str, list[Model]]:
+    """Name of each program whose predictors have models of their own → these, each once.
+
+    Raises SettingsError: dollars are capped, and the price of one is unknown; or one is not a model.
+    """
+    prices = parse_prices(settings.prices)
+    found: dict[str, list[Model]] = {}
+    for name, program in programs.named().items():
+        own = {id(lm): lm for one in program.predictors() if (lm := one.lm) is not None}
+        if wrong := [lm for lm in own.values() if not isinstance(lm, dspy.BaseLM)]:
+            raise SettingsError(f"the model of {name} is a {type(wrong[0]).__name__}: give set_lm a dspy.LM")
+        if own:
+            found[name] = [object_model(lm, settings, prices) for lm in own.values()]
+    require_prices(settings.max_cost, {one.name: one.price for models in found.values() for one in models})
+    return found
+
+
+def choices(
+    settings: Settings, given: Given, table: Mapping[Role, Model], own: Mapping[str, list[Model]]
+) -> tuple[ModelChoice, ...]:
+    """Whom each role asks, and each program that does not ask the model of roles."""
+    by = {role: given.by.get(settings.names_model_of(role), "default") for role in ROLES}
+    of_roles = [ModelChoice(role, table[role].name, by[role]) for role in ROLES]
+    of_all = given.objects.get("lm") if given.by.get("lm") == _OF_PROGRAM else None
+    return (
+        *of_roles,
+        *(
+            ModelChoice(name, " + ".join(one.name for one in models), _OF_PROGRAM)
+            for name, models in own.items()
+            if any(one.lm is not of_all for one in models)
+        ),
+    )
+
+
+def may_differ(saved: object, settings: Settings, programs: Programs) -> bool:
+    """Whether a program has a model of its own that a run did not ask.
+
+    ``saved``: as for :func:`require_own`; the settings are those of the run.
+    """
+    asked = {name.removeprefix("object:") for name in settings.models}
+    asked |= {str(name) for name in saved.values()} if isinstance(saved, dict) else set()
+    own = (one.lm for program in programs.named().values() for one in program.predictors())
+    return any(lm is not None and lm.model not in asked for lm in own)
+
+
+def require_own(saved: object, programs: Programs) -> None:
+    """Check that programs which asked models of their own have such models.
+
+    Args:
+        saved: name of a program → name of its model, as a run's ``run.json`` says.
+
+    Raises SettingsError: one has none, since models are not saved with a run.
+    """
+    named = programs.named()
+    for name, model in saved.items() if isinstance(saved, dict) else ():
+        if name in named and not any(one.lm for one in named[name].predictors()):
+            raise SettingsError(
+                f"{name} asked a model of its own, {model}, which is not saved with a run: give it again with "
+                f"programs.{name}.set_lm(…) and Storm(programs=…)"
+            )

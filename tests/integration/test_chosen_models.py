@@ -1,0 +1,333 @@
+"""Which model a run asks: the predictor's own, that of ``Storm``, that of DSPy's settings; and that nothing else is."""
+
+import json
+import pickle
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import dspy
+import pytest
+from llm import FakeModel
+from test_pipeline import folder
+from test_resume import answers, stopping_after, storm, text
+
+from storm_pipeline import Storm
+from storm_pipeline.errors import ModelError, SettingsError, StoppedError
+from storm_pipeline.models import llama_server
+from storm_pipeline.models.programs import Program, Programs
+from storm_pipeline.run.events import CallbackSink, Event, Noted
+from storm_pipeline.signatures import research
+from storm_pipeline.types import ModelChoice
+
+TOPIC = "Silk Road"
+
+
+def own(server: FakeModel, name: str = "mine", **options: Any) -> dspy.LM:
+    given = {"api_base": server.url, "api_key": "x", "cache": False, "num_retries": 0}
+    return dspy.LM(f"openai/{name}", **(given | options))
+
+
+def saying(word: str) -> dict[str, Any]:
+    """Answers of a model whose outlines name it."""
+    outline = json.dumps({"sections": [{"title": f"{word} {n}", "subsections": []} for n in range(3)]})
+    return answers() | {"DraftOutline": outline, "RefineOutline": outline, "PlanOutline": outline}
+
+
+def headings(made: Any) -> set[str]:
+    return {section.heading.split()[0] for section in made.article.sections}
+
+
+def without_model(server: FakeModel, tmp_path: Path, **changes: Any) -> Storm:
+    """A ``Storm`` for which nobody chose a model; the embedded one would not be found."""
+    one = storm(server, tmp_path, lm=None, **changes)
+    assert one.settings.lm == "embedded"
+    return one
+
+
+@pytest.fixture(autouse=True)
+def _no_embedded_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    def started(*_: object) -> None:
+        raise AssertionError("the embedded model is opened")
+
+    monkeypatch.setattr(llama_server, "runtime", started)
+
+
+@pytest.fixture
+def two() -> Iterator[tuple[FakeModel, FakeModel]]:
+    with FakeModel(saying("One")) as first, FakeModel(saying("Two")) as second:
+        yield first, second
+
+
+Way = Callable[[Storm, dspy.LM], Any]
+
+
+def by_set_lm(one: Storm, lm: dspy.LM) -> Any:
+    program = one.program
+    program.set_lm(lm)
+    return program(topic=TOPIC)
+
+
+def by_context(one: Storm, lm: dspy.LM) -> Any:
+    with dspy.context(lm=lm):
+        return one.program(topic=TOPIC)
+
+
+def by_context_around_all(one: Storm, lm: dspy.LM) -> Any:
+    with dspy.context(lm=lm):
+        return dspy.Prediction(article=one.write(TOPIC))
+
+
+def by_context_of_a_stream(one: Storm, lm: dspy.LM) -> Any:
+    with dspy.context(lm=lm):
+        stream = one.stream(TOPIC)
+    with stream:
+        list(stream)
+        return dspy.Prediction(article=stream.article)
+
+
+WAYS: dict[str, tuple[Way, str]] = {
+    "set_lm": (by_set_lm, "program"),
+    "the call's lm": (lambda one, lm: one.program(topic=TOPIC, lm=lm), "program"),
+    "dspy.context": (by_context, "dspy.settings.lm"),
+    "dspy.context, write": (by_context_around_all, "dspy.settings.lm"),
+    "dspy.context, stream": (by_context_of_a_stream, "dspy.settings.lm"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_model_chosen_dspys_way_is_asked_everything(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel], way: str
+) -> None:
+    chosen, by = WAYS[way]
+    made = chosen(without_model(two[0], tmp_path), own(two[1]))
+    assert headings(made) == {"Two"}
+    assert (len(two[0].asked), len(two[1].asked)) == (0, made.article.usage.calls)
+    assert {(one.model, one.chosen_by) for one in made.article.report.models} == {("openai/mine", by)}
+
+
+@pytest.mark.parametrize("way", ["set_lm", "the call's lm"])
+def test_a_predictors_own_model_comes_before_that_of_storm(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel], way: str
+) -> None:
+    made = WAYS[way][0](storm(two[0], tmp_path), own(two[1]))
+    assert headings(made) == {"Two"}
+    assert not two[0].asked
+
+
+def test_a_model_that_storm_was_given_comes_before_dspys_and_that_is_said_once(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
+    events: list[Event] = []
+    with dspy.context(lm=own(two[1])):
+        article = storm(two[0], tmp_path, sinks=[CallbackSink(events.append)]).write(TOPIC)
+    said = [one.detail for one in events if isinstance(one, Noted) and "dspy.settings" in one.detail]
+    assert said == [
+        "the model of dspy.settings, openai/mine, is not used: Storm(…) was given openai/fake; "
+        "to use it, give it as Storm(lm=…)"
+    ]
+    assert said[0] in (folder(tmp_path) / "events.jsonl").read_text()
+    assert not two[1].asked
+    assert {(one.role, one.model, one.chosen_by) for one in article.report.models} >= {
+        ("writer", "openai/fake", "Storm")
+    }
+
+
+def test_a_role_has_its_own_model_and_the_others_dspys(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    events: list[Event] = []
+    one = without_model(two[0], tmp_path, models={"asker": two[0].lm}, sinks=[CallbackSink(events.append)])
+    with dspy.context(lm=own(two[1])):
+        article = one.write(TOPIC)
+    assert {row.role for row in article.usage.rows if row.model == "openai/fake"} == {"asker"}
+    assert {one.chosen_by for one in article.report.models} == {"Storm", "dspy.settings.lm"}
+    said = [one.detail for one in events if isinstance(one, Noted)]
+    assert any("openai/mine, is not used for asker: Storm(…) was given openai/fake" in one for one in said)
+
+
+def test_the_configured_model_is_used(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    dspy.configure(lm=own(two[1]))
+    try:
+        made = without_model(two[0], tmp_path).program(topic=TOPIC)
+    finally:
+        dspy.configure(lm=None)
+    assert headings(made) == {"Two"}
+
+
+def test_two_threads_have_the_models_of_their_contexts(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    one = without_model(two[0], tmp_path).program
+    together = threading.Barrier(2)
+
+    def write(lm: dspy.LM) -> set[str]:
+        with dspy.context(lm=lm):
+            together.wait()
+            return headings(one(topic=TOPIC))
+
+    with ThreadPoolExecutor(2) as threads:
+        made = list(threads.map(write, [own(server) for server in two]))
+    assert made == [{"One"}, {"Two"}]
+
+
+def test_evaluate_compares_two_models_that_differ_in_nothing_but_their_answers(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
+    first = storm(two[0], tmp_path).program
+    second = first.deepcopy()
+    dev = [dspy.Example(topic=TOPIC).with_inputs("topic")]
+    evaluate = dspy.Evaluate(devset=dev, metric=lambda _, made, *__: headings(made) == {"Two"}, num_threads=1)
+    for program, server in zip((first, second), two, strict=True):
+        program.set_lm(own(server))
+    assert [evaluate(program).score for program in (first, second)] == [0.0, 100.0]
+    assert two[0].asked and two[1].asked
+
+
+def test_calls_at_once_with_other_models_of_one_name_are_two_runs(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
+    program = storm(two[0], tmp_path).program
+    copies = [program.deepcopy(), program.deepcopy()]
+    together = threading.Barrier(2)
+
+    def write(number: int) -> set[str]:
+        copies[number].set_lm(own(two[number]))
+        together.wait()
+        return headings(copies[number](topic=TOPIC))
+
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(write, range(2))) == [{"One"}, {"Two"}]
+
+
+def with_own_section(lm: dspy.LM | None) -> Programs:
+    programs = Programs()
+    programs.section.set_lm(lm)
+    return programs
+
+
+def test_a_single_programs_model_is_asked_by_that_program_alone(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
+    article = storm(two[0], tmp_path, programs=with_own_section(own(two[1]))).write(TOPIC)
+    assert {one.signature for one in two[1].asked} == {"WriteSection"}
+    assert "WriteSection" not in {one.signature for one in two[0].asked}
+    assert ModelChoice("section", "openai/mine", "program") in article.report.models
+    assert json.loads((folder(tmp_path) / "run.json").read_text())["models"] == {"section": "openai/mine"}
+
+
+def test_plans_before_texts_leave_a_program_its_model(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    storm(two[0], tmp_path, programs=with_own_section(own(two[1])), answers="outlined").write(TOPIC)
+    assert {one.signature for one in two[1].asked} == {"OutlineText", "WriteSection"}
+
+
+def test_a_resumed_run_wants_the_programs_model_again_and_buys_nothing_twice(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
+    programs = with_own_section(own(two[1]))
+    whole = storm(two[0], tmp_path / "whole", programs=programs).write(TOPIC)
+    calls = len(two[0].asked) + len(two[1].asked)
+    sinks: list[Any] = []
+    _, box = stopping_after(calls - 2, sinks=sinks)
+    box.append(storm(two[0], tmp_path, programs=programs, sinks=sinks))
+    with pytest.raises(StoppedError):
+        box[0].write(TOPIC)
+    run = folder(tmp_path)
+    with pytest.raises(
+        SettingsError, match=r"section asked a model of its own, openai/mine, .* programs\.section\.set_lm"
+    ):
+        storm(two[0], tmp_path).resume(run)
+    article = storm(two[0], tmp_path, programs=with_own_section(own(two[1]))).resume(run)
+    assert text(article) == text(whole)
+    assert len(two[0].asked) + len(two[1].asked) == 2 * calls
+
+
+@pytest.mark.parametrize("way", ["set_lm", "dspy.context"])
+def test_a_resumed_run_wants_the_chosen_model_again(tmp_path: Path, two: tuple[FakeModel, FakeModel], way: str) -> None:
+    def changes() -> dict[str, Any]:
+        programs = Programs()
+        programs.set_lm(own(two[1]))
+        return {"programs": programs} if way == "set_lm" else {}
+
+    with dspy.context(lm=own(two[1]) if way == "dspy.context" else None):
+        sinks: list[Any] = []
+        _, box = stopping_after(5, sinks=sinks)
+        box.append(without_model(two[0], tmp_path, sinks=sinks, **changes()))
+        with pytest.raises(StoppedError):
+            box[0].write(TOPIC)
+        run = folder(tmp_path)
+        with (
+            dspy.context(lm=None),
+            pytest.raises(SettingsError, match=r"lm was an object, openai/mine, .*dspy\.context"),
+        ):
+            without_model(two[0], tmp_path).resume(run)
+        with (
+            dspy.context(lm=own(two[1], "another")),
+            pytest.raises(SettingsError, match="lm was an object, openai/mine"),
+        ):
+            without_model(two[0], tmp_path).resume(run)
+        article = without_model(two[0], tmp_path, **changes()).resume(run)
+    assert article.usage.calls == len(two[1].asked)  # type: ignore[union-attr]
+    assert not two[0].asked
+
+
+def test_a_runs_model_stays_where_dspys_settings_have_another(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    sinks: list[Any] = []
+    events, box = stopping_after(5, sinks=sinks)
+    box.append(storm(two[0], tmp_path, sinks=sinks))
+    with pytest.raises(StoppedError):
+        box[0].write(TOPIC)
+    sinks = [CallbackSink(events.append)]
+    with dspy.context(lm=own(two[1])):
+        without_model(two[0], tmp_path, sinks=sinks).resume(folder(tmp_path))
+    assert not two[1].asked
+    assert any("the run was begun with openai/fake" in one.detail for one in events if isinstance(one, Noted))
+
+
+def test_caps_and_prices_hold_for_models_of_dspys(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    programs = with_own_section(own(two[1]))
+    with pytest.raises(SettingsError, match="that of openai/mine"):
+        storm(two[0], tmp_path, programs=programs, max_cost=1.0, prices=("openai/fake=1/1",)).write(TOPIC)
+    with dspy.context(lm=own(two[1])), pytest.raises(SettingsError, match="that of openai/mine"):
+        without_model(two[0], tmp_path, max_cost=1.0).write(TOPIC)
+    assert not two[0].asked
+    with dspy.context(lm=own(two[1])), pytest.raises(ModelError, match="--max-tokens"):
+        without_model(two[0], tmp_path, max_tokens=100).write(TOPIC)
+    assert not two[1].asked
+
+
+def test_the_best_of_several_samples_is_that_of_the_programs_model(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
+    from storm_pipeline.optimize.best_of import best_of
+
+    programs = Programs()
+    own_best = programs.replace(question=best_of(Program(research.AskQuestion), 2, lambda *_: 1.0))
+    own_best.question.set_lm(own(two[1]))
+    storm(two[0], tmp_path, programs=own_best).write(TOPIC)
+    assert {one.signature for one in two[1].asked} == {"AskQuestion"}
+    assert "AskQuestion" not in {one.signature for one in two[0].asked}
+
+
+def test_a_saved_state_holds_no_model_and_a_program_is_not_pickled(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
+    one = storm(two[0], tmp_path)
+    program = one.program
+    program.set_lm(own(two[1], api_base="http://user:secret@host.test/v1"))
+    program.save(tmp_path / "state.json")
+    assert not any(word in (tmp_path / "state.json").read_text() for word in ("secret", "openai/mine"))
+    with pytest.raises(SettingsError, match=r'program\.save\("programs\.json"\)'):
+        program.save(tmp_path / "whole", save_program=True)
+    assert not (tmp_path / "whole").exists()
+    for dumps in (pickle.dumps, cloudpickle.dumps):
+        with pytest.raises(TypeError, match="a Storm is not pickled"):
+            dumps(one if dumps is pickle.dumps else program)
+
+
+def test_what_is_no_model_is_refused_before_a_call(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    programs = with_own_section("openai/gpt-4o")  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match=r"the model of section is a str: give set_lm a dspy\.LM"):
+        storm(two[0], tmp_path, programs=programs).write(TOPIC)
+    with dspy.context(lm=7), pytest.raises(SettingsError, match="is a int: give"):
+        without_model(two[0], tmp_path).write(TOPIC)
+    assert not two[0].asked
