@@ -56,7 +56,8 @@ def choose(settings: Settings, given: Given, programs: Programs, *, resumed: boo
     """
     own = [program.own_lm for program in programs.named().values()]
     if all(lm is not None for lm in own):
-        return _with_lm(settings.model_copy(update=dict.fromkeys(_FIELDS - {"lm"})), given, programs.section.own_lm)
+        most = max(own, key=lambda lm: sum(lm is other for other in own))
+        return _with_lm(settings.model_copy(update=dict.fromkeys(_FIELDS - {"lm"})), given, most)
     if programs.section.own_lm is not None and settings.writing == "auto":
         settings = settings.model_copy(update={"writing": "whole"})  # else the embedded model's writer, which asks none
     if resumed:
@@ -64,7 +65,7 @@ def choose(settings: Settings, given: Given, programs: Programs, *, resumed: boo
     lm = dspy.settings.lm
     if lm is None:
         return settings, given
-    if given.by.get("lm") == "run" and is_object(settings.lm):  # whether it is the one, is seen when it is opened
+    if resumed and is_object(settings.lm) and "lm" not in given.objects:  # if it is another, it is refused when opened
         objects, by = {**given.objects, "lm": lm}, {**given.by, "lm": _OF_DSPY}
         return settings, replace(given, objects=objects, by=by)
     if "lm" not in given.by:

@@ -11,15 +11,21 @@ from typing import Any
 import cloudpickle
 import dspy
 import pytest
+from found_pages import world
 from llm import FakeModel
-from test_pipeline import folder
+from test_pipeline import NoContents, folder
 from test_resume import answers, stopping_after, storm, text
 
 from storm_pipeline import Storm
+from storm_pipeline.batch import write_batch
 from storm_pipeline.errors import ModelError, SettingsError, StoppedError
 from storm_pipeline.models import llama_server
 from storm_pipeline.models.programs import Program, Programs
+from storm_pipeline.optimize.best_of import best_of
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, Noted
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import research
 from storm_pipeline.types import ModelChoice
 
@@ -215,6 +221,33 @@ def test_a_single_programs_model_is_asked_by_that_program_alone(
     assert json.loads((folder(tmp_path) / "run.json").read_text())["models"] == {"section": "openai/mine"}
 
 
+def test_a_judge_is_asked_behind_a_text_only_where_it_has_the_writers_model(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
+    storm(two[0], tmp_path, programs=with_own_section(own(two[1])), judge="model").write(TOPIC)
+    assert not [one for one in two[1].asked if "Check:" in one.user]
+    assert "CheckSentences" in {one.signature for one in two[0].asked}
+    two[0].asked.clear()
+    program = storm(two[0], tmp_path, judge="model").program
+    program.set_lm(own(two[1]))
+    made = program(topic=TOPIC)
+    assert [one for one in two[1].asked if "Check:" in one.user and one.signature == "WriteSection"]
+    assert made.article.support.judge == "model:openai/mine"
+    assert not two[0].asked
+
+
+def test_a_batch_asks_the_model_of_the_context(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    def opened(settings: Settings) -> Storm:
+        given = {"search": FakeSearch(world), "embedder": HashingEmbedder(), "contents": NoContents()}
+        return Storm(settings, **given)  # type: ignore[arg-type]
+
+    small = {"perspectives": 1, "turns": 1, "rounds": 1, "out": tmp_path, "cache": tmp_path / "cache"}
+    with dspy.context(lm=own(two[1])):
+        report = write_batch([TOPIC], open_storm=opened, **small)
+    assert report.all_written
+    assert two[1].asked
+
+
 def test_plans_before_texts_leave_a_program_its_model(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
     storm(two[0], tmp_path, programs=with_own_section(own(two[1])), answers="outlined").write(TOPIC)
     assert {one.signature for one in two[1].asked} == {"OutlineText", "WriteSection"}
@@ -298,8 +331,6 @@ def test_caps_and_prices_hold_for_models_of_dspys(tmp_path: Path, two: tuple[Fak
 def test_the_best_of_several_samples_is_that_of_the_programs_model(
     tmp_path: Path, two: tuple[FakeModel, FakeModel]
 ) -> None:
-    from storm_pipeline.optimize.best_of import best_of
-
     programs = Programs()
     own_best = programs.replace(question=best_of(Program(research.AskQuestion), 2, lambda *_: 1.0))
     own_best.question.set_lm(own(two[1]))

@@ -86,7 +86,7 @@ def test_one_call_of_unknown_price_leaves_the_cost_unknown() -> None:
 
 def test_what_is_counted_is_what_the_report_holds() -> None:
     of_articles_written_elsewhere = {"unavailable_citations"}
-    assert {field.name for field in fields(Report)} - {"problems"} - of_articles_written_elsewhere == COUNTED
+    assert {field.name for field in fields(Report)} - {"problems", "models"} - of_articles_written_elsewhere == COUNTED
 
 
 def test_a_misspelt_count_is_refused_at_once() -> None:
