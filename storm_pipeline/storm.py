@@ -32,6 +32,7 @@ from storm_pipeline.run.saved_settings import changed_settings, usable_settings
 from storm_pipeline.run.search import Engine, open_engine
 from storm_pipeline.run.session import Parts, session
 from storm_pipeline.run.stream import AsyncStream, Stream, in_thread
+from storm_pipeline.run.traced import traced
 from storm_pipeline.run.user_pieces import MOST_SECTIONS, parse_pieces, read_outline, read_piece
 from storm_pipeline.search.base import AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.search.edge import checked
@@ -413,7 +414,7 @@ class Storm:
         with session(run, self.settings, self._open, sinks=sinks, halt=halt, before=before, on_models=note) as ctx:
             self._running.add(halt)
             try:
-                return work(ctx)
+                return traced(lambda: work(ctx), run.topic, run.recipe)
             finally:
                 self._running.discard(halt)
 

@@ -237,10 +237,15 @@ def _sent(request: Request, seconds_left: float | None) -> Reply:
     Raises LMError: it failed.
     """
     from storm_pipeline.models.reply_bounds import bounded_replies  # here, since httpx takes long to load
+    from storm_pipeline.models.span_tokens import tokens_in_spans
 
     lm = request.model.lm
     limits = [limit for limit in (request.model.timeout, seconds_left) if limit is not None]
-    with dspy.track_usage() as tracker, bounded_replies(min(limits, default=math.inf)):
+    with (
+        dspy.track_usage() as tracker,
+        tokens_in_spans(lm.model, tracker),
+        bounded_replies(min(limits, default=math.inf)),
+    ):
         ask = partial(lm, messages=request.messages, **request.options)
         outputs = within(min(limits), lambda: ask() or [""]) if limits else ask() or [""]
     if outputs is None:
