@@ -92,6 +92,8 @@ class Storm:
         recipes: methods of your own, by name, in addition to :data:`storm_pipeline.recipes.RECIPES`; a run of one is
             resumed by an object that has it too.
         sinks: receive the events of every run.
+        progress: whether runs show their progress on standard error, or in the notebook; by default those do that have
+            no sinks and that somebody watches: in a notebook, or in the main thread with a terminal.
         **keywords: fields of :class:`Settings`.
 
     Raises:
@@ -110,12 +112,13 @@ class Storm:
         programs: Programs | Path | str | None = None,
         recipes: Mapping[str, Recipe] | None = None,
         sinks: Sequence[EventSink] = (),
+        progress: bool | None = None,
         **keywords: Unpack[SettingsKeywords],
     ) -> None:
         if settings is not None and keywords:
             raise SettingsError(f"give either a Settings object or keywords, not both: {', '.join(sorted(keywords))}")
         if unknown := keywords.keys() - Settings.model_fields.keys():
-            raise SettingsError(no_such_setting(min(unknown), ("models", "contents", "recipes", "sinks")))
+            raise SettingsError(no_such_setting(min(unknown), ("models", "contents", "recipes", "sinks", "progress")))
         values: dict[str, Any] = settings.model_dump(exclude_unset=True) if settings else {**keywords}
         named, objects = split_models(lm, models or {})
         self._given = Given.to_storm(settings, {*named, *keywords}, objects)
@@ -138,6 +141,7 @@ class Storm:
         self._engine: Engine | None = None
         self._models: dict[Role, Model] | None = None
         self._embedder: Embedder | None = None
+        self._progress = progress
         self._resumed_with: Storm | None = None
         self._opened_by: Storm | None = None
         self._opening = threading.Lock()
@@ -409,9 +413,13 @@ class Storm:
         *sinks: EventSink,
         before: SavedSettings | None = None,
     ) -> T:
-        sinks = (*self._sinks, *sinks)
+        from storm_pipeline.progress.automatic import with_progress  # here, since rich takes long to load
+
         note, before = self._given.note, before or {}
-        with session(run, self.settings, self._open, sinks=sinks, halt=halt, before=before, on_models=note) as ctx:
+        with (
+            with_progress((*self._sinks, *sinks), self._progress) as shown,
+            session(run, self.settings, self._open, sinks=shown, halt=halt, before=before, on_models=note) as ctx,
+        ):
             self._running.add(halt)
             try:
                 return traced(lambda: work(ctx), run.topic, run.recipe)
@@ -545,6 +553,7 @@ class StormKeywords(SettingsKeywords, total=False):
     programs: Programs | Path | str | None
     recipes: Mapping[str, Recipe] | None
     sinks: Sequence[EventSink]
+    progress: bool | None
 
 
 def write(topic: str, *, outline: Outline | Path | str | None = None, **settings: Unpack[StormKeywords]) -> Article:

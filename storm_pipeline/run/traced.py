@@ -20,15 +20,15 @@ class StormRun(dspy.Module):
         self.made: Any = None
 
     def forward(self, topic: str, recipe: str) -> dspy.Prediction:  # noqa: ARG002 - for the span
-        """Do the work; the prediction is what a span shows of the result: an article or outline as Markdown."""
+        """Do the work; return what a span shows of the result, an article or outline, as Markdown."""
         self.made = self._work()
-        if isinstance(self.made, Article):
-            return dspy.Prediction(article=self.made.to_markdown())
-        return (
-            dspy.Prediction(outline=outline_to_markdown(self.made))
-            if isinstance(self.made, Outline)
-            else dspy.Prediction()
-        )
+        return dspy.Prediction(**_as_markdown(self.made))
+
+
+def _as_markdown(made: object) -> dict[str, str]:
+    if isinstance(made, Article):
+        return {"article": made.to_markdown()}
+    return {"outline": outline_to_markdown(made)} if isinstance(made, Outline) else {}
 
 
 def traced(work: Callable[[], T], topic: str, recipe: str) -> T:

@@ -67,7 +67,8 @@ def build_articles(
         try:
             engine = ClosedCorpus(topic_chunks(topic), passages=_OF_A_DOCUMENT)
             with dspy.context(callbacks=[recorder]):
-                Storm(search=engine, out=path.with_suffix(".runs"), **_WHOLE, **settings).write(topic.title, "rr")
+                runs = path.with_suffix(".runs")
+                Storm(search=engine, out=runs, progress=False, **_WHOLE, **settings).write(topic.title, "rr")
         except StormError as error:
             say(f"{topic.title}: {error}")
             continue

@@ -195,7 +195,7 @@ def _produce_article(job: ArticleJob, halt: threading.Event) -> Article:
     recipe, own = method.recipe, {}
     if config.code and is_own(recipe):
         recipe, own = run_name(recipe), {run_name(recipe): own_recipe(recipe, config.code)}
-    storm = Storm(settings, search=engine, recipes=own)
+    storm = Storm(settings, search=engine, recipes=own, progress=False)
     started = sorted(path.parent for path in job.folder.glob("*/run.json"))
     if started:
         made = storm.resume(started[-1], halt=halt)
