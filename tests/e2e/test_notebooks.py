@@ -1,10 +1,12 @@
 """The notebooks, executed whole.
 
-The first is the suite's true end-to-end run: embedded model, corpus and encoder. In the others a scripted model writes.
+Each runs in an empty folder, as outside a checkout. The first is the suite's true end-to-end run: embedded model,
+corpus and encoder. In the others a scripted model writes.
 """
 
 import re
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -18,19 +20,17 @@ from storm_pipeline.models.programs import Programs
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def execute(name: str, runs: Path) -> None:
-    """Execute a notebook with its runs in another folder."""
+def execute(name: str, folder: Path) -> Any:
+    """Execute a notebook as whoever copied it to a folder of their own does; its runs are made there."""
     book = nbformat.read(ROOT / "examples" / name, as_version=4)
-    book.cells[1].source = book.cells[1].source.replace('root / "runs"', f"Path({str(runs)!r})")
-    NotebookClient(
-        book, timeout=1500, kernel_name="python3", resources={"metadata": {"path": str(ROOT / "examples")}}
+    return NotebookClient(
+        book, timeout=1500, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
     ).execute()
 
 
-def executed(name: str, runs: Path) -> Path:
-    """Execute a notebook; the folder of the article that it wrote."""
-    execute(name, runs)
-    (article,) = runs.glob("*/article.md")
+def article_of(folder: Path) -> Path:
+    """The folder of the article that a notebook wrote."""
+    (article,) = (folder / "runs").glob("*/article.md")
     return article.parent
 
 
@@ -40,7 +40,8 @@ def executed(name: str, runs: Path) -> Path:
 def test_write_an_article(tmp_path: Path) -> None:
     for asset in (EMBEDDED_MODELS["embedded"], EMBEDDER, LEADS):
         fetch(asset, ROOT / "cache")
-    run = executed("01_write_an_article.ipynb", tmp_path)
+    execute("01_write_an_article.ipynb", tmp_path)
+    run = article_of(tmp_path)
     text = (run / "article.md").read_text(encoding="utf-8")
     assert text.startswith("# Renaissance\n")
     assert text.count("\n## ") >= 2
@@ -53,8 +54,13 @@ def test_your_own_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     fetch(EMBEDDER, ROOT / "cache")
     with FakeModel() as model:
         monkeypatch.setenv("STORM_LM", model.lm)
-        run = executed("02_your_own_documents.ipynb", tmp_path)
+        done = execute("02_your_own_documents.ipynb", tmp_path)
     assert model.asked
+    shown = [
+        str(output.get("data", {}).get("text/plain", "")) for cell in done.cells for output in cell.get("outputs", [])
+    ]
+    assert any("researching Orsund Harbour" in text for text in shown), "a run in a notebook shows its progress"
+    run = article_of(tmp_path)
     text, references = (run / "article.md").read_text(encoding="utf-8").split("## References")
     assert text.startswith("# Orsund Harbour\n")
     assert "[1]" in text
@@ -70,6 +76,6 @@ def test_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with FakeModel() as model:
         monkeypatch.setenv("STORM_LM", model.lm)
         execute("04_compile.ipynb", tmp_path)
-    made = read_set(tmp_path / "town-set")
+    made = read_set(tmp_path / "runs" / "town-set")
     assert len(made.programs["draft"].held_back) == 4
     assert made.apply(Programs()).draft.predict.demos
