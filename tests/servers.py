@@ -114,6 +114,7 @@ class ScriptedServer:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             timeout = 5
+            disable_nagle_algorithm = True  # else each body waits 40 ms for the acknowledgement of its headers
 
             def do_GET(self) -> None:
                 self._answer()
