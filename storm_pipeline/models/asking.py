@@ -17,7 +17,7 @@ from storm_pipeline.models.prices import listed_window, parse_prices
 from storm_pipeline.models.programs import Program
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.request import options_of
-from storm_pipeline.models.windows import window_of
+from storm_pipeline.models.windows import longer_replies, window_of
 from storm_pipeline.run.events import Events, Retried
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import RunControl, Spent
@@ -161,6 +161,14 @@ class LanguageModels:
         """The model that a predictor asks; of a copy of the run's, that one."""
         return lm.served if isinstance(lm, RunLM) else object_model(lm, self._settings, self._prices)
 
+    def _tell_cut(self, role: Role, program: Program, received: Sequence[Received]) -> None:
+        """Record each reply that ended at its limit of tokens, of this session or an earlier one."""
+        for _ in (reply for reply in received if reply.record.get("cut")):
+            how = longer_replies(self._settings, role, program.token_limit)
+            self._events.degraded(
+                f"a reply to {program.name} was cut off at its limit of tokens ({self.model_of(role, program).name}): {how}"
+            )
+
     def _reject(self, received: Sequence[Received]) -> None:
         for reply in received:
             self._journal.reject("reply", reply.key, reply.record)
@@ -202,6 +210,7 @@ class LanguageModels:
                 reply = str(error.lm_response or "")
             finally:
                 received += lm.received
+                self._tell_cut(role, program, lm.received)
         raise ReplyError(
             f"{model.name} gave {self._settings.parse_attempts} replies in the wrong form: {reason}", reply
         )

@@ -27,8 +27,8 @@ from dspy.utils.exceptions import (
 from storm_pipeline.concurrency import process_slot
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import ModelAuthError, ModelError
-from storm_pipeline.models.model_objects import Model
-from storm_pipeline.models.request import Reply, Request, valid_counts
+from storm_pipeline.models.model_objects import Model, told_calls
+from storm_pipeline.models.request import Reply, Request, is_cut, valid_counts, with_text
 from storm_pipeline.net.retrying import within
 from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
 from storm_pipeline.run.journal import Journal, current_place
@@ -178,7 +178,8 @@ class Engine:
             cost=reply.dollars(model),
             estimated=reply.estimated,
         )
-        record = {"texts": reply.texts, "role": request.role, "model": model.name, "call": asdict(call)}
+        record: dict[str, Any] = {"texts": reply.texts, "role": request.role, "model": model.name, "call": asdict(call)}
+        record |= {"cut": True} if reply.cut else {}
         self._journal.add("reply", request.key, record)  # first: a call that was reported is on record
         self._events.emit(call)
         return record
@@ -245,9 +246,11 @@ def _sent(request: Request, seconds_left: float | None) -> Reply:
         dspy.track_usage() as tracker,
         tokens_in_spans(lm.model, tracker),
         bounded_replies(min(limits, default=math.inf)),
+        told_calls() as calls,
     ):
         ask = partial(lm, messages=request.messages, **request.options)
         outputs = within(min(limits), lambda: ask() or [""]) if limits else ask() or [""]
     if outputs is None:
         raise LMTimeoutError("the reply was not complete in time", model=lm.model)
-    return Reply(outputs, valid_counts(tracker.get_total_tokens().get(lm.model)), request.tokens_in)
+    usage = valid_counts(tracker.get_total_tokens().get(lm.model))
+    return Reply([*map(with_text, outputs)], usage, request.tokens_in, any(is_cut(call["response"]) for call in calls))

@@ -1,6 +1,7 @@
 """A language model with its adapter, name and price; models passed as objects, and the names that stand for them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -42,7 +43,25 @@ class StatelessLM(dspy.LM):
     """A ``dspy.LM`` without history; DSPy would keep the last 10,000 prompts and replies of the process."""
 
     def update_history(self, entry: dict[str, Any]) -> None:
-        """Keep nothing."""
+        """Keep nothing; tell :func:`told_calls`."""
+        for module in dspy.settings.caller_modules or ():
+            if isinstance(module, _Listener):
+                module.history.append(entry)
+
+
+class _Listener:
+    """Stands among the modules that make a call, to which DSPy tells what each call got."""
+
+    def __init__(self) -> None:
+        self.history: list[dict[str, Any]] = []
+
+
+@contextmanager
+def told_calls() -> Iterator[list[dict[str, Any]]]:
+    """The calls that the block makes, as DSPy's history has them; empty if the user has turned that off."""
+    listener = _Listener()
+    with dspy.context(caller_modules=[*(dspy.settings.caller_modules or ()), listener]):
+        yield listener.history
 
 
 ModelObject: TypeAlias = Model | dspy.BaseLM

@@ -82,6 +82,9 @@ def _reply(response: httpx.Response, model: str) -> lm15.Response:
     """What a body says; malformed usage is left out, since the reply is paid for."""
     try:
         body = response.json()
+        for choice in body.get("choices") or ():  # the protocol's earlier form of a tool call
+            if call := choice["message"].get("function_call"):
+                choice["message"]["tool_calls"] = [{"type": "function", "function": call}]
         return lm15.response_from_openai_chat(body | {"usage": valid_counts(body.get("usage"))}, model=model)
     except lm15.LM15Error:
         raise

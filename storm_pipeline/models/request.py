@@ -1,5 +1,6 @@
 """One call of a language model: the request, its journal key, and the reply."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,10 @@ _CONNECTION = frozenset(
 _DETAILS = ("prompt_tokens_details", "completion_tokens_details")
 _MOST_TOKENS = 10**9  # of one call
 _LIKELY = 3 / 4  # share of the most tokens that a text may have which it has with a tokenizer that knows its language
+
+
+_CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
+"""Reasons by which servers say that a reply ended at its limit of tokens."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class Reply:
     outputs: list[Any]  # one per requested reply: its text, or a dict with ``text`` and more
     usage: Mapping[str, Any]  # token counts as OpenAI names them; empty if the server reports none or a cache answered
     estimate: int  # prompt tokens where the server does not report them, >= 0
+    cut: bool = False  # whether a reply ended at its limit of tokens
 
     @property
     def texts(self) -> list[str]:
@@ -83,6 +89,28 @@ class Reply:
     def dollars(self, model: Model) -> float | None:
         """Cost in US dollars; None if unknown."""
         return cost(model.price, *self.tokens) if model.price else None
+
+
+def with_text(output: Any) -> Any:
+    """A reply in the form of ``dspy.LM``; one that is a tool call alone has the call's arguments as its text."""
+    if not isinstance(output, dict) or output.get("text") or not output.get("tool_calls"):
+        return output
+    arguments = _part(_part(output["tool_calls"][-1], "function"), "arguments")
+    return {**output, "text": arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)}
+
+
+def is_cut(response: Any) -> bool:
+    """Whether a provider's response, as DSPy's history has it, ended at its limit of tokens."""
+    if isinstance(response, tuple):
+        return any(map(is_cut, response))
+    choices = _part(_part(response, "provider_data") or response, "choices") or []
+    reasons = [_part(one, "finish_reason") for one in (response, *(choices if isinstance(choices, list) else ()))]
+    reasons.append(_part(_part(response, "incomplete_details"), "reason"))
+    return any(str(reason).lower() in _CUT for reason in reasons)
+
+
+def _part(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
 def options_of(model: Model, program: Program, sample: int, seed: int | None) -> dict[str, Any]:

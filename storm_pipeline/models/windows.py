@@ -59,6 +59,22 @@ def why_less(asked: Settings) -> str:
     )
 
 
+def longer_replies(settings: Settings, role: Role, token_limit: int) -> str:
+    """What to do so that replies of a role's model may be longer, as the end of a sentence.
+
+    Args:
+        token_limit: tokens of a reply that a program allows the embedded model.
+    """
+    name, own = settings.lm_of(role), settings.reply_tokens
+    if name.startswith("object:"):
+        return "raise max_tokens of the model that was passed"
+    if is_embedded(name) and (own is None or own >= token_limit):
+        window = min(CONTEXT, settings.context or CONTEXT)
+        more = f"raise --context (now {window:,}) or " if window < CONTEXT else ""
+        return f"{more}name a larger model with --lm; the embedded one may write {token_limit:,} tokens here"
+    return f"raise --reply-tokens (now {f'{own:,}' if own else 'not set: the limit is the server’s own'})"
+
+
 def _readers(settings: Settings) -> dict[Role, int]:
     """The windows of those who are shown passages."""
     roles: tuple[Role, ...] = ("writer", "expert")

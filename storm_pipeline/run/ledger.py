@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from storm_pipeline.errors import BudgetSpentError, StoppedError, TooManyFailuresError
 from storm_pipeline.models.prices import Price, cost
@@ -89,8 +89,14 @@ class Ledger:
         return Usage(tuple(self._rows[key] for key in sorted(self._rows)), round(self._seconds + seconds, 1))
 
     def report(self) -> Report:
-        """Counts and problems so far; the problems are sorted, so their order does not depend on threads."""
-        problems = sorted(self.problems, key=lambda problem: (problem.stage, problem.kind, problem.detail))
+        """Counts and problems so far; the problems are sorted, so their order does not depend on threads.
+
+        A degradation that came about several times is listed once, with how often.
+        """
+        often = Counter(problem for problem in self.problems if problem.kind == "degradation")
+        problems = [problem for problem in self.problems if problem.kind != "degradation"]
+        problems += [replace(one, detail=f"{one.detail} ({n} times)") if n > 1 else one for one, n in often.items()]
+        problems.sort(key=lambda problem: (problem.stage, problem.kind, problem.detail))
         return Report(**self._counts, problems=tuple(problems), models=())
 
     def revisions(self) -> tuple[Revision, ...]:

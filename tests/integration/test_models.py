@@ -17,7 +17,7 @@ from storm_pipeline.errors import BudgetSpentError, ModelAuthError, ModelError, 
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Events, Retried
+from storm_pipeline.run.events import CallbackSink, CallFinished, Degraded, Event, Events, Retried
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.settings import Settings
@@ -214,6 +214,24 @@ def test_thinking_text_never_reaches_the_result() -> None:
     text = '<think>Let me see: {"related_topics": ["Wrong"]}</think>\n{"related_topics": ["Right"]}'
     with FakeModel({"FindRelatedTopics": text}) as server:
         assert related(models(server.lm)) == ["Right"]
+
+
+@pytest.mark.parametrize("engine", ["lm15", None])
+def test_every_way_to_a_server_tells_cut_replies_and_reads_tool_calls(engine: str | None) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "reply", "arguments": '{"related_topics": ["A"]}'}}
+    told = completion("")
+    told["choices"][0] |= {"message": {"role": "assistant", "content": None, "tool_calls": [call]}}
+    cut = completion('{"related_topics": ["B"]}')
+    cut["choices"][0]["finish_reason"] = "length"
+    events: list[Event] = []
+    with FakeModel(faults={"FindRelatedTopics": [Reply(body=told), Reply(body=cut)]}) as server:
+        lm = dspy.LM("openai/fake", api_base=server.url, api_key="x", engine=engine, cache=False) if engine else None
+        chosen = Settings.build({"lm": "object:openai/fake" if lm else server.lm, "lm_timeout": 5})
+        table = open_models(chosen, objects={"lm": lm} if lm else {})
+        asking = LanguageModels.outside_a_run(table, chosen, Events(CallbackSink(events.append)))
+        assert [related(asking), related(asking)] == [["A"], ["B"]]
+    (told_of,) = (event.detail for event in events if isinstance(event, Degraded))
+    assert told_of.endswith("raise max_tokens of the model that was passed" if lm else "the limit is the server’s own)")
 
 
 def test_calls_in_flight_are_bounded_over_all_roles() -> None:
