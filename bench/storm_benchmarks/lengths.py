@@ -25,10 +25,11 @@ from storm_pipeline.documents.articles.wikitext import wikitext_article
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.languages.splitting import split_sentences
 from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.models.reply_frames import strip_thinking
 from storm_pipeline.signatures.research import AskQuestion, WriteQueries
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.text.sentences import is_complete
-from storm_pipeline.text.words import MARKER, strip_thinking, tidy
+from storm_pipeline.text.words import MARKER, tidy
 from storm_pipeline.writers.drafts import read_draft
 
 PATTERNS = (

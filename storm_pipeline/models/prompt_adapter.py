@@ -4,31 +4,24 @@ Prompts share long prefixes: the constant parts (instructions, reply format, wor
 inputs in the order of the signature, and nothing after them.
 """
 
-import json
-import re
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
-from itertools import accumulate
 from typing import Annotated, Any, TypeVar
 
 import dspy
-import json_repair
 from dspy.utils.exceptions import AdapterParseError
-from pydantic import BaseModel, ValidationError, create_model
-from pydantic_core import from_json
+from pydantic import BaseModel, create_model
 
+from storm_pipeline.models.reply_frames import strip_thinking
+from storm_pipeline.models.reply_json import ReplyFormError
+from storm_pipeline.models.reply_objects import read_object
+from storm_pipeline.models.reply_texts import read_text
 from storm_pipeline.text.fitting import without_control_tokens
-from storm_pipeline.text.words import encodable, encodable_values, strip_thinking
+from storm_pipeline.text.words import encodable
 
 T = TypeVar("T")
-_FENCE = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.S)
-_DECODER = json.JSONDecoder(strict=False)
-_LAST_NUMBER = re.compile(r"[-+.\deE]+\Z")
 _MAX_REPLY_LENGTH = 50_000
 """Characters, more than a section of 5000 words has; longer replies are repetition, and parsing takes minutes."""
-_MOST_TO_REPAIR, _DEEPEST = 10_000, 50
-"""Characters and nesting of JSON that is repaired; the time of a repair grows with their squares."""
 _EXCERPT_LENGTH = 1000  # characters of a too long reply that an error keeps
 
 
@@ -98,18 +91,19 @@ class PromptAdapter(dspy.Adapter):
         return texts[0] if len(values) == len(texts) == 1 else json.dumps(values, ensure_ascii=False)
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
-        """Values of the output fields; reasoning text and code fences are ignored."""
+        """Values of the output fields, without what stands around the reply (``reply_objects``, ``reply_texts``)."""
         completion = encodable(completion)
-        text = strip_thinking(completion).strip()
+        text = completion if len(completion) <= _MAX_REPLY_LENGTH else strip_thinking(completion)
         if len(text) > _MAX_REPLY_LENGTH:
-            raise _parse_error(signature, text[:_EXCERPT_LENGTH], f"the reply is too long: {len(text):,} characters")
-        fenced = _FENCE.match(text)
-        text = fenced.group(1).strip() if fenced else text
-        if _is_text(signature):
-            if not text:
-                raise _parse_error(signature, completion[:_EXCERPT_LENGTH], "the reply is empty")
-            return {next(iter(signature.output_fields)): text}
-        return _parse_object(signature, text)
+            raise _parse_error(signature, text, f"the reply is too long: {len(text):,} characters")
+        try:
+            if _is_text(signature):
+                name = next(iter(signature.output_fields))
+                return {name: read_text(text, name)}
+            reply = read_object(text, _reply_type(signature))
+        except ReplyFormError as error:
+            raise _parse_error(signature, text, str(error)) from error
+        return {name: getattr(reply, name) for name in signature.output_fields}
 
 
 def _cached(function: Callable[[Any], T]) -> Callable[[Any], T]:
@@ -158,50 +152,6 @@ def _strict(schema: Any) -> Any:
     return strict | {"additionalProperties": False} if schema.get("type") == "object" else strict
 
 
-def _parse_object(signature: type[dspy.Signature], text: str) -> dict[str, Any]:
-    start = text.find("{")
-    try:
-        loaded, truncated = _load(text[start:]) if start >= 0 else (None, False)
-        loaded = encodable_values(loaded)
-    except (ValueError, RecursionError) as error:
-        why = "the reply is nested too deeply, or too long to be repaired"
-        raise _parse_error(signature, text, why) from error
-    if not isinstance(loaded, dict):
-        raise _parse_error(signature, text, "the reply is not a JSON object")
-    try:
-        reply = _validated(signature, loaded, truncated=truncated)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise _parse_error(signature, text, f"{where}: {first['msg']}") from error
-    return {name: getattr(reply, name) for name in signature.output_fields}
-
-
-def _load(text: str) -> tuple[Any, bool]:
-    """The object that a reply begins with, and whether it was truncated; an unfinished last value is left out."""
-    with suppress(ValueError):
-        return _DECODER.raw_decode(text)[0], False
-    with suppress(ValueError):
-        return from_json(_LAST_NUMBER.sub("", text), allow_partial=True), True
-    if len(text) > _MOST_TO_REPAIR:
-        raise ValueError("too long to repair")
-    depths = accumulate((char in "{[") - (char in "}]") for char in text)
-    if max(depths, default=0) > _DEEPEST:
-        raise RecursionError
-    return json_repair.loads(text), False
-
-
-def _validated(signature: type[dspy.Signature], loaded: dict[str, Any], *, truncated: bool) -> BaseModel:
-    """The validated reply; the last list item of a truncated reply is dropped if it is incomplete."""
-    reply_type = _reply_type(signature)
-    try:
-        return reply_type.model_validate(loaded)
-    except ValidationError:
-        name, last = next(reversed(loaded.items()), ("", None))
-        if not truncated or not isinstance(last, list) or not last:
-            raise
-        return reply_type.model_validate(loaded | {name: last[:-1]})
-
-
 def _parse_error(signature: type[dspy.Signature], reply: str, why: str) -> AdapterParseError:
-    return AdapterParseError(adapter_name="PromptAdapter", signature=signature, lm_response=reply, message=why)
+    excerpt = reply[:_EXCERPT_LENGTH] if len(reply) > _MAX_REPLY_LENGTH else reply
+    return AdapterParseError(adapter_name="PromptAdapter", signature=signature, lm_response=excerpt, message=why)

@@ -29,7 +29,6 @@ class, so that matching is attempted only at such characters.
 EMPHASIS = re.compile(r"(?<![A-Za-zÀ-ɏ\d])(\*\*|__|\*)(\S(?:.*?\S)?)\1(?![A-Za-zÀ-ɏ\d])")
 """A pair of marks of emphasis around words, which are the second group; none of ``M*A*S*H``."""
 
-_TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}(?:think|thinking)\b[^<>]*>", re.I)
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, lone surrogates, and what changes the direction of the text behind it."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -162,29 +161,6 @@ def encodable_values(value: Any) -> Any:
             return {encodable_values(key): encodable_values(item) for key, item in value.items()}
         case _:
             return value
-
-
-def strip_thinking(text: str) -> str:
-    """Remove a reasoning model's ``<think>…</think>`` blocks: nested, in any case, with attributes.
-
-    Text before an unmatched closing tag is removed too (chat templates open the block in the prompt),
-    and so is everything after an unmatched opening tag. The rest is returned stripped.
-    """
-    kept: list[str] = []
-    depth = position = 0
-    for tag in _TAG.finditer(text):
-        if depth == 0:
-            kept.append(text[position : tag.start()])
-        position = tag.end()
-        if not tag[1]:
-            depth += 1
-        elif depth:
-            depth -= 1
-        else:
-            kept.clear()
-    if depth == 0:
-        kept.append(text[position:])
-    return "".join(kept).strip()
 
 
 def _word_in(text: str) -> re.Pattern[str]:

@@ -3,7 +3,6 @@
 import base64
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -253,41 +252,6 @@ def test_overlap(a: str, b: str, n: int) -> None:
 
 def test_overlap_counts_ngrams() -> None:
     assert t.overlap("a b c d", "x a b c y", 2) == pytest.approx(2 / 3)
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("<think>hm</think> Yes.", "Yes."),
-        ("hm</think>\nYes.", "Yes."),
-        ("Yes. <think>hm", "Yes."),
-        ("<THINK a='1'>x<think>y</think>z</Think >Yes.", "Yes."),
-        ("Yes <thinking>x</thinking>no", "Yes no"),
-        ("<think></think>", ""),
-        ("No tags < here >.", "No tags < here >."),
-        ("<thinker>x", "<thinker>x"),
-    ],
-)
-def test_strip_thinking(text: str, kept: str) -> None:
-    assert t.strip_thinking(text) == kept
-
-
-def test_a_bracket_before_much_white_space_takes_no_time() -> None:
-    text = "<" + " " * 200_000 + "b"
-    start = time.monotonic()
-    assert t.strip_thinking(text) == text
-    assert time.monotonic() - start < 1
-
-
-TAGGED = st.lists(st.sampled_from(["<think>", "</think>", "<THINK x>", "a", " b "]), max_size=10).map("".join)
-
-
-@given(st.one_of(TAGGED, st.text()))
-def test_strip_thinking_leaves_no_tag(text: str) -> None:
-    once = t.strip_thinking(text)
-    assert "<think>" not in once
-    assert "</think>" not in once
-    assert t.strip_thinking(once) == once
 
 
 @given(st.text(st.characters()))

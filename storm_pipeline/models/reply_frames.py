@@ -1,0 +1,159 @@
+"""What servers and models leave around a reply: thinking, channels, and special tokens. Pure functions.
+
+A mark in backticks is mentioned, not used, so that text about marks stays as it is.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Literal
+
+_MARK = re.compile(
+    r"""(?x)
+    [<◁] \s{0,3}+ (?P<bar>[|｜]?) (?P<slash>/?) \s{0,3}+ (?P<name>[A-Za-z][\w:.▁-]*+) (?P<rest>[^<>◁▷]*+) [>▷]
+    | \[ (?P<square_slash>/?) (?P<square>[A-Za-z][A-Za-z_]*+) \]
+    | &lt; (?P<escaped_slash>/?) (?P<escaped>[A-Za-z][\w:.-]*+) &gt;
+    """
+)
+"""A tag or token: ``<think>``, ``</seed:think>``, ``<|END_THINKING|>``, ``[THINK]``, ``◁think▷``, ``&lt;think&gt;``."""
+_MARK_OR_OBJECT = re.compile(rf"{_MARK.pattern} | \{{")
+_THINKING = re.compile(r"\w*(?:think|thought|reason)(?:s|ing|ings)?|cot|analysis|reflection|scratchpad|monologue", re.I)
+_OTHER_MARKS = (["inner", "prefix"], ["inner", "suffix"])
+_ENDS = frozenset({"end", "stop", "suffix"})
+_HARMONY = re.compile(r"<\|(start|channel|message|constrain|end|return|call)\|>")
+_WITHOUT_TOKENS = (
+    *(("analysis", "assistantfinal"), ("commentary", "assistantfinal"), ("assistantfinal", "assistantfinal")),
+    ("Thinking...", "...done thinking."),
+)
+"""How thinking begins and ends where tokens were left out: gpt-oss, and what ``ollama run`` prints."""
+_GEMMA_FINAL = re.compile(r"<\|channel>\s*(?:final|answer|response)\b[ \t]*\n?(.*?)(?:<channel\|>|\Z)", re.S)
+_SPECIAL = (
+    r"(?:<[|｜](?!\s|(?:channel|message|constrain)\|)[^<>|｜\n]{1,60}[|｜]>|</?s>|<(?:eos|bos|pad|unk|EOT|turn\||\|turn)>|</?(?:start|end)_of_\w+>"
+    r"|\[/?INST\]|<</?SYS>>|\[(?:EOS|BOS|gMASK)\])"
+)
+_ROLE = r"(?:assistant|model|bot)\b[ \t]*(?=\n|<)"
+_AT_START = re.compile(rf"(?:{_SPECIAL}\s*+(?:{_ROLE})?|assistant\n|[\s\ufeff\u200b\x00]++)++")
+_AT_END = re.compile(rf"(?:{_SPECIAL}|\[\[ ## completed ## \]\]|\[(?:DONE|END)\]|</?END>|(?<=\n)\#{{2,}})\Z")
+_END_OF_TURN = re.compile(rf"(?<![ `'\"(“‘]){_SPECIAL}(?!`)\s*+(user\b|human\b|system\b)?", re.I)
+_NO_END = re.compile(r"tool|function|python|call|box|start|begin|bos\b|<s>", re.I)
+_LONGEST_TOKEN = 70  # characters
+_BLANK = " \t\r\n\ufeff\u200b\x00"
+
+
+def is_thinking(name: str) -> bool:
+    """Whether a tag, a channel or a key of this name holds thinking."""
+    words = _words_of(name)
+    return words in _OTHER_MARKS or any(map(_THINKING.fullmatch, words))
+
+
+def _words_of(name: str) -> list[str]:
+    return re.split(r"[\W_▁]+", name.lower())
+
+
+def strip_thinking(text: str) -> str:
+    """Remove a reasoning model's thinking, in whatever marks: ``<think>…</think>``, ``[THINK]…[/THINK]``, channels.
+
+    Text before an unmatched closing mark is removed too (chat templates open the block in the prompt),
+    and so is everything after an unmatched opening one. The rest is returned stripped.
+    """
+    text = final_channel(text)
+    return "".join(text[start:end] for start, end in outside_thinking(text)).strip()
+
+
+def outside_thinking(text: str, skip: Callable[[int], int] | None = None) -> list[tuple[int, int]]:
+    """The parts of a text that are no thinking, as offsets of start and end.
+
+    Args:
+        skip: called with the offset of each ``{`` outside thinking; returns the offset at which reading goes on, so
+            that marks within an object are none.
+    """
+    parts: list[tuple[int, int]] = []
+    opened = ""  # name of the mark that is open
+    begins = position = openings = closings = 0
+    length = len(text.rstrip())
+    while found := (_MARK_OR_OBJECT if skip and not opened else _MARK).search(text, position):
+        position = found.end()
+        if skip and found[0] == "{":
+            position = skip(found.start())
+            continue
+        kind, name = _kind_of(text, found, opened)
+        if not kind:
+            continue
+        is_left_over = position >= length and closings >= max(1, openings)
+        if kind == "closes" and not opened and not is_left_over:
+            parts.clear()  # the mark that opened it is in the prompt
+        elif not opened:
+            parts.append((begins, found.start()))
+        closings, openings = closings + (kind == "closes"), openings + (kind == "opens")
+        opened = "" if kind == "closes" else opened or (name if kind == "opens" else "")
+        begins = position
+    return parts if opened else [*parts, (begins, len(text))]
+
+
+def _kind_of(text: str, mark: re.Match[str], opened: str) -> tuple[Literal["opens", "closes", "empty", ""], str]:
+    """What a mark does to thinking, and its name; empty if nothing."""
+    name = (mark["name"] or mark["square"] or mark["escaped"]).lower()
+    word = mark["square"] or "A"
+    is_a_word = not word.isupper() and f"[/{word}]" not in text
+    if is_a_word or text[mark.start() - 1 : mark.start()] == "`" == text[mark.end() : mark.end() + 1]:
+        return "", name
+    slash = bool(mark["slash"] or mark["square_slash"] or mark["escaped_slash"])
+    rest = (mark["rest"] or "").strip()
+    if name == "channel" and bool(mark["bar"]) != (rest == "|"):  # Gemma's: <|channel>thought … <channel|>
+        return "closes" if rest else "opens", name
+    if slash and name == opened:
+        return "closes", name
+    if not is_thinking(name):
+        told = re.search(r"""\b(?:type|class|name)\s*=\s*["']?([\w -]+)""", rest)
+        return "opens" if told and not slash and is_thinking(told[1]) else "", name
+    if rest.endswith("/"):
+        return "empty", name
+    return "closes" if slash or _ENDS.intersection(_words_of(name)) else "opens", name
+
+
+def final_channel(text: str) -> str:
+    """What a text says in its final channel, in the form of gpt-oss or Gemma; the text where it has no channels.
+
+    Where no channel is final, what stands outside of all counts, then what is in none for thinking.
+    """
+    for begins, ends in _WITHOUT_TOKENS:
+        if text.startswith(begins) and ends in text:
+            return text.rpartition(ends)[2]
+    if "<|channel|>" not in text and "<|message|>" not in text:
+        return _GEMMA_FINAL.sub(r"\1", text) if "<|channel>" in text else text
+    outside, *told = _HARMONY.split(text)
+    bodies: dict[str, list[str]] = {"": [outside]}
+    header = ""
+    for mark, said in zip(told[::2], told[1::2], strict=True):
+        if mark == "message":
+            words = set(re.findall(r"\w+", header))
+            kind = "final" if "final" in words else "thinking" if any(map(is_thinking, words)) else "other"
+            bodies.setdefault(kind, []).append(said)
+            header = ""
+        elif mark in {"start", "channel", "constrain"}:
+            header += f" {said}"
+        else:
+            bodies[""].append(said)
+    if "final" in bodies:
+        return bodies["final"][-1]
+    return "".join(bodies[""]) if "".join(bodies[""]).strip() else bodies.get("other", [""])[-1]
+
+
+def without_tokens(text: str) -> str:
+    """A reply without the special tokens at its ends, and without what follows the end of its turn."""
+    started = _AT_START.match(text)
+    text = text[started.end() :] if started and not started[0].isspace() else text
+    text = text.strip(_BLANK)
+    while found := _AT_END.search(text, max(0, len(text) - _LONGEST_TOKEN)):
+        text = text[: found.start()].rstrip(_BLANK)
+    return text
+
+
+def end_of_turn(text: str, start: int = 0) -> int:
+    """Offset of the first token behind ``start`` that ends a turn; the text's length if there is none."""
+    ends = (found.start() for found in _END_OF_TURN.finditer(text, start) if found[1] or not _NO_END.search(found[0]))
+    return next(ends, len(text))
+
+
+def plain_key(key: str) -> str:
+    """A key without case and separators: models write ``relatedTopics`` and ``Related topics``."""
+    return re.sub(r"[\W_]+", "", key).casefold()

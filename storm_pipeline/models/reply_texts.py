@@ -1,0 +1,242 @@
+"""Reads the text of a reply: what stands around it is taken off, one level at a time."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from pydantic_core import from_json
+
+from storm_pipeline.models.reply_frames import end_of_turn, is_thinking, plain_key, strip_thinking, without_tokens
+from storm_pipeline.models.reply_json import ReplyFormError
+
+_LEVELS = 24  # more than anything real has around it
+_DECODER = json.JSONDecoder(strict=False)
+_MOST_OBJECTS = 50  # brackets that are tried
+_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*([\w+.#-]*)[ \t]*$", re.M)
+_LANGUAGE = re.compile(r"\A(?:markdown|md|plaintext|text|txt)\n(?=\S)")
+_COMMENT = re.compile(r"\A<!--.*?-->\s*", re.S)
+_INLINE_FENCE = re.compile(r"(`+)([^`\n]+)\1")
+_TEXT_FENCES = frozenset({"", "text", "txt", "plain", "plaintext", "markdown", "md", "json", "xml", "html"})
+_TAGGED = re.compile(r"<([A-Za-z][\w:.-]*+)[^<>]*>(.*)</\1\s*>", re.S)
+_FIRST_TAG = re.compile(r"<([A-Za-z][\w:.-]*+)[^<>]*>[ \t]*(\n?)")
+_LAST_TAG = re.compile(r"</([A-Za-z][\w:.-]{0,40}+)\s?>\Z")
+_LONGEST_TAG = 60  # characters
+_ONE_STRING = re.compile(r"\{\s*\"[\w -]+\"\s*:\s*\"(.*)\"\s*\}", re.S)
+_NEXT_KEY = re.compile(r"\"\s*,\s*\"[\w -]+\"\s*:")
+_RULE = re.compile(r"(?:\A|\n[ \t]*\n)[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?:\n|\Z)")
+_LEAD_IN = re.compile(r"[^\d\n]+[:：][*_ \t]*\n[ \t]*\n(?!\s*(?:[-*+•>|\"“„«']|\d+[.)]))")
+"""A line that announces the reply: it ends in a colon, and what follows is no list, table or quotation."""
+_QUOTED = (
+    *(('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»"), ("„", "“"), ("「", "」"), ("『", "』")),
+    *(('"""', '"""'), ("'''", "'''"), ("**", "**"), ("\\boxed{", "}")),
+)
+_ABOUT = frozenset("type role name id object model title description language lang status finishreason".split())
+"""Keys, as :func:`plain_key` gives them, whose texts say something about a reply."""
+_THINKING_LABEL = re.compile(r"[*_#\s]{0,8}+([A-Za-z]{3,12})[*_\s]{0,4}+[:：]")
+
+
+def read_text(reply: str, field: str) -> str:
+    """The text of a reply that is to be the value of one output field.
+
+    Raises ReplyFormError: there is none, or it is an object in which nobody can tell which text is meant.
+    """
+    levels: tuple[Callable[[str], str], ...] = (
+        without_tokens,
+        partial(_without_json, field=field),
+        strip_thinking,
+        _without_line_marks,
+        lambda text: text if text[:1] in {"`", "~", "<"} else text[: end_of_turn(text)],
+        _without_fence,
+        partial(_without_tags, field=field),
+        partial(_without_label, field=field),
+        partial(_of_object, field=field),
+        _without_quotes,
+        _without_rules,
+        lambda text: text[found.end() :] if (found := _LEAD_IN.match(text)) else text,
+        lambda text: text[: end_of_turn(text)],
+    )
+    text = reply.replace("\r\n", "\n")
+    for _ in range(_LEVELS):
+        taken = next((taken for level in levels if (taken := level(text)) != text), text)
+        if taken == text:
+            break
+        text = taken
+    if not text.strip():
+        raise ReplyFormError("the reply is empty")
+    return text
+
+
+def _without_json(text: str, field: str) -> str:
+    """The text that a JSON string or object holds: whole, cut off, or with quotes that are not escaped."""
+    if text[:1] not in {"{", "[", '"'}:
+        return text
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        if text[0] == "{" and (one := _ONE_STRING.fullmatch(text)) and not _NEXT_KEY.search(one[1]):
+            return _unescaped(one[1])
+        with suppress(ValueError):
+            cut = text[0] == "{" and error.msg.startswith("Unterminated string")
+            return (_text_in(from_json(text, allow_partial="trailing-strings"), field) if cut else None) or text
+        return text
+    except RecursionError as error:
+        raise ReplyFormError("the reply is nested too deeply") from error
+    found = _text_in(value, field)
+    if found is None and isinstance(value, dict):
+        raise ReplyFormError(f"the reply is an object without a text {field!r}")
+    return text if found is None else found
+
+
+def _unescaped(text: str) -> str:
+    """The text of a JSON string whose inner quotes may not be escaped."""
+    escaped = re.sub(r"(\\.)|\"", lambda found: found[1] or '\\"', text, flags=re.S)
+    with suppress(ValueError):
+        return str(_DECODER.decode(f'"{escaped}"'))
+    return text
+
+
+def _text_in(value: Any, field: str) -> str | None:
+    """The text that a JSON value holds: of the field's name, else the only one that is not about the reply."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value:
+        parts = [_text_in(own, field) for own in value]
+        return None if None in parts else "\n\n".join(filter(None, parts))
+    if not isinstance(value, dict):
+        return None
+    entries = list(_entries(value))
+    named = [own for key, own in entries if plain_key(key) == plain_key(field)]
+    own_keys = [own for key, own in value.items() if plain_key(str(key)) == plain_key(field)]
+    for own in (*own_keys[-1:], *named[-1:]):
+        if (text := _text_in(own, field)) is not None:
+            return text
+    texts = [(key, own) for key, own in entries if isinstance(own, str) and own.strip()]
+    for kept in ([own for key, own in texts if plain_key(key) not in _ABOUT], [own for _, own in texts]):
+        if len(kept) == 1:
+            return kept[0]
+    return None
+
+
+def _entries(value: Any, level: int = 0) -> Iterator[tuple[str, Any]]:
+    """Keys and values of an object and of what it holds, without thinking; JSON in strings counts as what it says."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, own in pairs if level <= _LEVELS else ():
+        if is_thinking(str(key)):
+            continue
+        if isinstance(own, str) and own.lstrip()[:1] == "{":
+            with suppress(ValueError, RecursionError):
+                own = _DECODER.decode(own)  # noqa: PLW2901
+        if isinstance(key, str):
+            yield key, own
+        yield from _entries(own, level + 1)
+
+
+def _is_most(inside: str, outside: str) -> bool:
+    """Whether a part of a reply is the reply, and what stands around it is about it."""
+    return len(inside.strip()) > len(outside.strip())
+
+
+def _without_fence(text: str) -> str:
+    """The text in a fence: around all of it, or around most of it; a fence that is left at the end goes."""
+    if inline := _INLINE_FENCE.fullmatch(text):
+        return inline[2].strip()
+    blocks: list[tuple[int, int, int, int, str]] = []
+    opened: list[re.Match[str]] = []
+    for fence in _FENCE.finditer(text):
+        if fence[1] or not opened:
+            opened.append(fence)
+        elif len(opened) > 1:
+            opened.pop()
+        else:
+            first = opened.pop()
+            blocks.append((first.start(), first.end(), fence.start(), fence.end(), first[1]))
+    if opened:
+        blocks.append((opened[0].start(), opened[0].end(), len(text), len(text), opened[0][1]))
+    if len(blocks) != 1:
+        return text
+    start, begins, ends, end, info = blocks[0]
+    inside, outside = text[begins:ends].strip(), (text[:start] + text[end:]).strip()
+    if not inside and not text[end:].strip():
+        return text[:start].rstrip()
+    return inside if not outside or (info.lower() in _TEXT_FENCES and _is_most(inside, outside)) else text
+
+
+def _without_line_marks(text: str) -> str:
+    """The text without a comment before it, a language's name that a fence had, marks of quotation on every line."""
+    text = _COMMENT.sub("", _LANGUAGE.sub("", text))
+    if "\\n\\n" in text and "\n" not in text:  # escaped once more
+        text = text.replace("\\n", "\n")
+    lines = text.split("\n")
+    if all(not line or line.startswith(">") for line in lines):
+        return "\n".join(line.removeprefix(">").removeprefix(" ") for line in lines).strip()
+    return text
+
+
+def _without_tags(text: str, field: str) -> str:
+    """The text between tags: around all of it, or those of the field's name around most of it."""
+    whole = _TAGGED.fullmatch(text)
+    if whole and f"</{whole[1]}" not in whole[2]:
+        return whole[2].strip()
+    closing = list(re.finditer(rf"</{field}\s*>", text, re.I))[-1:]
+    opening = list(re.finditer(rf"<{field}\b[^<>]*>", text[: closing[0].start()], re.I))[-1:] if closing else []
+    if opening:
+        inside = text[opening[0].end() : closing[0].start()]
+        if _is_most(inside, text[: opening[0].start()] + text[closing[0].end() :]):
+            return inside.strip()
+    first = _FIRST_TAG.match(text)
+    if first and (first[2] or plain_key(first[1]) == plain_key(field)) and f"</{first[1]}" not in text:
+        return text[first.end() :].strip()
+    last = _LAST_TAG.search(text, max(0, len(text) - _LONGEST_TAG))
+    return text[: last.start()].strip() if last and f"<{last[1]}" not in text else text
+
+
+def _without_label(text: str, field: str) -> str:
+    """The text behind the field's own name: ``Text:``, ``**Text:**``, ``## Text``, ``[[ ## text ## ]]``."""
+    name = re.escape(field).replace("_", "[ _-]")
+    marker, bold = rf"\[\[\s*\#\#\s*{name}\s*\#\#\s*\]\]", r"(?:\*\*|__)"
+    label = rf"(?:\#{{1,6}}[ \t]*)?{bold}?{name}{bold}?[ \t]*[:：]{bold}?"
+    heading = rf"(?:\#{{1,6}}[ \t]*{bold}?|{bold}){name}{bold}?[ \t]*(?=\n)"
+    if found := re.match(rf"(?:{marker}|{label}|{heading})\s*", text, re.I):
+        return text[found.end() :]
+    thought = _THINKING_LABEL.match(text)
+    anywhere = rf"{marker}|^{label}" if thought and is_thinking(thought[1]) else marker
+    labels = list(re.finditer(anywhere, text, re.I | re.M))
+    return text[labels[-1].end() :].strip() if labels else text
+
+
+def _of_object(text: str, field: str) -> str:
+    """The JSON object with a text that is most of a reply."""
+    position, last = 0, ""
+    for _ in range(_MOST_OBJECTS):
+        if (start := text.find("{", position)) < 0:
+            break
+        position = start + 1
+        with suppress(ValueError, RecursionError):
+            value, position = _DECODER.raw_decode(text, start)
+            if _text_in(value, field) is not None:
+                last = text[start:position]
+    begun = re.search(rf"\{{\s*[\"']{field}[\"']\s*:", text, re.I)
+    if begun and not last:
+        last = text[begun.start() : text.rfind("}") + 1 or None]
+    return last if _is_most(last, text.replace(last, "", 1)) else text
+
+
+def _without_quotes(text: str) -> str:
+    """The text between quotation marks or marks of emphasis around all of it, with none of them inside."""
+    for opens, closes in _QUOTED:
+        inside = text.removeprefix(opens).removesuffix(closes)
+        if len(inside) == len(text) - len(opens) - len(closes) and opens not in inside and closes not in inside:
+            return inside.strip()
+    return text
+
+
+def _without_rules(text: str) -> str:
+    """The text between two rules, if it is most of all; rules that are left at the ends go."""
+    parts = [part.strip() for part in _RULE.split(text)]
+    kept = [part for part in parts if part]
+    if len(parts) == 3 and _is_most(parts[1], parts[0] + parts[2]):
+        return parts[1]
+    return kept[0] if len(kept) == 1 else text

@@ -1,0 +1,173 @@
+"""Forms in which servers and models send a reply: what stands around it, by the name of the form."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+DRAFT = (
+    '{"related_topics": ["Draft"], "queries": ["draft"], "sections": [{"title": "Draft"}], "editors": [], "edits": []}'
+)
+"""An object that some signatures would take, where it is thinking."""
+
+Wrap = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a plain reply is sent.
+
+    Attributes:
+        wrap: a plain reply and the name of its (first) output field → the content of the message, or the message.
+        of: the programs whose replies come in the form: those that ask for JSON, for text, or both.
+    """
+
+    wrap: Callable[[str, str], str | Mapping[str, Any]]
+    of: tuple[str, ...] = ("json", "text")
+
+
+def around(begins: str, ends: str = "") -> Form:
+    return Form(lambda reply, _: f"{begins}{reply}{ends}")
+
+
+def only(kind: str, wrap: Callable[[str, str], str | Mapping[str, Any]]) -> Form:
+    return Form(wrap, (kind,))
+
+
+def value_of(reply: str, field: str) -> Any:
+    """The reply as a JSON value: an object, in which a text is the field's."""
+    return json.loads(reply) if reply.startswith("{") else {field: reply}
+
+
+def in_json(wrap: Callable[[Any], Any], begins: str = "", ends: str = "") -> Form:
+    return Form(lambda reply, field: begins + json.dumps(wrap(value_of(reply, field))) + ends)
+
+
+def with_schema(reply: str, field: str) -> str:
+    value = value_of(reply, field)
+    return json.dumps({"type": "object", "properties": {k: {"type": "x", "value": v} for k, v in value.items()}})
+
+
+def tool_call(arguments: Any) -> dict[str, Any]:
+    return {"id": "c", "type": "function", "function": {"name": "reply", "arguments": json.dumps(arguments)}}
+
+
+HARMONY = f"<|channel|>analysis<|message|>Let me see: {DRAFT}<|end|><|start|>assistant<|channel|>final"
+DSPY = "[[ ## reasoning ## ]]\nWell.\n\n[[ ## {} ## ]]\n{}\n\n[[ ## completed ## ]]"
+
+FORMS: dict[str, Form] = {
+    "think": around(f"<think>\nLet me see: {DRAFT}\n</think>\n\n"),
+    "thinking": around("<thinking>Well.</thinking>"),
+    "reasoning": around(f"<reasoning>{DRAFT}</reasoning>\n"),
+    "thought": around("<thought>\nWell.\n</thought>\n"),
+    "thinking with attributes": around('<Thinking effort="high">Well, <think> is a tag.</Thinking >'),
+    "chain of thought": around(f"<chain_of_thought>{DRAFT}</chain_of_thought>"),
+    "scratchpad": around("<REASONING_SCRATCHPAD>Well.</REASONING_SCRATCHPAD>"),
+    "seed": around(f"<seed:think>{DRAFT}</seed:think>"),
+    "mistral": around(f"[THINK]{DRAFT}[/THINK]"),
+    "kimi": around("◁think▷Well.◁/think▷"),
+    "cohere": around(f"<|START_THINKING|>{DRAFT}<|END_THINKING|><|START_RESPONSE|>", "<|END_RESPONSE|>"),
+    "two parts": around(
+        f"<|begin_of_thought|>\n{DRAFT}\n<|end_of_thought|>\n\n<|begin_of_solution|>\n", "\n<|end_of_solution|>"
+    ),
+    "apertus": around("<|inner_prefix|>Well.<|inner_suffix|>"),
+    "escaped": around("&lt;think&gt;Well.&lt;/think&gt;\n"),
+    "details": around('<details type="reasoning" done="true">\n<summary>Thought</summary>\n> Well.\n</details>\n'),
+    "opened in the prompt": around(f"Let me see: {DRAFT}\n</think>\n"),
+    "opened in the prompt, named otherwise": around("Well.\n</analysis>\n"),
+    "closed twice": around("<think>Well.</think>\n", "\n</think>"),
+    "empty thinking": around("<think>\n\n</think>\n\n"),
+    "gpt-oss": around(f"{HARMONY}<|message|>", "<|return|>"),
+    "gpt-oss, constrained": around(f"{HARMONY} <|constrain|>json<|message|>", "<|return|>"),
+    "gpt-oss by llama.cpp": around(f"<|channel|>analysis<|message|>{DRAFT}<|end|>"),
+    "gpt-oss without tokens": around(f"analysisLet me see: {DRAFT}assistantfinal"),
+    "gpt-oss with a preamble": around(
+        f"<|channel|>analysis<|message|>Well.<|end|><|start|>assistant<|channel|>commentary<|message|>{DRAFT}<|end|>"
+        "<|start|>assistant<|channel|>final<|message|>"
+    ),
+    "gemma": around(f"<|channel>thought\n{DRAFT}\n<channel|>", "<turn|>"),
+    "gemma, opened in the prompt": around("Well.\n<channel|>"),
+    "gemma, final channel": around("<|channel>thought\nWell.<channel|><|channel>final\n", "<channel|>"),
+    "chatml": around("<|im_start|>assistant\n", "<|im_end|>"),
+    "another turn": around("", f"<|im_end|>\n<|im_start|>user\n{DRAFT}<|im_end|>"),
+    "llama 3": around("<|start_header_id|>assistant<|end_header_id|>\n\n", "<|eot_id|>"),
+    "llama 3 without tokens": around("assistant\n\n"),
+    "gemma 3": around("<start_of_turn>model\n", "<end_of_turn>\n"),
+    "sentence marks": around("<s> ", "</s>"),
+    "instructions": around("[/INST] ", " </s>"),
+    "deepseek": around("", "<｜end▁of▁sentence｜>"),
+    "end of text": around("", "<|endoftext|>Human: And now?"),
+    "byte order mark": around("\ufeff \n"),
+    "fence": around("```\n", "\n```"),
+    "fence with a language": around("```json\n", "\n```"),
+    "fence with words around": around("Sure! Here it is:\n\n```text\n", "\n```\n\nMore?"),
+    "tilde fence": around("~~~\n", "\n~~~"),
+    "fence that stays open": around("```markdown\n"),
+    "fence that is left": around("", "\n```"),
+    "answer": around("<answer>\n", "\n</answer>"),
+    "thinking and answer": around("<think>Well.</think><answer>", "</answer>"),
+    "tag that stays open": around("<output>\n"),
+    "rules": around("Here it is:\n\n---\n\n", "\n\n---\n\nMore?"),
+    "lead-in": around("Of course, here it is:\n\n"),
+    "string": Form(lambda reply, _: json.dumps(reply)),
+    "output": in_json(lambda value: {"output": value}),
+    "json_input": in_json(lambda value: {"json_input": value}),
+    "wrapped twice": in_json(lambda value: {"result": {"data": value}}),
+    "in a list": in_json(lambda value: [value]),
+    "parameters": in_json(lambda value: {"name": "reply", "parameters": value}),
+    "arguments in a string": in_json(lambda value: {"name": "reply", "arguments": json.dumps(value)}),
+    "with thinking as a key": in_json(lambda value: {"thinking": DRAFT, "answer": value}),
+    "properties": in_json(lambda value: {"type": "object", "properties": value}),
+    "schema": Form(with_schema),
+    "completion": in_json(
+        lambda value: {"choices": [{"message": {"role": "assistant", "content": json.dumps(value)}}], "id": "x"}
+    ),
+    "tool call in tags": in_json(
+        lambda value: {"name": "reply", "arguments": value}, "<tool_call>\n", "\n</tool_call>"
+    ),
+    "tool call of mistral": in_json(lambda value: [{"name": "reply", "arguments": value}], "[TOOL_CALLS]"),
+    "tool call of llama": in_json(lambda value: {"name": "reply", "parameters": value}, "<|python_tag|>", "<|eom_id|>"),
+    "function": in_json(lambda value: value, "<function=reply>", "</function>"),
+    "tool call of the API": Form(
+        lambda reply, field: {"content": None, "tool_calls": [tool_call(value_of(reply, field))]}
+    ),
+    "reasoning of the API": Form(lambda reply, _: {"content": reply, "reasoning_content": DRAFT}),
+    "content in parts": Form(
+        lambda reply, _: {"content": [{"type": "thinking", "thinking": DRAFT}, {"type": "text", "text": reply}]}
+    ),
+    "tool call in XML": only(
+        "text",
+        lambda reply, field: (
+            f"<tool_call>\n<function=reply>\n<parameter={field}>\n{reply}\n</parameter>\n</function>\n</tool_call>"
+        ),
+    ),
+    "label": only("text", lambda reply, field: f"{field.title()}: {reply}"),
+    "bold label": only("text", lambda reply, field: f"**{field.title()}:** {reply}"),
+    "heading": only("text", lambda reply, field: f"## {field.title()}\n\n{reply}"),
+    "labelled thinking": only("text", lambda reply, field: f"Reasoning: it is well known.\n{field.title()}: {reply}"),
+    "DSPy's markers": only("text", lambda reply, field: DSPY.format(field, reply)),
+    "quoted": only("text", lambda reply, _: f"“{reply}”"),
+    "texts by paragraph": only("text", lambda reply, field: json.dumps({field: reply.split("\n\n")})),
+    "message": only("text", lambda reply, _: json.dumps({"role": "assistant", "content": reply})),
+    "tag of the field": only("text", lambda reply, field: f"Sure.\n<{field}>{reply}</{field}>"),
+    "quotes that are not escaped": only("text", lambda reply, field: f'{{"{field}": "{reply}"}}'),
+    "preamble with brackets": only("json", lambda reply, _: f"By the form {{topics: […]}} and {{}} I reply: {reply}"),
+    "example before": only("json", lambda reply, _: f"As in {DRAFT}, I reply\n{reply}"),
+    "other object behind": only("json", lambda reply, _: f'{reply}\n{{"confidence": 0.9, "done": true}}'),
+    "comment": only("json", lambda reply, _: reply.replace("{", "{ // the reply\n", 1)),
+    "comma at the end": only("json", lambda reply, _: f"{reply[:-1]},}}"),
+    "object of Python": only("json", lambda reply, _: str(json.loads(reply))),
+    "keys in title case": only(
+        "json", lambda reply, _: json.dumps({k.replace("_", " ").title(): v for k, v in json.loads(reply).items()})
+    ),
+    "list in a string": only("json", lambda reply, field: json.dumps({field: json.dumps(json.loads(reply)[field])})),
+    "bare value": only("json", lambda reply, field: f"Here it is [1]:\n{json.dumps(json.loads(reply)[field])}"),
+    "DSPy's markers around JSON": only(
+        "json", lambda reply, field: DSPY.format(field, json.dumps(json.loads(reply)[field]))
+    ),
+}
+
+
+def of_kind(kind: str) -> dict[str, Form]:
+    """The forms in which replies of a kind come."""
+    return {name: form for name, form in FORMS.items() if kind in form.of}

@@ -1,0 +1,363 @@
+"""Replies in every form that servers and models give them, read to what they say."""
+
+import json
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, Literal
+
+import dspy
+import pytest
+from dspy.utils.exceptions import AdapterParseError
+from hypothesis import given
+from hypothesis import strategies as st
+from reply_forms import FORMS, of_kind
+
+from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.models.reply_frames import strip_thinking
+from storm_pipeline.models.request import is_cut, with_text
+from storm_pipeline.signatures.answers import OutlineText
+from storm_pipeline.signatures.judging import JudgeSupport
+from storm_pipeline.signatures.outline import RefineOutline
+from storm_pipeline.signatures.research import AskQuestion, FindPerspectives, WriteQueries
+from storm_pipeline.signatures.writing import WriteSection
+
+TITLES = ("Origins", "The “Golden” Age", "Use of {braces} and <think> tags", "Decline")
+OUTLINE = {"sections": [{"title": title, "subsections": ["Early", "Late"]} for title in TITLES]}
+TEXTS = (
+    "Salt was carried over the hills of Varn in spring [1]. The road was 40 km long [2][3].",
+    "Salt {NaCl} came first [1].\n\n## Trade\n\nMerchants called it “white gold” [2].\n\nTwo ways:\n- a road [1]",
+)
+
+
+def parsed(signature: type[dspy.Signature], reply: str) -> dict[str, Any]:
+    return PromptAdapter().parse(signature, reply)
+
+
+def refused(signature: type[dspy.Signature], reply: str) -> str:
+    with pytest.raises(AdapterParseError) as caught:
+        parsed(signature, reply)
+    return caught.value.message
+
+
+def written(kind: str) -> list[str]:
+    """The forms that a message's content alone has."""
+    return [name for name, form in of_kind(kind).items() if isinstance(form.wrap('{"text": "x"}', "text"), str)]
+
+
+@pytest.mark.parametrize("name", written("json"))
+def test_an_object_is_read_in_every_form(name: str) -> None:
+    for signature, plain, field in (
+        (RefineOutline, json.dumps(OUTLINE, ensure_ascii=False), "sections"),
+        (WriteQueries, '{"queries": ["salt road Varn", "it’s \\"white\\" gold"]}', "queries"),
+    ):
+        content = FORMS[name].wrap(plain, field)
+        assert isinstance(content, str)
+        assert parsed(signature, content) == parsed(signature, plain)
+
+
+@pytest.mark.parametrize("name", written("text"))
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_is_read_in_every_form(name: str, text: str) -> None:
+    if name == "quoted" and "“" in text:
+        return
+    content = FORMS[name].wrap(text, "text")
+    assert isinstance(content, str)
+    assert parsed(WriteSection, content) == {"text": text}
+
+
+LEVELS: tuple[tuple[str, str], ...] = (
+    ("<think>Let me see.</think>\n", ""),
+    ("Well.</think>", ""),
+    ("[THINK]Let me see.[/THINK]", ""),
+    ("<|channel>thought\nWell.<channel|>", "<turn|>"),
+    ("```\n", "\n```"),
+    ("<answer>", "</answer>"),
+    ("", "<|im_end|>"),
+    ("<s>", "</s>"),
+    ("\ufeff", "\n"),
+)
+OBJECT_LEVELS: tuple[Callable[[str], str], ...] = (
+    *(lambda reply, level=level: f"{level[0]}{reply}{level[1]}" for level in LEVELS),
+    lambda reply: f'{{"output": {reply}}}' if reply.startswith("{") else reply,
+    lambda reply: json.dumps({"name": "reply", "arguments": reply}) if reply.startswith("{") else reply,
+)
+items = st.text(min_size=1, max_size=20)
+
+
+@given(st.lists(items, min_size=1, max_size=5), st.lists(st.sampled_from(OBJECT_LEVELS), max_size=4), st.booleans())
+def test_any_object_in_any_forms_is_read_to_itself(
+    queries: list[str], levels: list[Callable[[str], str]], ascii_only: bool
+) -> None:
+    reply = json.dumps({"queries": queries}, ensure_ascii=ascii_only)
+    for level in levels:
+        reply = level(reply)
+    assert parsed(WriteQueries, reply)["queries"] == [query.encode(errors="replace").decode() for query in queries]
+
+
+sentences = st.builds(
+    lambda words, mark: f"{' '.join(words).capitalize()} [{mark}].",
+    st.lists(
+        st.sampled_from(["salt", "{road}", "it's", '"gold"', "“white”", "a < b", "`<think>`", "C++", "1904:"]),
+        min_size=1,
+    ),
+    st.integers(1, 9),
+)
+texts = st.builds(
+    lambda first, more: "\n\n".join([f"The {first}", *more]),
+    sentences,
+    st.lists(st.one_of(sentences, st.just("## Trade"))),
+)
+
+
+@given(texts, st.lists(st.sampled_from(LEVELS), max_size=4, unique=True))
+def test_any_text_in_any_forms_is_read_to_itself(text: str, levels: list[tuple[str, str]]) -> None:
+    reply = text
+    for begins, ends in levels:
+        reply = f"{begins}{reply}{ends}"
+    assert parsed(WriteSection, reply) == {"text": text}
+
+
+KEPT = (
+    "The `<think>` tag marks where a model thinks [1].",
+    '"Silk" was called "gold"',
+    "{a} and {b} are sets [1].",
+    "Four roads were known:\n\n- one [1]\n- two [2]",
+    "The inscription reads:\n\n> Here lies a king [1].",
+    "after 0:\n\nSalt came first [1].",
+    "1: supported\n2: partly - the year | it was 1904",
+    "## History\nIt was [1].\n\n## Goods\nSilk [2].",
+    "Python prints it [1].\n```python\nprint(1)\nprint(2)\nprint(3)\nprint(4)\n```\nIt is so [2].",
+    "<div> is an element of HTML [1].",
+    "<p>One [1].</p>\n<p>Two [2].</p>",
+    'A body such as `{"text": "hi"}` is sent with the request [1].',
+    "The token <|endoftext|> stands between two documents of a training set [1].",
+    "[1]",
+    "none",
+    "Answer: no",
+)
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_belongs_to_a_text_is_kept(text: str) -> None:
+    assert parsed(WriteSection, text) == {"text": text}
+
+
+def test_the_label_of_a_reply_is_the_name_of_its_field() -> None:
+    assert parsed(AskQuestion, "**Question:** Who carried it?") == {"question": "Who carried it?"}
+    assert parsed(AskQuestion, "Text: who wrote it?") == {"question": "Text: who wrote it?"}
+
+
+def test_a_text_that_breaks_off_within_its_object_is_read_as_far_as_it_came() -> None:
+    assert parsed(WriteSection, '```json\n{"text": "Salt was carried [1].\\nIt ca') == {
+        "text": "Salt was carried [1].\nIt ca"
+    }
+
+
+def test_an_object_in_which_nobody_knows_the_text_is_refused() -> None:
+    assert "'text'" in refused(WriteSection, '{"first": "Salt.", "second": "Roads."}')
+
+
+UNREADABLE = (
+    f"<think>{json.dumps({'queries': ['draft']})}",
+    f"{json.dumps({'queries': ['draft']})}</think>",
+    f"<|channel|>analysis<|message|>{json.dumps({'queries': ['draft']})}",
+    f"<|channel|>analysis<|message|>{json.dumps({'queries': ['draft']})}<|end|><|channel|>final<|message|>",
+    f"<|channel>thought\n{json.dumps({'queries': ['draft']})}",
+    json.dumps({"thinking": {"queries": ["draft"]}}),
+    json.dumps({"type": "object", "properties": {"queries": {"type": "array", "items": {"type": "string"}}}}),
+)
+
+
+@pytest.mark.parametrize("reply", UNREADABLE)
+def test_a_draft_or_a_schema_is_no_reply(reply: str) -> None:
+    refused(WriteQueries, reply)
+
+
+def test_the_last_object_that_fits_counts() -> None:
+    assert parsed(WriteQueries, '{"queries": ["a"]} or better {"queries": ["b"]} {"note": "x"}') == {"queries": ["b"]}
+
+
+@pytest.mark.parametrize(
+    "end", ['{"queries": ["b", "c', '{"queries": [', '{"output": {"queries": ["b"', '{"queries": ["b" c"]}']
+)
+def test_a_last_object_that_is_cut_or_broken_beats_a_whole_draft(end: str) -> None:
+    refused(WriteQueries, f'{{"queries": ["draft"]}}\nBetter:\n{end}')
+
+
+def test_what_came_of_an_object_that_is_cut_is_read_where_it_is_the_only_one() -> None:
+    assert parsed(WriteQueries, 'As {said}: {"output": {"queries": ["a", "b", "c') == {"queries": ["a", "b"]}
+
+
+def headings(reply: str) -> list[str]:
+    return [section.title for section in parsed(RefineOutline, reply)["sections"]]
+
+
+def outline_with(second: str) -> str:
+    titles = ", ".join(f'{{"title": "{title}"}}' for title in ("Origins", second, "Decline", "Legacy"))
+    return f'{{"sections": [{titles}]}}'
+
+
+@pytest.mark.parametrize("second", ['The "Golden" Age', '"Gold" and salt', 'Age of "gold"'])
+def test_a_quote_that_is_not_escaped_costs_no_title(second: str) -> None:
+    assert headings(outline_with(second)) == ["Origins", second, "Decline", "Legacy"]
+
+
+quoted = st.lists(st.sampled_from(["salt", '"gold"', ",", '"a", "b"', "it's", ":", "}", "] ["]), min_size=1, max_size=5)
+
+
+@given(quoted)
+def test_a_title_with_quotes_is_read_whole_or_the_reply_is_refused(words: list[str]) -> None:
+    second = " ".join(words)
+    try:
+        read = headings(outline_with(second))
+    except AdapterParseError:
+        return
+    assert len(read) == 4 or '"a", "b"' in second  # which is two titles as well
+    assert "".join(filter(str.isalnum, "".join(read))) == "".join(filter(str.isalnum, f"Origins{second}DeclineLegacy"))
+
+
+BROKEN = (
+    ('{"queries": ["a", "b]}', None),
+    ('{"queries": ["a", b", "c"]}', None),
+    ("{'queries': ['it's salt', 'b']}", None),
+    ('{"queries": ["The "G" Age", "Dec', None),
+    ('{"queries": ["a" "b"]}', ["a", "b"]),
+    ('{"queries": ["a", "b"}', ["a", "b"]),
+    ('{"queries": ["a", "b"\n```', ["a", "b"]),
+    ("{queries: ['http://a.org/x', 'b',]}", ["http://a.org/x", "b"]),
+    ("{“queries”: [“a”, “b”]}", ["a", "b"]),
+    ('{"queries": ["a", # first\n "b" /* last */]}', ["a", "b"]),
+)
+
+
+@pytest.mark.parametrize(("reply", "queries"), BROKEN)
+def test_a_repair_loses_nothing_or_the_reply_is_refused(reply: str, queries: list[str] | None) -> None:
+    if queries is None:
+        refused(WriteQueries, reply)
+    else:
+        assert parsed(WriteQueries, reply) == {"queries": queries}
+
+
+@pytest.mark.parametrize("reply", ["partly", '"partly"', "**partly**", '{"verdict": "partly"}', '{"output": "partly"}'])
+def test_a_word_is_read_as_the_only_field(reply: str) -> None:
+    assert parsed(JudgeSupport, reply) == {"verdict": "partly"}
+
+
+def test_items_that_come_one_by_one_are_the_only_field() -> None:
+    reply = '{"name": "A", "focus": "x"}\n{"name": "B", "focus": "y"}'
+    assert [one.name for one in parsed(FindPerspectives, reply)["editors"]] == ["A", "B"]
+
+
+def test_an_object_of_several_fields_is_read_in_a_wrapper() -> None:
+    plain = {"pattern": "cause-effect", "points": [{"text": "Salt.", "passages": [1]}]}
+    reply = f"<tool_call>{json.dumps({'name': 'x', 'arguments': json.dumps(plain)})}</tool_call>"
+    assert parsed(OutlineText, reply) == parsed(OutlineText, json.dumps(plain))
+
+
+class Rate(dspy.Signature):
+    """Rate it."""
+
+    text: str = dspy.InputField()
+    reason: str = dspy.OutputField()
+    score: Literal[1, 2, 3] = dspy.OutputField()
+
+
+def test_a_field_may_have_a_name_of_thinking() -> None:
+    assert parsed(Rate, '<reason>Hm.</reason>{"reason": "It is short.", "score": 2}') == {
+        "reason": "It is short.",
+        "score": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("response", "cut"),
+    [
+        (SimpleNamespace(choices=[SimpleNamespace(finish_reason="length")]), True),  # of LiteLLM
+        (SimpleNamespace(choices=[{"finish_reason": "model_length"}]), True),
+        (SimpleNamespace(status="incomplete", incomplete_details={"reason": "max_output_tokens"}), True),
+        ((SimpleNamespace(finish_reason="stop"), SimpleNamespace(finish_reason="length")), True),
+        (SimpleNamespace(finish_reason="stop", provider_data={"choices": [{"finish_reason": "MAX_TOKENS"}]}), True),
+        (SimpleNamespace(choices=[SimpleNamespace(finish_reason="stop")]), False),
+        ({"choices": None}, False),
+        (None, False),
+    ],
+)
+def test_a_response_tells_whether_it_ended_at_its_limit(response: Any, cut: bool) -> None:
+    assert is_cut(response) is cut
+
+
+def test_a_tool_call_alone_is_the_text_of_a_reply() -> None:
+    call = SimpleNamespace(function=SimpleNamespace(name="reply", arguments='{"queries": ["a"]}'))
+    assert with_text({"text": None, "tool_calls": [call]})["text"] == '{"queries": ["a"]}'
+    assert with_text({"text": "It is so.", "tool_calls": [call]})["text"] == "It is so."
+    assert with_text("It is so.") == "It is so."
+
+
+HOSTILE = (
+    "{" * 50_000,
+    '{"' * 20_000,
+    '{"queries": ' * 4000,
+    '{"a": {"queries": ["x' * 3000,
+    "<" + " " * 49_000 + "b",
+    "<think" * 8000,
+    "<think>" * 7000,
+    "</think> x" * 5000,
+    "```\n" * 12_000,
+    "<text>" * 8000,
+    "</s>" * 12_000,
+    " " * 49_000 + "x" + " " * 1000,
+    '"' + " ' " * 16_000,
+    "[" * 50_000,
+    '{"queries": ["' + 'a "b" ' * 8000 + '"]}',
+    "x:" * 25_000,
+    "<|" * 25_000,
+    "\\" * 49_999,
+    "\n---\n" * 10_000,
+)
+
+
+@pytest.mark.parametrize("reply", HOSTILE, ids=lambda reply: repr(reply[:12]))
+def test_no_reply_takes_long(reply: str) -> None:
+    start = time.process_time()
+    for signature in (WriteQueries, WriteSection):
+        try:
+            parsed(signature, reply)
+        except AdapterParseError:
+            continue
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("<think>hm</think> Yes.", "Yes."),
+        ("hm</think>\nYes.", "Yes."),
+        ("Yes. <think>hm", "Yes."),
+        ("<THINK a='1'>x<think>y</think>z</Think >Yes.", "Yes."),
+        ("Yes <thinking>x</thinking>no", "Yes no"),
+        ("<think></think>", ""),
+        ("No tags < here >.", "No tags < here >."),
+        ("<thinker>x", "<thinker>x"),
+    ],
+)
+def test_strip_thinking(text: str, kept: str) -> None:
+    assert strip_thinking(text) == kept
+
+
+def test_a_bracket_before_much_white_space_takes_no_time() -> None:
+    text = "<" + " " * 200_000 + "b"
+    start = time.process_time()
+    assert strip_thinking(text) == text
+    assert time.process_time() - start < 1
+
+
+TAGGED = st.lists(st.sampled_from(["<think>", "</think>", "<THINK x>", "a", " b "]), max_size=10).map("".join)
+
+
+@given(st.one_of(TAGGED, st.text()))
+def test_strip_thinking_leaves_no_tag(text: str) -> None:
+    once = strip_thinking(text)
+    assert "<think>" not in once
+    assert "</think>" not in once
+    assert strip_thinking(once) == once
