@@ -163,11 +163,9 @@ class LanguageModels:
 
     def _tell_cut(self, role: Role, program: Program, received: Sequence[Received]) -> None:
         """Record each reply that ended at its limit of tokens, of this session or an earlier one."""
+        how, name = longer_replies(self._settings, role, program.token_limit), self.model_of(role, program).name
         for _ in (reply for reply in received if reply.record.get("cut")):
-            how = longer_replies(self._settings, role, program.token_limit)
-            self._events.degraded(
-                f"a reply to {program.name} was cut off at its limit of tokens ({self.model_of(role, program).name}): {how}"
-            )
+            self._events.degraded(f"a reply to {program.name} was cut off at its limit of tokens ({name}): {how}")
 
     def _reject(self, received: Sequence[Received]) -> None:
         for reply in received:

@@ -4,6 +4,7 @@ Prompts share long prefixes: the constant parts (instructions, reply format, wor
 inputs in the order of the signature, and nothing after them.
 """
 
+import json
 from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, TypeVar
