@@ -1,8 +1,13 @@
 """Decoding bytes of unknown encoding; never fails."""
 
 import codecs
+import functools
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from charset_normalizer import CharsetMatch
 
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -11,50 +16,152 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_SAMPLE = 4096
+_HEAD = 4096
+_SAMPLE = 20_000  # bytes or characters that detection looks at: its time grows with them
 _MAX_ERROR_SHARE = 0.01
-# An allow-list: some of Python's codecs are not character sets (rot13), or take quadratic time (punycode).
-_CHARSET = re.compile(
-    r"utf-?8|iso-?8859-\d{1,2}|latin-?\d|(?:windows-|cp)(?:125\d|874|932|949|950)|koi8-[ru]|gb2312|gbk|gb18030|big5(?:-?hkscs)?"
-    r"|euc-(?:jp|kr)|shift[_-]jis|iso-2022-(?:jp|kr)|tis-620|macintosh|utf-?16(?:-?[lb]e)?",
+# Characters beyond ASCII for each error that make a text UTF-8, against what is declared, or without; texts of other
+# encodings have at most one, most of them none.
+_MANY, _SOME = 10, 2
+_DECLARED = re.compile(
+    rb"""<\?xml[^>]{0,200}?\sencoding\s*=\s*["']\s*([\w.:-]{1,40})"""
+    rb"""|<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""",
     re.I,
 )
-# Supersets that pages declaring the key are usually encoded in.
-_SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "tis-620": "cp874"}
-_SEVEN_BIT = "iso-2022-"
+_CODE_PAGE = re.compile(r"(?:x-)?(?:windows|cp|ibm|ms)[-_]?(\d{3,5})")
+_HIGH = re.compile(rb"[^\r\n<>]*[\x80-\xff][^\r\n<>]*")
+_SPACED = re.compile(rb".*[ -/]", re.S)  # up to a byte that is part of no longer character
+_ESCAPE = re.compile(rb"\x1b\$[@AB()]")  # to an alphabet of two bytes, in ISO-2022
+_MULTIBYTE = frozenset({"gb18030", "cp932", "cp949", "big5hkscs", "euc_jp"})
+# Encodings of the WHATWG standard; others are read where they are declared.
+_DETECTABLE = [
+    *_MULTIBYTE,
+    *(f"cp{number}" for number in (866, 874, *range(1250, 1259))),
+    *(f"iso8859_{number}" for number in (2, 5, 6, 7, 15)),
+    "koi8_r",
+    "koi8_u",
+]
+# Supersets that texts declaring the key are usually encoded in.
+_SUPERSETS = {
+    "ascii": "cp1252",
+    "latin_1": "cp1252",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "cp950": "big5hkscs",
+    "tis_620": "cp874",
+}
+# Of charset-normalizer's mess ratio of a sample: prose of any language has 0 to 0.3, a text of formulas up to 1, and
+# letters of another alphabet that were decoded as Windows-1252 1.0 to 8.
+_MAX_MESS = 1.05
+_MAX_BAD_SHARE = 0.1  # of sequences that ftfy knows as damaged, among the characters
 
 
 def decoded(data: bytes, charsets: Sequence[str] = ()) -> str:
-    """Decode bytes: by byte order mark, UTF-16 by its zero bytes, else UTF-8 or Windows-1252.
-
-    Line ends become line feeds. Undecodable bytes become replacement characters.
+    """Decode bytes; line ends become line feeds, undecodable bytes replacement characters.
 
     Args:
-        charsets: declared character sets, most credible first. They are tried before Windows-1252, but after UTF-8,
-            which has no false positives; unknown ones are skipped.
+        charsets: declared character sets, most credible first; see :func:`encoding_of`.
     """
-    text = _by_declared(data, charsets) or _decoded(data)
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return data.decode(encoding_of(data, charsets), "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def decoded_lines(data: bytes) -> list[str]:
-    """The lines of :func:`decoded`; without a byte order mark each is decoded on its own, so errors stay local."""
-    if _told_encoding(data):
+    """Decode the lines of a file: each that is UTF-8 as that, the others as :func:`encoding_of` tells of them all."""
+    if _marked_encoding(data):
         return decoded(data).split("\n")
-    return [_decoded(line.rstrip(b"\r")) for line in data.split(b"\n")]
+    lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
+    others = encoding_of(b"\n".join(line for line in lines if not _is_utf8(line)))
+    return [line.decode("utf-8" if _is_utf8(line) else others, "replace") for line in lines]
 
 
-def _by_declared(data: bytes, charsets: Sequence[str]) -> str | None:
-    """The text in the first declared character set that decodes with few errors."""
-    names = [name.lower() for name in charsets if _CHARSET.fullmatch(name)]
-    seven_bit = [name for name in names if name.startswith(_SEVEN_BIT)]
-    if not seven_bit and (not names or data.startswith(tuple(_BOMS)) or _is_utf8(data)):
-        return None
-    for name in seven_bit or names:
-        text = data.decode(_SUPERSETS.get(name, name), "replace")
-        if text.count("\ufffd") <= _MAX_ERROR_SHARE * len(text):
-            return text
-    return None
+def declared_charsets(data: bytes) -> list[str]:
+    """The character sets that the head of a page declares: in its XML declaration, and in meta tags."""
+    return [(xml or meta).decode("ascii", "replace") for xml, meta in _DECLARED.findall(data[:_HEAD])]
+
+
+def encoding_of(data: bytes, charsets: Sequence[str] = ()) -> str:
+    """The name of Python's codec for bytes.
+
+    By byte order mark, UTF-16 by its zero bytes, ISO-2022 by its escapes; else UTF-8, which has no false positives,
+    also with some broken bytes; else what is declared, unless it gives errors or mojibake; else by charset-normalizer,
+    and Windows-1252 where that finds nothing.
+
+    Args:
+        charsets: declared character sets, most credible first, by labels of the WHATWG's standard or Python's names;
+            unknown ones are skipped.
+    """
+    if marked := _marked_encoding(data):
+        return marked
+    declared = [name for label in charsets if (name := _codec(label))]
+    return _escaped(data, declared) or _utf8_or_strict(data, declared) or _declared_or_detected(data, declared)
+
+
+def mended(text: str) -> str:
+    """Undo, line by line, that UTF-8 was decoded as Windows-1252 or the like, and saved so."""
+    from ftfy import fix_encoding
+    from ftfy.badness import is_bad
+
+    return "\n".join(fix_encoding(line) if is_bad(line) else line for line in text.split("\n"))
+
+
+def is_mojibake(text: str) -> bool:
+    """Whether the beginning of a text was decoded by the wrong character set, so that most of it can't be read."""
+    from charset_normalizer.md import mess_ratio
+    from ftfy.badness import badness
+
+    sample = text[:_SAMPLE]
+    return badness(sample) > _MAX_BAD_SHARE * len(sample) or mess_ratio(sample, 2 * _MAX_MESS) > _MAX_MESS
+
+
+@functools.cache
+def _codec(label: str) -> str:
+    """The codec for a label: by the WHATWG's standard, else Python's, if it is a character set; empty if unknown."""
+    import webencodings
+    from charset_normalizer.constant import IANA_SUPPORTED
+    from charset_normalizer.utils import iana_name
+
+    known = webencodings.lookup(label)
+    if known and known.name not in {"replacement", "x-user-defined"}:
+        name = str(known.codec_info.name)
+        return _SUPERSETS.get(name, name)
+    page = _CODE_PAGE.fullmatch(label.strip().lower())
+    name = iana_name(f"cp{page[1]}" if page else label.strip(), strict=False)
+    # Not all of Python's codecs are character sets (rot13), and some take quadratic time (punycode).
+    return _SUPERSETS.get(name, name) if name in IANA_SUPPORTED and name != "utf_7" else ""
+
+
+def _escaped(data: bytes, declared: Sequence[str]) -> str:
+    """The encoding of ISO-2022, which has no bytes beyond ASCII, that fits bytes; empty if none does."""
+    if not _ESCAPE.search(data):
+        return ""
+    names = (*(name for name in declared if name.startswith("iso2022")), "iso2022_jp_ext")
+    return next((name for name in names if _has_few_errors(data, name)), "")
+
+
+def _utf8_or_strict(data: bytes, declared: Sequence[str]) -> str:
+    """UTF-8, also with some errors, or a declared encoding of several bytes a character, without any; else empty."""
+    text = data.decode("utf-8", "replace")
+    errors = text.count("\ufffd")
+    good = len(text) - len(text.encode("ascii", "ignore")) - errors
+    if _is_utf8(data) or (errors and good >= _MANY * errors):
+        return "utf-8"
+    strict = (name for name in declared if name in _MULTIBYTE and _has_few_errors(data, name, 0.0))
+    return next(strict, "utf-8" if good >= _SOME * errors else "")
+
+
+def _declared_or_detected(data: bytes, declared: Sequence[str]) -> str:
+    sample = _sample(data)
+    fitting = (
+        name for name in declared if _has_few_errors(data, name) and not is_mojibake(sample.decode(name, "replace"))
+    )
+    return next(fitting, "") or _detected(sample)
+
+
+def _has_few_errors(data: bytes, name: str, share: float = _MAX_ERROR_SHARE) -> bool:
+    try:
+        text = data.decode(name, "replace")
+    except RuntimeError:  # Python's ISO-2022 decoders, on some damaged texts
+        return False
+    return text.count("\ufffd") <= share * len(text)
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -65,20 +172,45 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _decoded(data: bytes) -> str:
-    if encoding := _told_encoding(data):
-        return data.decode(encoding, "replace")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", "replace")
+def _sample(data: bytes) -> bytes:
+    """Pieces of text that have bytes beyond ASCII, up to a total length."""
+    pieces: list[bytes] = []
+    left = _SAMPLE
+    for found in _HIGH.finditer(data):
+        piece = found[0]
+        if len(piece) > left:  # cut where no character of two bytes is torn
+            spaced = _SPACED.match(piece, 0, left)
+            start = spaced.end() if spaced else 0
+            piece = piece[: left - (left - start) % 2]
+        pieces.append(piece)
+        left -= len(piece) + 1
+        if left <= 1:
+            break
+    return b"\n".join(pieces)
 
 
-def _told_encoding(data: bytes) -> str:
+def _detected(sample: bytes) -> str:
+    """The likeliest encoding; Windows-1252 where it is as likely as another, and where no language is recognised."""
+    from charset_normalizer import from_bytes
+
+    matches = list(from_bytes(sample, cp_isolation=_DETECTABLE))
+    best = min(matches, key=lambda one: (one.chaos, -one.coherence, not _is_western(one)), default=None)
+    if best is None or _is_western(best):
+        return "cp1252"
+    if not best.coherence and not is_mojibake(sample.decode("cp1252", "replace")):
+        return "cp1252"
+    return str(best.encoding)
+
+
+def _is_western(match: "CharsetMatch") -> bool:
+    return "cp1252" in match.could_be_from_charset
+
+
+def _marked_encoding(data: bytes) -> str:
     """The encoding that a byte order mark tells or, of UTF-16, the positions of its zero bytes; empty if none does."""
     if marked := next((encoding for mark, encoding in _BOMS.items() if data.startswith(mark)), ""):
         return marked
-    sample = data[:_SAMPLE]
+    sample = data[:_HEAD]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if max(even, odd) * 4 < len(sample) or min(even, odd) * 8 > max(even, odd):
         return ""
