@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.documents.document import FileText
+from storm_pipeline.documents.docx_runs import W as _W
+from storm_pipeline.documents.docx_runs import is_on, read_raised, value
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.record import Record, usable_authors, usable_title
 from storm_pipeline.documents.untrusted import DAMAGE, BoundedZip, unreadable
@@ -15,10 +17,14 @@ if TYPE_CHECKING:
     from docx.document import Document as WordDocument
 
 _OLD_OR_ENCRYPTED = b"\xd0\xcf\x11\xe0"
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-# Deleted and moved text, and the fallback copy of a text box for older programs.
+# Deleted and moved text, pronunciation (ruby), and the fallback copy of a text box for older programs.
 _SKIPPED = frozenset(
-    {f"{_W}del", f"{_W}moveFrom", "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
+    {
+        f"{_W}del",
+        f"{_W}moveFrom",
+        f"{_W}rt",
+        "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback",
+    }
 )
 _SPACES = frozenset({f"{_W}tab", f"{_W}cr", f"{_W}br"})
 _FRONT = frozenset({"title", "subtitle", "author", "authors", "byline", "date"})
@@ -38,7 +44,9 @@ def read_docx(data: bytes) -> FileText:
 
     try:
         document = open_docx(data)
-        pages, record = _pages(document), _record(document)
+        record = _record(document)
+        read_raised(document.element.body, document.styles.element)
+        pages = _pages(document)
         return FileText(record.title, pages, record.published or None, record=record)
     except (OpcError, etree.LxmlError, *DAMAGE) as error:
         return unreadable("DOCX", error)
@@ -83,7 +91,7 @@ def _blocks(parent: Any, skipped: frozenset[str], cursor: _Cursor) -> Iterator[t
     """Paragraphs, but those of ``skipped`` styles, and tables; cut where a page ends, each part with its page."""
     for element in parent:
         if element.tag == f"{_W}p":
-            is_text = _value(element.find(f"{_W}pPr/{_W}pStyle")) not in skipped
+            is_text = value(element.find(f"{_W}pPr/{_W}pStyle")) not in skipped
             parts: dict[int, list[str]] = {}
             for piece in _pieces(element, cursor):
                 parts.setdefault(cursor.page, []).append(piece if is_text else "")
@@ -115,11 +123,11 @@ def _pieces(paragraph: Any, cursor: _Cursor) -> Iterator[str]:
     """The texts of a paragraph in order; advances the cursor at page breaks."""
     yield " "
     properties = paragraph.find(f"{_W}pPr")
-    if properties is not None and _is_on(properties.find(f"{_W}pageBreakBefore")):
+    if properties is not None and is_on(properties.find(f"{_W}pageBreakBefore")):
         cursor.rendered_break()
     yield from _runs(paragraph, cursor)
     section = properties.find(f"{_W}sectPr") if properties is not None else None
-    if section is not None and _value(section.find(f"{_W}type")) not in {"continuous", "nextColumn"}:
+    if section is not None and value(section.find(f"{_W}type")) not in {"continuous", "nextColumn"}:
         cursor.new_page()
 
 
@@ -147,16 +155,8 @@ def _runs(parent: Any, cursor: _Cursor) -> Iterator[str]:
 def front_styles(document: "WordDocument") -> frozenset[str]:
     """Ids of the styles of titles, bylines and tables of contents."""
     styles = document.styles.element.findall(f"{_W}style")
-    names = {one.get(f"{_W}styleId") or "": _value(one.find(f"{_W}name")).lower() for one in styles}
+    names = {one.get(f"{_W}styleId") or "": value(one.find(f"{_W}name")).lower() for one in styles}
     return frozenset(one for one, name in names.items() if one and (name in _FRONT or name.startswith("toc ")))
-
-
-def _is_on(switch: Any) -> bool:
-    return switch is not None and _value(switch) not in {"0", "false", "off"}
-
-
-def _value(element: Any) -> str:
-    return "" if element is None else str(element.get(f"{_W}val") or "")
 
 
 def _record(document: "WordDocument") -> Record:

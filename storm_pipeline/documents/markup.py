@@ -5,7 +5,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from storm_pipeline.documents.decoding import declared_charsets, decoded
+from storm_pipeline.documents.inline_markup import NOTE_LABEL, as_read, local_name
 from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.documents.raised import is_note_mark, lowered_text, raised_text
 
 _SKIPPED = frozenset("head script style template noscript nav svg annotation annotation-xml".split())
 _BLOCKS = frozenset(
@@ -15,10 +18,15 @@ _BLOCKS = frozenset(
 _LINES = frozenset({"br", "tr"})
 _CELLS = frozenset({"td", "th"})
 _ENTITY = re.compile("&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]*;)")
-_ENCODING = re.compile(rb"""<\?xml[^>]{0,200}encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
+_DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
 _HEADING = re.compile(r"<(?:\w+:)?title\b[^<>]*>([^<>]*)</(?:\w+:)?title\s*>", re.I)
 _BLOCK = re.compile(r"</?(?:\w+:)?(?:p|sec|title|list|list-item|break|br|div|li|ul|ol|disp-formula)\b[^<>]*>", re.I)
 _TAG = re.compile(r"<(?:[/?]?[a-zA-Z]|!)[^<>]*>")
+_INLINE = re.compile(
+    r"<(?:\w+:)?(?P<name>sup|sub|del|strike|rt|rp)\b(?P<labels>[^<>]*)>"
+    r"(?P<content>(?:[^<]|<(?!/?(?:\w+:)?(?P=name)\b))*)</(?:\w+:)?(?P=name)\s*>",
+    re.I,
+)
 _REDUNDANT_HEADING = re.compile(r"\s*(?:abstract|summary|resumen|résumé|zusammenfassung)[\s.:]*", re.I)
 
 
@@ -44,30 +52,31 @@ def parse_xhtml(data: bytes) -> Any:
     """Parse an XHTML page; one that is not well-formed is parsed as HTML. Raises etree.LxmlError: it is empty."""
     from lxml import etree
 
-    found = _ENCODING.match(data.lstrip(b"\xef\xbb\xbf"))
-    encoding = found[1].decode() if found else "utf-8"
-    try:
-        text = data.decode(encoding)
-    except (LookupError, UnicodeDecodeError):
-        text = data.decode("utf-8", "replace")
+    text = decoded(data, declared_charsets(data))
     # HTML's named entities are defined in a DTD, which is not loaded; the declared encoding no longer applies.
-    plain = _ENTITY.sub(_character, re.sub(r"\A\ufeff?\s*<\?xml[^>]*\?>", "", text)).encode("utf-8", "replace")
+    plain = _ENTITY.sub(_character, _DECLARATION.sub("", text)).encode("utf-8", "replace")
     try:
         return parse_xml(plain)
     except etree.XMLSyntaxError:
         return parse_html(plain)
 
 
+def parse_page(text: str) -> Any:
+    """Parse a decoded page for trafilatura, its inline markup as people read it; None if it is no HTML."""
+    import trafilatura
+
+    tree = trafilatura.load_html(_DECLARATION.sub("", text).replace("\0", ""))
+    return None if tree is None else as_read(tree)
+
+
 def text_of(root: Any, skipped: Callable[[Any], bool] | None = None) -> str:
-    """The text of a tree: blank lines between blocks, one line per table row, cells separated by bars."""
-    text = "".join(_pieces(root, skipped or (lambda _: False)))
+    """The text of a tree: blank lines between blocks, one line per table row, cells separated by bars.
+
+    Markup within lines is read by :func:`storm_pipeline.documents.inline_markup.as_read`.
+    """
+    text = "".join(_pieces(as_read(root), skipped or (lambda _: False)))
     lines = (" ".join(line.split()).removesuffix(" |") for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
-
-
-def local_name(element: Any) -> str:
-    """An element's name without its namespace; empty for comments and the like."""
-    return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
 
 
 def _pieces(root: Any, skipped: Callable[[Any], bool]) -> Iterator[str]:
@@ -101,7 +110,7 @@ def _break(name: str, *, inside: bool) -> str:
 
 
 def _flat(text: str | None) -> str:
-    return re.sub(r"\s+", " ", text) if text else ""
+    return re.sub(r"\s+", " ", text.replace("\xad", "")) if text else ""
 
 
 def _character(found: re.Match[str]) -> str:
@@ -111,7 +120,7 @@ def _character(found: re.Match[str]) -> str:
 
 def element_text(element: Any) -> str:
     """Plain text of an lxml element and its descendants; empty for None. Entities are not expanded."""
-    return "" if element is None else plain_text("".join(element.itertext()))
+    return "" if element is None else plain_text("".join(as_read(element).itertext()))
 
 
 def fragment_text(fragment: object) -> str:
@@ -122,11 +131,25 @@ def fragment_text(fragment: object) -> str:
     """
     if not isinstance(fragment, str):
         return ""
-    text = _TAG.sub("", _BLOCK.sub(" ", _HEADING.sub(_labelled, fragment)))
-    text = html.unescape(html.unescape(text))  # deposited fragments are often escaped twice
-    return plain_text(text)
+    text = _INLINE.sub(_inline, _BLOCK.sub(" ", _HEADING.sub(_labelled, fragment)))
+    # Deposited fragments are often escaped twice.
+    return plain_text(html.unescape(_INLINE.sub(_inline, html.unescape(_TAG.sub("", text)))))
 
 
 def _labelled(heading: re.Match[str]) -> str:
     label = heading[1].strip().rstrip(":.")
     return f" {label}: " if label and not _REDUNDANT_HEADING.fullmatch(label) else " "
+
+
+def _inline(found: re.Match[str]) -> str:
+    """A superscript or subscript as text; nothing for marks of notes, deleted text, and readings of ruby."""
+    text = html.unescape(_TAG.sub("", found["content"]))
+    match found["name"].lower():
+        case "sub":
+            return html.escape(lowered_text(text))
+        case "sup":
+            before, after = found.string[max(0, found.start() - 20) : found.start()], found.string[found.end() :][:1]
+            is_linked = "xref" in found["content"] or 'href="#' in found["content"]
+            is_note = is_linked or NOTE_LABEL.search(found["labels"]) or is_note_mark(text, before, after)
+            return "" if is_note else html.escape(raised_text(text))
+    return ""

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+from storm_pipeline.documents.raised import NOTE_MARK, is_note_mark, raised_text
+
 _SMALL = 0.82  # size of a mark, as a share of its line's, below which it is raised or lowered type
-_NOTE_MARK = re.compile(r"[\[(]?[\d*†‡§¶,–\s-]+[\])]?")
-_AFTER_PROSE = re.compile(r"(?:[.,;:!?”’\"'»)\]]|[^\W\d_]{4,})\s*$")
 _NO_UNICODE = re.compile(r"\(cid:\d+\)")
 _MIN_ROWS = 6  # rows that a page needs on both sides of a gutter
 _FILLED = 0.6  # share of a column's width that its median row fills, where the columns hold prose and are no table
@@ -104,16 +103,12 @@ def _text(row: Sequence[Any], size: float, base: float) -> tuple[str, bool]:
             continue
         if raised:
             before = "".join(parts)
-            starts_raised = starts_raised or (not before.strip() and bool(_NOTE_MARK.fullmatch(raised)))
-            parts.append("" if _is_note_mark(raised, before) else raised.translate(_RAISED))
+            starts_raised = starts_raised or (not before.strip() and bool(NOTE_MARK.fullmatch(raised)))
+            parts.append("" if is_note_mark(raised, before) else raised_text(raised))
             raised = ""
         if char is not None and (not isinstance(char, LTChar) or char.upright):
             parts.append(char.get_text())
     return " ".join(_NO_UNICODE.sub("\ufffd", "".join(parts).replace("\xad", "\u2010")).split()), starts_raised
-
-
-def _is_note_mark(raised: str, before: str) -> bool:
-    return bool(_NOTE_MARK.fullmatch(raised)) and (not before.strip() or bool(_AFTER_PROSE.search(before)))
 
 
 def _in_order(pieces: list[Line]) -> list[Line]:

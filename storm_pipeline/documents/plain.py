@@ -24,10 +24,10 @@ _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
 def plain_text(value: object) -> str:
-    """A string without control characters and lone surrogates, white space collapsed; empty for other types."""
+    """A string without control characters, surrogates and soft hyphens, white space collapsed; empty for others."""
     if not isinstance(value, str):
         return ""
-    return " ".join(_UNPRINTABLE.sub(" ", value).split())
+    return " ".join(_UNPRINTABLE.sub(" ", value).replace("\xad", "").split())
 
 
 def readable_title(value: object) -> str:

@@ -11,7 +11,7 @@ from storm_pipeline.files import table_beside
 from storm_pipeline.languages import detect, has_spaces, opening_of, split_sentences, stem_set
 from storm_pipeline.references.facts import recall
 from storm_pipeline.references.similarity import Embed
-from storm_pipeline.text.words import caseless, foreign_script_share, words
+from storm_pipeline.text.words import caseless, foreign_script_share, unified, words
 from storm_pipeline.types import Snippet
 
 _PATTERNS = table_beside(__file__)
@@ -186,7 +186,7 @@ def _forms(text: str) -> Iterator[str]:
 def _unaccented(text: str) -> str:
     if text.isascii():
         return text
-    return unicodedata.normalize("NFKC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
+    return unicodedata.normalize("NFKC", _ACCENTS.sub("", unified(text, "NFKD")))
 
 
 class Verdict(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from storm_pipeline.documents.markup import local_name
+from storm_pipeline.documents.inline_markup import local_name
 from storm_pipeline.documents.plain import objects, plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.identity import is_title

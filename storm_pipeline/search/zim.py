@@ -20,7 +20,8 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from storm_pipeline.configuration.variables import child_environment
-from storm_pipeline.documents.markup import local_name, parse_html, text_of
+from storm_pipeline.documents.inline_markup import local_name
+from storm_pipeline.documents.markup import parse_html, text_of
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError, needs_extra
 from storm_pipeline.identity import page_address

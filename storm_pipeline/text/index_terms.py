@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 
 from storm_pipeline.files import table_beside
-from storm_pipeline.text.words import HAN_KANA
+from storm_pipeline.text.words import HAN_KANA, unified
 
 _WORD = re.compile(rf"[{HAN_KANA}]+|[^\W_{HAN_KANA}]+")
 _IS_HAN_KANA = re.compile(rf"[{HAN_KANA}]")
@@ -47,7 +47,7 @@ def _folded(text: str) -> str:
     if text.isascii():
         return text
     # Only Latin, Greek and Cyrillic accents: the marks that distinguish が from か are in another block.
-    return unicodedata.normalize("NFKC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text))).casefold()
+    return unicodedata.normalize("NFKC", _ACCENTS.sub("", unified(text, "NFKD"))).casefold()
 
 
 @lru_cache(maxsize=1 << 16)

@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections import Counter
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
 _NUMBERS = r"\d+(?:\s*(?:,|;|、|，|&|[-–—‑−]|\band\b|\bto\b)\s*(?:\#|\^)?\d+)*"
 _NOUNS = "sources?|refs?|references?|citations?|cite|snippets?|documents?|docs?|passages?|results?|no"
@@ -35,6 +35,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ASCII_WORD = re.compile(r"\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
 _LATIN_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
+_BEHIND_NUMBER = re.compile(r"(?<=\d)(?=[²³¹⁰⁴-⁹₀-₉¼-¾⅐-⅞①-⓿])")
 GENITIVE = re.compile(r"['’]s?$")  # behind a word
 _BEYOND_LATIN = re.compile("[\u0300-\u1fff\u20d0-\U0010ffff]")
 
@@ -70,6 +71,11 @@ def caseless(text: str) -> str:
     """
     low = text.lower()
     return low if text.isascii() else low.replace("i\u0307", "i").replace("ı", "i").replace("ſ", "s")
+
+
+def unified(text: str, form: Literal["NFKC", "NFKD"] = "NFKC") -> str:
+    """A text in a compatibility form of Unicode, but no digits are glued: of 1904³ and 3½, "1904 3" and "3 1⁄2"."""
+    return unicodedata.normalize(form, text if text.isascii() else _BEHIND_NUMBER.sub(" ", text))
 
 
 def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()) -> float:
@@ -114,7 +120,7 @@ def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
         while start + best < len(left) and joined[begins[start] : begins[start + best + 1] + 1] in right:
             best += 1
             at = start
-    spelt = words(unicodedata.normalize("NFKC", a))
+    spelt = words(unified(a))
     return list(spelt if len(spelt) == len(left) else left)[at : at + best]  # folding may split a word
 
 
@@ -181,7 +187,7 @@ def _any_word() -> re.Pattern[str]:
 # Cached, since one passage is compared with many sentences.
 @functools.lru_cache(maxsize=4096)
 def _folded(text: str) -> tuple[str, ...]:
-    return tuple(word.replace("’", "'") for word in words(unicodedata.normalize("NFKC", text).casefold()))
+    return tuple(word.replace("’", "'") for word in words(unified(text).casefold()))
 
 
 @functools.lru_cache(maxsize=256)
@@ -207,7 +213,7 @@ def _scripts(text: str) -> dict[str, int]:
         letters = sum(map(str.isalpha, text))
         return {"LATIN": letters} if letters else {}
     counts: dict[str, int] = {}
-    for char, times in Counter(unicodedata.normalize("NFKC", text)).items():
+    for char, times in Counter(unified(text)).items():
         if char.isalpha() and (script := script_of(char)):
             counts[script] = counts.get(script, 0) + times
     return counts

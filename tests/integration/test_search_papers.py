@@ -176,7 +176,7 @@ def test_pubmed_keeps_the_labels_of_abstracts() -> None:
     )
     page = PAPERS["pubmed"].page(1)
     found, _ = ask(PAPERS["pubmed"], PAPERS["pubmed"].has(pubmed_article(page, abstract)))
-    assert [s.text for s in found] == ["Background: Silk of B. mori. Main results: H2O < 5%. End."]
+    assert [s.text for s in found] == ["Background: Silk of B. mori. Main results: H₂O < 5%. End."]
 
 
 @pytest.mark.parametrize(

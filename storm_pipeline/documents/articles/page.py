@@ -10,8 +10,9 @@ from storm_pipeline.documents.articles.markdown_blocks import TextBlock
 from storm_pipeline.documents.articles.numbered import literal, numbered_article, without_reserved
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER, reference_of
-from storm_pipeline.documents.decoding import decoded
-from storm_pipeline.documents.markup import local_name, parse_html
+from storm_pipeline.documents.decoding import declared_charsets, decoded
+from storm_pipeline.documents.inline_markup import local_name
+from storm_pipeline.documents.markup import parse_html
 from storm_pipeline.documents.plain import web_address
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.text.words import tidy
@@ -36,7 +37,7 @@ def page_article(title: str, data: bytes, pages: AvailablePages) -> Article:
     from lxml import etree
 
     try:
-        root = parse_html(without_reserved(decoded(data)).encode())
+        root = parse_html(without_reserved(decoded(data, declared_charsets(data))).encode())
     except (etree.LxmlError, ValueError, AssertionError) as error:
         raise DatasetError(f"no HTML page ({error})") from error
     title = next((text for own in root.iter("h1") if (text := _text(own))), title)

@@ -1,0 +1,125 @@
+"""Markup within lines, as people read it: superscripts, marks of notes, deletions, ruby, quotations."""
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from storm_pipeline.documents.raised import is_note_mark, lowered_text, raised_text
+
+_NOT_READ = frozenset({"del", "s", "strike", "rt", "rp", "rtc"})  # deleted; pronunciation, in ruby
+_FORMULAS = frozenset({"msup", "msub", "msubsup"})
+_BLOCKS = frozenset("p td th li ul ol dl dd dt div blockquote table section article main body h1 h2 h3 h4".split())
+_LABELS = ("class", "id", "role", "rel", "ref-type", "epub:type", "{http://www.idpf.org/2007/ops}type")
+_FOOTNOTE = re.compile(r"foot-?note|end-?note|note-?ref|(?<![a-z])fn", re.I)
+NOTE_LABEL = re.compile(rf"{_FOOTNOTE.pattern}|note|reference|citation|(?<![a-z])(?:cite|x?ref|bib)", re.I)
+"""A label of a superscript (class, role, kind of reference) that makes it the mark of a note."""
+_QUOTES = "\"'“”„«»‹›‘’「『"
+_LEVELS = 4  # elements around a mark in which the text before it is looked for
+
+
+def as_read(root: Any) -> Any:
+    """Copy a tree and replace the markup within its lines by what people read.
+
+    Digits above and below the line become Unicode's superscripts and subscripts (``10⁶``, ``H₂O``); marks of notes,
+    deleted text and the readings of ruby are left out; ``<q>`` has quotation marks. Works on HTML, XHTML and JATS.
+    """
+    root = copy.deepcopy(root)
+    for element in list(root.iter()):
+        match name := local_name(element):
+            case "sup" | "sub" | "s" | "strike" if _has_blocks(element):  # it was not closed
+                continue
+            case "sup":
+                _replace(element, "" if _is_note(element) else raised_text(_text(element)))
+            case "sub":
+                _replace(element, lowered_text(_text(element)))
+            case "a" | "xref" if _is_note_link(element):
+                _replace(element, "")
+            case "q":
+                _quote(element)
+            case "mfrac" if len(element) == 2:
+                element[0].tail = "/"
+            case _ if name in _FORMULAS:
+                for child in element[1:]:
+                    is_lower = name != "msup" and child is element[1]
+                    _replace(child, (lowered_text if is_lower else raised_text)(_text(child)))
+            case _ if name in _NOT_READ:
+                _replace(element, "")
+    return root
+
+
+def local_name(element: Any) -> str:
+    """An element's name without its namespace or prefix; empty for comments and the like."""
+    return element.tag.rpartition("}")[2].rpartition(":")[2].lower() if isinstance(element.tag, str) else ""
+
+
+def _replace(element: Any, text: str) -> None:
+    """Give an element a text in place of its content, and a name that means nothing."""
+    for child in list(element):
+        element.remove(child)
+    element.text = text
+    element.tag = "span"
+
+
+def _text(element: Any) -> str:
+    return "".join(element.itertext())
+
+
+def _quote(element: Any) -> None:
+    if not _text(element).lstrip().startswith(tuple(_QUOTES)):
+        element.text = f"“{element.text or ''}"
+        if len(element):
+            element[-1].tail = f"{element[-1].tail or ''}”"
+        else:
+            element.text += "”"
+    element.tag = "span"
+
+
+def _has_blocks(element: Any) -> bool:
+    return any(local_name(own) in _BLOCKS for own in element.iterdescendants())
+
+
+def _is_note(element: Any) -> bool:
+    """Whether a superscript is the mark of a note: by a label, a link to a place of a page, or as it stands."""
+    links = [own for own in element.iter() if local_name(own) in {"a", "xref"}]
+    if any(NOTE_LABEL.search(_labels(own)) or _leads_to_place(own) for own in (element, *links)):
+        return True
+    return is_note_mark(_text(element), _text_before(element), element.tail or "")
+
+
+def _is_note_link(link: Any) -> bool:
+    """Whether a link is the mark of a note: by a label, or as a superscript that leads to a place."""
+    text, labels = _text(link), _labels(link)
+    if _FOOTNOTE.search(labels) and not any(map(str.isalpha, text)):
+        return True
+    if "noteref" in labels:
+        return True
+    is_raised = [local_name(child) for child in link] == ["sup"] and text.strip() == _text(link[0]).strip()
+    return is_raised and _leads_to_place(link)
+
+
+def _leads_to_place(link: Any) -> bool:
+    return local_name(link) == "xref" or "#" in (link.get("href") or "")
+
+
+def _labels(element: Any) -> str:
+    return " ".join(filter(None, map(element.get, _LABELS)))
+
+
+def _text_before(element: Any) -> str:
+    """The end of the text before an element on its line."""
+    for _ in range(_LEVELS):
+        if text := next(_texts_before(element), ""):
+            return text[-20:]
+        element = element.getparent()
+        if element is None or local_name(element) in _BLOCKS:
+            return ""
+    return ""
+
+
+def _texts_before(element: Any) -> Iterator[str]:
+    before, parent = element.getprevious(), element.getparent()
+    if before is not None:
+        yield from filter(None, (before.tail, _text(before) if isinstance(before.tag, str) else ""))
+    elif parent is not None and parent.text:
+        yield parent.text

@@ -1,0 +1,43 @@
+"""What stands above and below the line, in pages and files: exponents and indices stay, marks of notes do not."""
+
+import re
+
+_RAISED = str.maketrans("0123456789+-−–=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿⁱ")
+_LOWERED = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
+_EXPONENT = re.compile(r"[+\-−–]?[ni]|(?=\D*\d)[\d+\-−–=()ni]+")
+_WITH_LETTERS = re.compile(r"(?=.*\d).*[^\W\d_]")
+_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_BRACKETED = re.compile(r"\[[^\[\]]{1,30}\]")
+NOTE_MARK = re.compile(r"[\[(]?[\d*†‡§¶,–\s-]+[\])]?")
+"""The mark of a note, if it stands above the line."""
+_AFTER_PROSE = re.compile(r"(?:[.,;:!?”’\"'»)\]]|[^\W\d_]{4,})\s*$")
+
+
+def raised_text(text: str) -> str:
+    """A superscript as text: ``⁶`` and ``ⁿ⁺¹``, ``^(2x)`` where Unicode lacks a character, ``st`` as it is."""
+    own = text.strip()
+    if _EXPONENT.fullmatch(own):
+        return text.translate(_RAISED)
+    return text.replace(own, f"^({own})") if _WITH_LETTERS.match(own) else text.translate(_DIGITS)
+
+
+def lowered_text(text: str) -> str:
+    """A subscript as text: its digits and signs as Unicode's subscripts, letters as they are."""
+    return text.translate(_LOWERED)
+
+
+def is_note_mark(raised: str, before: str, after: str = "") -> bool:
+    """Whether a superscript is the mark of a note: in brackets, or digits and signs behind a word or at a beginning.
+
+    Behind a number or a short word, digits may be an exponent, and before a letter or a slash they begin a nuclide
+    (``¹⁴C``) or a fraction: there they are no mark.
+
+    Args:
+        before: the text before it on its line.
+        after: the text behind it.
+    """
+    if _BRACKETED.fullmatch(raised.strip()):
+        return True
+    if not NOTE_MARK.fullmatch(raised) or after[:1].isalnum() or after.startswith(("/", "⁄")):
+        return False
+    return not before.strip() or bool(_AFTER_PROSE.search(before))
