@@ -9,11 +9,13 @@ from typing import Any
 
 from storm_pipeline.documents.bibliography import read_bibliography, with_entry
 from storm_pipeline.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
-from storm_pipeline.documents.decoding import decoded, decoded_lines
+from storm_pipeline.documents.decoding import declared_charsets, decoded, decoded_lines, is_mojibake, mended
 from storm_pipeline.documents.document import Document, FileText, Unreadable
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
+from storm_pipeline.documents.formats import DOCX, EPUB, HTML, OLD_OFFICE, PDF, ZIP, format_of
 from storm_pipeline.documents.kept import KeptDocuments
+from storm_pipeline.documents.markup import parse_page
 from storm_pipeline.documents.pdf import SCAN, read_pdf
 from storm_pipeline.documents.plain import page_number, plain_text, stated_date, web_address
 from storm_pipeline.documents.recognition import searchable_copy
@@ -66,11 +68,15 @@ def read_html(data: bytes) -> FileText:
     """A page's main content by trafilatura, or all its text if trafilatura finds none."""
     import trafilatura
 
-    html = decoded(data)
+    tree = parse_page(decoded(data, declared_charsets(data)))
+    if tree is None:
+        return FileText()
     found = trafilatura.bare_extraction(
-        html, with_metadata=True, include_comments=False, date_extraction_params={"extensive_search": False}
+        tree, with_metadata=True, include_comments=False, date_extraction_params={"extensive_search": False}
     )
-    text = (found.text if found else "") or trafilatura.html2txt(html)
+    text = mended((found.text if found else "") or trafilatura.html2txt(tree))
+    if is_mojibake(text):
+        return _UNDECODED
     if not found:
         return FileText(pages=((None, text),))
     record = Record(
@@ -86,16 +92,20 @@ def read_html(data: bytes) -> FileText:
 
 def read_text(data: bytes) -> FileText:
     """A plain text, unchanged."""
-    return FileText(pages=((None, decoded(data)),))
+    text = mended(decoded(data))
+    return _UNDECODED if is_mojibake(text) else FileText(pages=((None, text),))
 
 
 def read_markdown(data: bytes) -> FileText:
     """A Markdown text, unchanged; an initial level-1 heading is its title."""
-    text = decoded(data)
+    text = mended(decoded(data))
+    if is_mojibake(text):
+        return _UNDECODED
     first = next((line.strip() for line in text.split("\n") if line.strip()), "")
     return FileText(first.lstrip("# ") if first.startswith("# ") else "", ((None, text),))
 
 
+_UNDECODED = FileText(problems=("is in no character set that can be told; save it as UTF-8",))
 _READERS: dict[str, Callable[[bytes], FileText]] = {
     ".txt": read_text,
     ".md": read_markdown,
@@ -105,6 +115,8 @@ _READERS: dict[str, Callable[[bytes], FileText]] = {
     ".docx": read_docx,
     ".epub": read_epub,
 }
+
+_OF_FORMAT = {PDF: read_pdf, DOCX: read_docx, EPUB: read_epub, HTML: read_html}
 
 
 def read_documents(
@@ -211,7 +223,12 @@ def _read(file: Path) -> Iterator[Document | Unreadable]:
     except (OSError, ValueError):  # ValueError: an invalid file name
         yield Unreadable(f"{name} cannot be read; check its permissions.", name)
         return
-    if read := _READERS.get(file.suffix.lower()):
+    suffix, told = file.suffix.lower(), format_of(data)
+    by_suffix = suffix in {".docx", ".epub"} and told in {ZIP, OLD_OFFICE}  # their readers say more of such files
+    read = _READERS.get(suffix) if by_suffix else _OF_FORMAT.get(told, _READERS.get(suffix))
+    if told and told not in _OF_FORMAT and not by_suffix:
+        yield Unreadable(f"{name} is {told}, whatever its name says; convert it to one of {_READABLE}.", name)
+    elif read:
         yield from _documents(name, url, file.stem, read(data))
     else:
         yield from read_json_lines(name, data)

@@ -10,11 +10,13 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.documents.chunks import count_words
-from storm_pipeline.documents.decoding import decoded
+from storm_pipeline.documents.decoding import declared_charsets, decoded, is_mojibake, mended
+from storm_pipeline.documents.markup import parse_page
 from storm_pipeline.documents.plain import iso_date, plain_text, readable_title, stated_date, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.files import table_beside
 from storm_pipeline.identity import canonical_url
+from storm_pipeline.pages.content import told_by_bytes
 from storm_pipeline.pages.fetch import HTML, PDF, Fetched
 
 _MAX_META_TAGS = 500
@@ -37,7 +39,6 @@ _MAX_TEXT = 1_000_000
 _MAX_PDF_PAGES = 200
 _PDF_SECONDS = 20.0
 _MAX_NAME_CHARS = 200
-_META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.I)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?=[-_]|\Z)", re.I)
 
 
@@ -69,8 +70,9 @@ def extract(fetched: Fetched) -> Page:
     """Extract text and metadata of a fetched page.
 
     Size and number of tags are bounded, and so is the time; of a longer page only the beginning is read. Raises
-    PageError: there is too little text, only a notice, or the file is damaged.
+    PageError: there is too little text, only a notice, mojibake, or the file is damaged or of a kind that is not read.
     """
+    fetched = told_by_bytes(fetched)
     if fetched.content_type == PDF:
         page = _from_pdf(fetched)
     elif fetched.content_type in HTML:
@@ -78,7 +80,13 @@ def extract(fetched: Fetched) -> Page:
     else:
         text = decoded(fetched.body, _declared_charsets(fetched))[:_MAX_TEXT]
         page = Page(fetched.final_url, "", ((None, text),))
+    if fetched.content_type != PDF:
+        page = replace(
+            page, title=mended(page.title), pages=tuple((number, mended(text)) for number, text in page.pages)
+        )
     whole = "\n".join(text for _, text in page.pages)
+    if fetched.content_type != PDF and is_mojibake(whole):
+        raise PageError(f"{fetched.final_url} is in no character set that can be told; its text would be unreadable")
     words = count_words(whole[:_MAX_CHARACTERS])
     if is_interstitial(whole, words):
         raise PageError(f"{fetched.final_url} shows a notice instead of a page: {plain_text(whole)[:80]!r}")
@@ -89,8 +97,7 @@ def extract(fetched: Fetched) -> Page:
 
 def _declared_charsets(fetched: Fetched) -> list[str]:
     """The character sets declared by the server and in the page."""
-    meta = _META_CHARSET.search(fetched.body[:4096])
-    return [*filter(None, [fetched.charset]), *([meta[1].decode("ascii", "replace")] if meta else [])]
+    return [*filter(None, [fetched.charset]), *declared_charsets(fetched.body)]
 
 
 def _from_pdf(fetched: Fetched) -> Page:
@@ -110,7 +117,7 @@ def _from_html(fetched: Fetched) -> Page:
     text = main_text(html, url)
     if not text:
         raise PageError(f"{url} contains no text; it may need JavaScript")
-    head = trafilatura.load_html(_truncated(html, _MAX_METADATA_TAGS))
+    head = parse_page(_truncated(html, _MAX_METADATA_TAGS))
     if head is None:
         return Page(url, "", ((None, text),))
     tags = _citation_tags(head)
@@ -158,9 +165,11 @@ def main_text(html: str, url: str) -> str:
     """
     import trafilatura
 
-    html = _truncated(html, _MAX_TAGS)
+    tree = parse_page(_truncated(html, _MAX_TAGS))
+    if tree is None:
+        return ""
     for precise in (True, False):
-        found = trafilatura.bare_extraction(html, url=url, favor_precision=precise, include_comments=False)
+        found = trafilatura.bare_extraction(tree, url=url, favor_precision=precise, include_comments=False)
         text = (found.text if found else "") or ""
         if count_words(text) >= _MIN_WORDS:
             break

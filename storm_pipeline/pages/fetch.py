@@ -20,6 +20,12 @@ Visit = Callable[[str], AbstractContextManager[None]]
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 TEXT = "text/plain"
 PDF = "application/pdf"
+# Headers that say nothing of what a page is, or that a page may be packed; its bytes tell.
+_UNTOLD = frozenset(
+    {"", "binary/octet-stream"}
+    | {f"application/{name}" for name in ("octet-stream", "unknown", "download", "force-download", "gzip")}
+    | {f"application/x-{name}" for name in ("download", "force-download", "gzip", "pdf")}
+)
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ENCODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.I)
@@ -31,7 +37,7 @@ class Fetched:
 
     url: str
     final_url: str  # the URL after redirects, without fragment
-    content_type: str  # ``text/html``, ``application/xhtml+xml``, ``text/plain`` or ``application/pdf``
+    content_type: str  # as the server states it; :func:`storm_pipeline.pages.content.told_by_bytes` says what it is
     body: bytes  # the bytes, decompressed
     charset: str | None = None  # the character set in the ``Content-Type`` header
 
@@ -39,7 +45,7 @@ class Fetched:
 def fetch_page(
     url: str, limits: Limits | None = None, access: Access | None = None, visit: Visit | None = None
 ) -> Fetched:
-    """Fetch a page: HTML, plain text or PDF.
+    """Fetch a page that can be HTML, plain text or PDF by its header.
 
     The environment's proxies and netrc are ignored, and no cookies are kept.
 
@@ -55,7 +61,7 @@ def fetch_page(
             raise PageError(f"{answer.url} answered {answer.response.status}; the page cannot be fetched")
         kind = answer.header("Content-Type")
         content_type = kind.partition(";")[0].strip().lower()
-        if content_type not in {*HTML, TEXT, PDF}:
+        if content_type not in {*HTML, TEXT, PDF, *_UNTOLD}:
             raise PageError(
                 f"{answer.url} has the content type {content_type[:80]!r}; only HTML, plain text and PDF are read"
             )

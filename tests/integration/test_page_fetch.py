@@ -99,9 +99,14 @@ def test_kinds_that_are_read(kind: str) -> None:
     assert fetched(Reply(headers={"Content-Type": kind}))[0].content_type == kind.partition(";")[0].lower()
 
 
-@pytest.mark.parametrize("kind", ["image/png", "application/json", "application/octet-stream", "video/mp4", ""])
+@pytest.mark.parametrize("kind", ["image/png", "application/json", "application/zip", "video/mp4", "text/css"])
 def test_other_kinds_are_refused_before_their_body_is_read(kind: str) -> None:
     refused(Reply(body=b"x" * 50, pieces=0.2, headers={"Content-Type": kind}), limits=HASTY, says="only HTML")
+
+
+@pytest.mark.parametrize("kind", ["application/octet-stream", "", "application/x-download", "binary/octet-stream"])
+def test_what_a_header_does_not_tell_is_fetched(kind: str) -> None:
+    assert fetched(Reply(body=b"%PDF-1.4", headers={"Content-Type": kind}))[0].body == b"%PDF-1.4"
 
 
 @pytest.mark.parametrize("status", [204, 304, 401, 403, 404, 429, 500, 503])

@@ -1,0 +1,166 @@
+"""Superscripts, subscripts, deletions and ruby: no digits are glued, in pages, own files, books and search results."""
+
+import pytest
+from books import epub, paragraph, run, word
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.documents.docx import read_docx
+from storm_pipeline.documents.epub import read_epub
+from storm_pipeline.documents.markup import fragment_text, parse_html, text_of
+from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.documents.reader import read_html
+from storm_pipeline.languages import stem_set
+from storm_pipeline.pages.extract import extract
+from storm_pipeline.pages.fetch import Fetched
+from storm_pipeline.quantities import missing
+from storm_pipeline.text.index_terms import terms
+from storm_pipeline.text.words import folded_words
+
+FILLER = "".join(
+    f"<p>In the year {100 + n} the caravan number {n} reached the oasis of Dunhuang with silk.</p>" for n in range(9)
+)
+MARKUP = [
+    # Marks of notes: with a link, by label, as they stand.
+    ('of 1904<sup><a href="#n3">3</a></sup> by', "of 1904 by"),
+    ('of 1904<sup><a href="notes.html#n3">3</a></sup> by', "of 1904 by"),
+    ('of 1904<sup class="reference" id="cite_ref-3">3</sup> by', "of 1904 by"),
+    ("of 1904<sup>[3]</sup> by", "of 1904 by"),
+    ("from the harbour.<sup>3</sup> Then", "from the harbour. Then"),
+    ("from the harbour<sup>3, 4</sup> then", "from the harbour then"),
+    # What may be an exponent stays one.
+    ("of 1904<sup>3</sup> by", "of 1904³ by"),
+    ("the 68<sup>4</sup> boats", "the 68⁴ boats"),
+    ("a 12<sup>1,2</sup> ton", "a 12¹,² ton"),
+    ("of 10<sup>6</sup> joules", "of 10⁶ joules"),
+    ("of 10<sup>&minus;6</sup> joules", "of 10⁻⁶ joules"),
+    ("of 40 km<sup>2</sup>, and", "of 40 km², and"),
+    ("where x<sup>n</sup> and <i>y</i><sup>n+1</sup> are", "where xⁿ and yⁿ⁺¹ are"),
+    ("where e<sup>2x</sup> is", "where e^(2x) is"),
+    ("by <sup>14</sup>C dating", "by ¹⁴C dating"),
+    ("added 3<sup>1</sup>/<sub>2</sub> cups", "added 3¹/₂ cups"),
+    # Letters stay on the line.
+    ("the 1<sup>st</sup> and 2<sup>nd</sup> of", "the 1st and 2nd of"),
+    ("the XIX<sup>e</sup> of", "the XIXe of"),
+    ("N<sup>o</sup> 5 of", "No 5 of"),
+    ("the H<sub>2</sub>O of", "the H₂O of"),
+    ("the CO<sub>2</sub> and C<sub>6</sub>H<sub>12</sub>O<sub>6</sub> of", "the CO₂ and C₆H₁₂O₆ of"),
+    ("the v<sub>max</sub> of", "the vmax of"),
+    # Deleted, inserted, and what stands above characters.
+    ("sold <del>40</del><ins>50</ins> boats", "sold 50 boats"),
+    ("sold <del datetime='2020'>40 </del>50 boats", "sold 50 boats"),
+    ("of <ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rp>(</rp><rt>ji</rt><rp>)</rp></ruby> here", "of 漢字 here"),
+    ("of <ruby>東京<rt>とうきょう</rt></ruby> here", "of 東京 here"),
+    ("a long<wbr>word and an&shy;other", "a longword and another"),
+]
+LINKED = [
+    ('of 1904<a href="#fn3"><sup>3</sup></a> by', "of 1904 by"),
+    ('of 1904<a role="doc-noteref" href="n.xhtml">3</a> by', "of 1904 by"),
+    ('of 1904<a class="footnote-ref" href="#3">3</a> by', "of 1904 by"),
+    ("of 1904 (<a href='#p2'>part 2</a>) by", "of 1904 (part 2) by"),
+    ("sold <s>40</s> 50 boats", "sold 50 boats"),
+    ("sold <strike>40</strike> 50 boats", "sold 50 boats"),
+    ("said <q>no <b>ship</b></q> to", "said “no ship” to"),
+    ("said <q>“no ship”</q> to", "said “no ship” to"),
+]
+
+
+@pytest.mark.parametrize(("markup", "text"), [*MARKUP, *LINKED])
+def test_markup_within_lines_is_read_in_pages_and_html_files(markup: str, text: str) -> None:
+    html = f"<html><head><title>T</title></head><body><article><p>A word {markup} word.</p>{FILLER}</article>"
+    url = "https://a.example/x"
+    for pages in (extract(Fetched(url, url, "text/html", html.encode())).pages, read_html(html.encode()).pages):
+        assert plain_text(pages[0][1].split("\n")[0]) == f"A word {text} word."
+
+
+@pytest.mark.parametrize(("markup", "text"), [*MARKUP, *LINKED])
+def test_markup_within_lines_is_read_in_books(markup: str, text: str) -> None:
+    page = markup.replace("<wbr>", "<wbr/>").replace("&shy;", "\xad").replace("&minus;", "−")
+    assert read_epub(epub(f"<p>A word {page} word.</p>")).pages == ((None, f"A word {text} word."),)
+    assert text_of(parse_html(f"<p>A word {markup} word.".encode())) == f"A word {text} word."
+
+
+@pytest.mark.parametrize(("markup", "text"), [pair for pair in MARKUP if "notes.html" not in pair[0]])
+def test_markup_within_lines_is_read_in_what_engines_deposit(markup: str, text: str) -> None:
+    assert fragment_text(f"A word {markup} word.") == f"A word {text} word."
+
+
+@pytest.mark.parametrize(
+    ("fragment", "text"),
+    [
+        ("<jats:p>10<jats:sup>6</jats:sup> m<jats:sup>2</jats:sup></jats:p>", "10⁶ m²"),
+        ('of 1904<jats:sup><jats:xref ref-type="bibr" rid="b3">3</jats:xref></jats:sup> by', "of 1904 by"),
+        ("10&lt;sup&gt;6&lt;/sup&gt; of H&lt;sub&gt;2&lt;/sub&gt;O", "10⁶ of H₂O"),
+        ("p &lt; 0.05 in 3<sup>rd</sup>", "p < 0.05 in 3rd"),
+        ("open <sup>3 and <sub>2", "open 3 and 2"),
+    ],
+)
+def test_fragments_of_jats(fragment: str, text: str) -> None:
+    assert fragment_text(fragment) == text
+
+
+def test_formulas_of_a_book() -> None:
+    formula = (
+        "<math xmlns='http://www.w3.org/1998/Math/MathML'><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup>"
+        "<mo>+</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><msubsup><mi>v</mi><mn>0</mn><mn>2</mn></msubsup></math>"
+    )
+    assert read_epub(epub(f"<p>{formula}</p>")).pages == ((None, "E=mc²+1/2v₀²"),)
+
+
+def test_a_superscript_that_was_not_closed_swallows_no_paragraphs() -> None:
+    text = text_of(parse_html(b"<p>One<sup>1</p><div><sup><p>Two 2 words.</p><p>Three.</p></div>"))
+    assert "Two 2 words.\n\nThree." in text
+
+
+def at(text: str, position: str) -> str:
+    return run(text).replace("<w:r>", f'<w:r><w:rPr><w:vertAlign w:val="{position}"/></w:rPr>')
+
+
+def having(text: str, properties: str) -> str:
+    return run(text).replace("<w:r>", f"<w:r><w:rPr>{properties}</w:rPr>")
+
+
+@pytest.mark.parametrize(
+    ("runs", "text"),
+    [
+        ((run("of 1904"), at("3", "superscript"), run(" by")), "of 1904³ by"),
+        ((run("68"), at("4", "superscript"), run(" boats")), "68⁴ boats"),
+        ((run("10"), at("1", "superscript"), at("2", "superscript"), run(" joules")), "10¹² joules"),
+        ((run("the harbour"), at("3", "superscript"), run(" by")), "the harbour by"),
+        ((run("harbour."), at("3", "superscript"), run(" Then")), "harbour. Then"),
+        ((run("1904"), at("[3]", "superscript"), run(" by")), "1904 by"),
+        ((run("the 1"), at("st", "superscript"), run(" of H"), at("2", "subscript"), run("O")), "the 1st of H₂O"),
+        ((run("by "), at("14", "superscript"), run("C")), "by ¹⁴C"),
+        ((run("sold "), having("40 ", "<w:strike/>"), run("50")), "sold 50"),
+        ((run("sold "), having("40 ", '<w:strike w:val="0"/>'), run("50")), "sold 40 50"),
+        ((run("sold "), having("40 ", "<w:vanish/>"), run("50")), "sold 50"),
+        ((run("1904"), "<w:r><w:footnoteReference w:id='2'/></w:r>", run(" by")), "1904 by"),
+        ((run("1904"), f'<w:hyperlink w:anchor="_ftn1">{at("3", "superscript")}</w:hyperlink>', run(" by")), "1904 by"),
+        ((run("1904"), f"<w:ins>{run('–05')}</w:ins><w:del>{run('–06')}</w:del>", run(" by")), "1904–05 by"),
+        (
+            ("<w:r><w:ruby><w:rt>" + run("kan") + "</w:rt><w:rubyBase>" + run("漢") + "</w:rubyBase></w:ruby></w:r>",),
+            "漢",
+        ),
+    ],
+)
+def test_runs_of_a_word_file(runs: tuple[str, ...], text: str) -> None:
+    assert read_docx(word(paragraph(*runs))).pages == ((None, text),)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 999))
+def test_no_digits_are_glued(number: int, mark: int) -> None:
+    page = f"<p>in {number}<sup>{mark}</sup> by"
+    for text in (fragment_text(page), text_of(parse_html(page.encode()))):
+        assert not missing(f"It was {number}.", [text])
+        assert terms(text)[0] == str(number)
+        assert folded_words(text)[1] == str(number)
+
+
+def test_a_raised_number_is_no_part_of_the_number_before_it() -> None:
+    source = "It was founded in 1904³ by 68⁴ monks on 12 May 1905²."
+    assert not missing("Founded in 1904 by 68 monks on 12 May 1905.", [source])
+    for wrong in ("19043", "684", "12 May 19052"):
+        assert missing(f"It was {wrong}.", [source])
+    assert terms("3½ of 1904³") == ["3", "1", "2", "1904", "3"]
+    assert terms("40 km² of H₂O") == ["40", "km2", "h2o"]
+    assert "19043" not in stem_set(source)
