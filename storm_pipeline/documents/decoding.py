@@ -96,10 +96,12 @@ def encoding_of(data: bytes, charsets: Sequence[str] = ()) -> str:
 
 
 def mended(text: str) -> str:
-    """Undo, line by line, that UTF-8 was decoded as Windows-1252 or the like, and saved so."""
+    """Undo, line by line, that UTF-8 was decoded as Windows-1252 or the like, and saved so; its beginning tells."""
     from ftfy import fix_encoding
     from ftfy.badness import is_bad
 
+    if text.isascii() or not is_bad(text[:_SAMPLE]):
+        return text
     return "\n".join(fix_encoding(line) if is_bad(line) else line for line in text.split("\n"))
 
 
@@ -139,10 +141,12 @@ def _escaped(data: bytes, declared: Sequence[str]) -> str:
 
 def _utf8_or_strict(data: bytes, declared: Sequence[str]) -> str:
     """UTF-8, also with some errors, or a declared encoding of several bytes a character, without any; else empty."""
+    if _is_utf8(data):
+        return "utf-8"
     text = data.decode("utf-8", "replace")
     errors = text.count("\ufffd")
     good = len(text) - len(text.encode("ascii", "ignore")) - errors
-    if _is_utf8(data) or (errors and good >= _MANY * errors):
+    if good >= _MANY * errors:
         return "utf-8"
     strict = (name for name in declared if name in _MULTIBYTE and _has_few_errors(data, name, 0.0))
     return next(strict, "utf-8" if good >= _SOME * errors else "")
