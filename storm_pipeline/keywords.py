@@ -19,8 +19,8 @@ class SettingsKeywords(TypedDict, total=False):
     judge_lm: str | None
     api_base: str | None
     api_key_env: str | None
-    temperature: float | None
-    top_p: float | None
+    temperature: float | Literal["none"] | None
+    top_p: float | Literal["none"] | None
     seed: int | None
     reply_tokens: int | None
     context: int | None

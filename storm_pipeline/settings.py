@@ -15,9 +15,12 @@ from storm_pipeline.configuration.setting_types import (
     EngineName,
     Folder,
     ModelName,
+    NumberOrNone,
     Pages,
     RoleModel,
+    Temperature,
     Texts,
+    TopP,
     Variable,
 )
 from storm_pipeline.configuration.variables import default_cache
@@ -75,23 +78,23 @@ class Settings(BaseModel):
         "environment.",
     )
     api_key_env: Variable = Field(default=None, description="Name of the environment variable that holds the API key.")
-    temperature: float | None = Field(
+    temperature: Temperature = Field(
+        default=None,
+        description="Sampling temperature, 0 to 2; none: not sent. Default: 1.0 as in the paper, 0.7 for the embedded "
+        "model.",
+    )
+    top_p: TopP = Field(
+        default=None,
+        description="Nucleus sampling (top-p), above 0 to 1; none: not sent. Default: 0.9 as in the paper, 0.8 for the "
+        "embedded model.",
+    )
+    seed: NumberOrNone = Field(
         default=None,
         ge=0,
-        le=2,
-        description="Sampling temperature; default: 1.0 as in the paper, 0.7 for the embedded model.",
+        description="Makes runs with the embedded model repeatable; its calls then run one by one. none: not sent.",
     )
-    top_p: float | None = Field(
-        default=None,
-        gt=0,
-        le=1,
-        description="Nucleus sampling (top-p); default: 0.9 as in the paper, 0.8 for the embedded model.",
-    )
-    seed: int | None = Field(
-        default=None, ge=0, description="Makes runs with the embedded model repeatable; its calls then run one by one."
-    )
-    reply_tokens: int | None = Field(
-        default=None, ge=16, description="Maximum tokens per reply; default: the model's own limit."
+    reply_tokens: NumberOrNone = Field(
+        default=None, ge=16, description="Maximum tokens per reply; default, or none: the model's own limit."
     )
     context: int | None = Field(
         default=None,
@@ -420,5 +423,6 @@ def _explained(error: ValidationError) -> SettingsError:
         return SettingsError(why)
     if name == "api_key_env":  # the value may be the key itself, which no message repeats
         return InvalidSettingError(f"setting 'api_key_env' ({option_name(name)}) cannot be that: {why}", name)
-    where, value = ".".join(str(part) for part in first["loc"]), redacted(repr(first["input"]))
+    places = [part for part in first["loc"][1:] if isinstance(part, int)]  # others are the kinds of a union
+    where, value = ".".join([name, *map(str, places)]), redacted(repr(first["input"]))
     return InvalidSettingError(f"setting {where!r} cannot be {value} ({option_name(name)}): {why}", name)

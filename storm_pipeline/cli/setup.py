@@ -53,10 +53,16 @@ def init(
         typer.echo(_next_steps(values), err=True)
 
 
-def doctor(ctx: typer.Context, *, debug: Tracebacks = False) -> None:
+def doctor(
+    ctx: typer.Context,
+    *,
+    no_call: Annotated[bool, typer.Option("--no-call", help="Ask no model.")] = False,
+    debug: Tracebacks = False,
+) -> None:
     """Show what is configured and from where, and what a run needs: what is set up, what is missing.
 
-    Nothing is bought or downloaded. Exit code 1: something is missing.
+    Each model but an embedded one is asked for at most 16 tokens; nothing is downloaded. Exit code 1: something is
+    missing.
     """
     with Guard(debug=debug):
         from storm_pipeline.configuration.diagnosis import diagnose
@@ -68,7 +74,7 @@ def doctor(ctx: typer.Context, *, debug: Tracebacks = False) -> None:
         if rows:
             show_table(("setting", "value", "from"), rows)
             say("")
-        findings = (*diagnose(settings), *_untrusted(given))
+        findings = (*diagnose(settings, call=not no_call), *_untrusted(given))
         show_table(("", "checked", "found"), [(one.state, one.subject, one.detail) for one in findings])
         if any(one.state == "missing" for one in findings):
             raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""What a run with given settings needs, whether it is there, and what is missing; nothing is bought or downloaded."""
+"""What a run with given settings needs, whether it is there, and what is missing; nothing is downloaded."""
 
 import os
 import shutil
@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Literal
 
 from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogue, path_of
-from storm_pipeline.configuration.addresses import filled_in
 from storm_pipeline.configuration.providers import provider_with_key
 from storm_pipeline.documents.inventory import take_inventory
-from storm_pipeline.errors import SettingsError, StormError
+from storm_pipeline.errors import StormError
 from storm_pipeline.files import table_beside
-from storm_pipeline.models.keys import endpoint_of, key_use
+from storm_pipeline.models.keys import key_use
 from storm_pipeline.retrieval.embedder import is_here
-from storm_pipeline.search.registry import answers, choose, engines, require_engine_keys, split_specs
+from storm_pipeline.search.registry import choose, engines, require_engine_keys, split_specs
 from storm_pipeline.settings import Settings, is_embedded
+from storm_pipeline.text.formatting import printable
 
 State = Literal["ok", "missing", "note"]
 _SHOWN_PROBLEMS = 5
@@ -34,10 +34,13 @@ class Finding:
     detail: str  # what was found and, if it is missing, what to do
 
 
-def diagnose(settings: Settings) -> tuple[Finding, ...]:
-    """Check models, search engine, sentence encoder, folders and extras, in this order."""
+def diagnose(settings: Settings, *, call: bool = False) -> tuple[Finding, ...]:
+    """Check models, search engine, sentence encoder, folders and extras, in this order.
+
+    ``call``: ask each hosted model for at most 16 tokens; the embedded one is not started.
+    """
     return (
-        *_models(settings),
+        *_models(settings, call=call),
         *_search(settings),
         _encoder(settings),
         _folder("runs", settings.out),
@@ -46,7 +49,7 @@ def diagnose(settings: Settings) -> tuple[Finding, ...]:
     )
 
 
-def _models(settings: Settings) -> Iterator[Finding]:
+def _models(settings: Settings, *, call: bool) -> Iterator[Finding]:
     for name in settings.models:
         subject = f"model {name}"
         if is_embedded(name):
@@ -54,17 +57,20 @@ def _models(settings: Settings) -> Iterator[Finding]:
             continue
         try:
             use = key_use(name, settings)
-        except SettingsError as error:
-            yield Finding(subject, "missing", str(error))
-            continue
-        _, base = endpoint_of(name, settings)
-        up = not base or answers(f"{filled_in(base).rstrip('/')}/models")
-        says = f"{base} {'answers' if up else 'does not answer'}; " if base else ""
-        yield Finding(subject, "ok" if up else "missing", f"{says}{use}")
+            said = _asked(name, settings) if call else "not asked"
+            yield Finding(subject, "ok", f"{said}; {use}")
+        except StormError as error:
+            yield Finding(subject, "missing", printable(str(error)))
     provider = provider_with_key()
     if provider and "lm" not in settings.model_fields_set:
         detail = f"{provider.variables[0]} is set: lm = {provider.model!r} would use it (`storm init`)"
         yield Finding(f"model {provider.model}", "note", detail)
+
+
+def _asked(name: str, settings: Settings) -> str:
+    from storm_pipeline.models.trial import try_model  # here, since DSPy takes long to load
+
+    return try_model(name, settings)
 
 
 def _embedded(subject: str, name: str, settings: Settings) -> Finding:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator
 
@@ -11,6 +11,8 @@ from storm_pipeline.configuration.addresses import endpoint, is_web_address, wit
 from storm_pipeline.configuration.providers import qualified
 
 _BEFORE_ENDPOINT = re.compile("@(?=https?://)")  # some models have an @ in their names
+NONE: Literal["none"] = "none"
+"""Value of a sampling setting that is not to be sent."""
 _DOMAIN = re.compile(r"(?:[\w-]+\.)*[\w-]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -77,6 +79,29 @@ def _each(check: Callable[[str], str]) -> AfterValidator:
     return AfterValidator(lambda texts: tuple(map(check, texts)))
 
 
+def _lower_none(value: Any) -> Any:
+    return NONE if isinstance(value, str) and value.strip().lower() == NONE else value
+
+
+def _absent(value: Any) -> Any:
+    return None if _lower_none(value) == NONE else value
+
+
+def _temperature(value: Any) -> Any:
+    if isinstance(value, float) and not 0 <= value <= 2:
+        raise ValueError("give a number from 0 to 2, or none")
+    return value
+
+
+def _top_p(value: Any) -> Any:
+    if isinstance(value, float) and not 0 < value <= 1:
+        raise ValueError("give a number above 0, of at most 1, or none")
+    return value
+
+
+Temperature = Annotated[float | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_temperature)]
+TopP = Annotated[float | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_top_p)]
+NumberOrNone = Annotated[int | None, BeforeValidator(_absent)]
 ModelName = Annotated[str, AfterValidator(_model)]
 RoleModel = Annotated[str | None, _optional(_model)]
 EngineName = Annotated[str, AfterValidator(without_secrets)]

@@ -2,14 +2,12 @@
 
 import asyncio
 import math
-import re
 import threading
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from http import HTTPStatus
 from typing import Any
 
 import dspy
@@ -18,74 +16,20 @@ from dspy.utils.exceptions import (
     LMAuthError,
     LMError,
     LMNotConfiguredError,
-    LMProviderError,
     LMTimeoutError,
-    LMTransportError,
-    is_retryable_lm_error,
 )
 
 from storm_pipeline.concurrency import process_slot
-from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import ModelAuthError, ModelError
+from storm_pipeline.models.call_errors import is_transient, reason_of, remedy_for, seconds_to_wait
 from storm_pipeline.models.model_objects import Model, told_calls
-from storm_pipeline.models.request import Reply, Request, is_cut, valid_counts, with_text
+from storm_pipeline.models.refusals import Refusals, adapted
+from storm_pipeline.models.request import Answer, Reply, Request, is_cut, valid_counts, with_text
 from storm_pipeline.net.retrying import within
 from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
 from storm_pipeline.run.journal import Journal, current_place
 from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.text import formatting
-
-_MAX_WAIT = 60.0
-_READ_TIMEOUT = re.compile(r"\bread timeout\b|\bread timed out\b", re.I)
-
-
-def is_transient(error: BaseException) -> bool:
-    """Whether a retry may succeed; a response body that was cut off (HTTP 200, invalid JSON) counts."""
-    cut_off = isinstance(error, LMProviderError) and error.status == HTTPStatus.OK
-    return isinstance(error, Exception) and (cut_off or is_retryable_lm_error(error))
-
-
-def seconds_to_wait(state: tenacity.RetryCallState) -> float:
-    """The server's Retry-After, else exponential backoff with jitter; at most a minute."""
-    error = state.outcome.exception() if state.outcome else None
-    retry_after = getattr(error, "retry_after", None)
-    if retry_after:
-        return min(float(retry_after), _MAX_WAIT)
-    return tenacity.wait_random_exponential(0.5, max=30)(state)
-
-
-def first_line(model: Model, error: BaseException | None) -> str:
-    """The first line of an error's message, or its class if the message is empty; without keys and passwords."""
-    key = str(model.connection("api_key") or "")
-    return redacted(formatting.first_line(getattr(error, "message", None) or error), key)
-
-
-def reason_of(model: Model, error: BaseException | None) -> str:
-    """What went wrong, in one line; for our read timeout in our own words, since DSPy would name its own option."""
-    if _is_read_timeout(error):
-        return f"it timed out, no complete reply within {model.timeout:g} s" if model.timeout else "it timed out"
-    return first_line(model, error)
-
-
-def _is_read_timeout(error: BaseException | None) -> bool:
-    """Whether the client timed out; a timeout that the server reports has a status."""
-    if isinstance(error, LMTransportError):
-        return bool(_READ_TIMEOUT.search(error.message))
-    return isinstance(error, LMTimeoutError) and error.status is None
-
-
-def remedy_for(error: LMError) -> str:
-    """What the user can do about it, as the end of a sentence; empty if unknown."""
-    status = error.status
-    if _is_read_timeout(error):
-        return "; check that the endpoint runs, or raise --lm-timeout"
-    if status is None:
-        return "; check that the endpoint runs and that --api-base is its address"
-    if status == 404:
-        return "; check the model's name and the path of --api-base (often /v1)"
-    return "" if status != 429 else "; lower --workers or wait"
-
 
 # DSPy 3.4 takes a model of the user in every form by messages alone, and warns of it; 3.5 takes requests.
 warnings.filterwarnings("ignore", "Passing OpenAI-style message", DeprecationWarning, r"storm_pipeline\.models\.engine")
@@ -113,6 +57,7 @@ class Engine:
         self._control = control
         self._journal = journal
         self._settings = settings
+        self._refusals = Refusals(events, settings)
         self._slots = threading.BoundedSemaphore(settings.calls_in_flight)
 
     def complete(self, request: Request) -> Received:
@@ -121,12 +66,14 @@ class Engine:
         Raises:
             ModelAuthError: the endpoint refuses the key.
             ModelError: the endpoint cannot be reached, refuses the request, or keeps failing.
+            SettingsError: the endpoint refuses a parameter that the user chose.
             BudgetSpentError: a cap leaves no room for a call.
             StoppedError, TooManyFailuresError: the run must end.
         """
         recorded = self._journal.take("reply", request.key)
         if recorded is not None:
             self._events.emit(Reused(self._events.stage, "reply"))
+            self._refusals.keep(request, recorded.get("without", ()))
             return Received(list(recorded["texts"]), request.key, recorded)
         with self._control.spending(request.role, request.model.price, request.tokens_in, request.token_limit):
             return self._with_retries(request)
@@ -156,15 +103,29 @@ class Engine:
 
     def _call(self, request: Request) -> Received:
         with self._slots, process_slot(request.model.where, self._settings.process_workers):
-            self._control.check()
-            seconds_left = self._control.seconds_left()
-            start = time.monotonic()
-            reply = _sent(request, seconds_left)
+            without = self._refusals.known(request)
+            while True:
+                self._control.check()
+                seconds_left = self._control.seconds_left()
+                start = time.monotonic()
+                answer = Answer()
+                try:
+                    reply = _sent(adapted(request, without), seconds_left, answer)
+                    break
+                except LMError as error:
+                    part = self._refusals.part_to_leave_out(request, without, error, answer.text)
+                    if part is None:
+                        raise
+                    without |= {part}
             seconds = time.monotonic() - start
-        return Received(reply.outputs, request.key, self._record(request, reply, seconds))
+        self._refusals.keep(request, without)
+        return Received(reply.outputs, request.key, self._record(request, reply, seconds, without))
 
-    def _record(self, request: Request, reply: Reply, seconds: float) -> Mapping[str, Any]:
-        """Journal a reply with its usage, and report it, whether or not it parses."""
+    def _record(self, request: Request, reply: Reply, seconds: float, without: Collection[str]) -> Mapping[str, Any]:
+        """Journal a reply with its usage, and report it, whether or not it parses.
+
+        ``without``: parts of the request that the model was asked without, since it refuses them.
+        """
         model = request.model
         tokens_in, cached, tokens_out = reply.tokens
         call = CallFinished(
@@ -180,6 +141,7 @@ class Engine:
         )
         record: dict[str, Any] = {"texts": reply.texts, "role": request.role, "model": model.name, "call": asdict(call)}
         record |= {"cut": True} if reply.cut else {}
+        record |= {"without": sorted(without)} if without else {}
         self._journal.add("reply", request.key, record)  # first: a call that was reported is on record
         self._events.emit(call)
         return record
@@ -232,10 +194,10 @@ class RunLM(dspy.BaseLM):
         return copied
 
 
-def _sent(request: Request, seconds_left: float | None) -> Reply:
+def _sent(request: Request, seconds_left: float | None, answer: Answer) -> Reply:
     """The reply to a request, complete within the model's timeout, and within what the run has left.
 
-    Raises LMError: it failed.
+    ``answer``: gets what the server answered, an error too. Raises LMError: it failed.
     """
     from storm_pipeline.models.reply_bounds import bounded_replies  # here, since httpx takes long to load
     from storm_pipeline.models.span_tokens import tokens_in_spans
@@ -245,7 +207,7 @@ def _sent(request: Request, seconds_left: float | None) -> Reply:
     with (
         dspy.track_usage() as tracker,
         tokens_in_spans(lm.model, tracker),
-        bounded_replies(min(limits, default=math.inf)),
+        bounded_replies(min(limits, default=math.inf), answer),
         told_calls() as calls,
     ):
         ask = partial(lm, messages=request.messages, **request.options)

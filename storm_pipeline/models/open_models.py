@@ -1,7 +1,6 @@
 """Opening the models that the settings name, by role."""
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import dspy
 from storm_pipeline.assets import EMBEDDED_MODELS, Progress, fetch
 from storm_pipeline.configuration.addresses import filled_in, redacted
 from storm_pipeline.configuration.providers import provider_of
+from storm_pipeline.configuration.setting_types import NONE
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.keys import endpoint_of, key_use
 from storm_pipeline.models.model_objects import Model, ModelObject, StatelessLM, is_object, model_object
@@ -26,7 +26,6 @@ _EMBEDDED_SAMPLING = (0.7, 0.8)
 _EMBEDDED_TIMEOUT = 3600.0
 """Read timeout in seconds; long, since calls queue for a free slot and slow machines take long."""
 _OLLAMA = "http://localhost:11434"
-_REASONING = re.compile(r"(?:^|/)(?:o[1-9]\b|gpt-5)", re.I)  # take neither top_p nor another temperature
 
 
 def open_models(
@@ -43,8 +42,7 @@ def open_models(
         SettingsError: a name or a key variable is not usable, or an object that a setting stands for is missing.
         MissingExtraError, AssetError, ModelError: the embedded model cannot be started.
     """
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices come with the package, not from the network
-    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else LiteLLM puts the nearest .env into the environment
+    _prepare_litellm()
     prices = parse_prices(settings.prices)
     fields = {role: settings.names_model_of(role) for role in ROLES}
     opened = {
@@ -52,6 +50,22 @@ def open_models(
     }
     require_prices(settings.max_cost, {model.name: model.price for model in opened.values()})
     return {role: opened[fields[role]] for role in ROLES}
+
+
+def open_model(name: str, settings: Settings) -> Model:
+    """Open one hosted model, without its price; errors as :func:`open_models`.
+
+    Args:
+        name: the model as in the settings.
+        settings: endpoint, sampling and time-out.
+    """
+    _prepare_litellm()
+    return _open(name, settings, None)
+
+
+def _prepare_litellm() -> None:
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # prices come with the package, not from the network
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else LiteLLM puts the nearest .env into the environment
 
 
 def _opened(
@@ -158,12 +172,12 @@ def _lm(model: str, settings: Settings, sampling: tuple[float, float] = _PAPER_S
     decoding = {
         "temperature": sampling[0] if temperature is None else temperature,
         "top_p": sampling[1] if top_p is None else top_p,
+        "max_tokens": settings.reply_tokens,
     }
-    if _REASONING.search(model):
-        decoding = {"temperature": 1.0}
-    options.setdefault("max_tokens", settings.reply_tokens)
     # DSPy's cache and retries are off: it would cache replies that do not parse and retry refusals
-    return StatelessLM(model, cache=False, num_retries=0, **decoding, **options)
+    lm = StatelessLM(model, cache=False, num_retries=0, **options)
+    lm.kwargs |= {name: value for name, value in decoding.items() if value not in (None, NONE)}
+    return lm  # set afterwards, since DSPy refuses values for models by their names, before they are asked
 
 
 def _structured(lm: dspy.BaseLM, settings: Settings) -> bool:

@@ -5,7 +5,7 @@ import os
 import weakref
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import openai
@@ -24,6 +24,7 @@ class OpenAIEngine:
     api_base: str  # address of the server
     api_key: str = field(repr=False)  # sent to it
     timeout: float  # seconds to wait for a connection, and for the next bytes of a reply; its end: see ``reply_bounds``
+    limit: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"  # name of the limit of a reply
 
     @cached_property
     def _client(self) -> openai.OpenAI:
@@ -41,7 +42,13 @@ class OpenAIEngine:
 
     @cached_property
     def _format(self) -> lm15.OpenAIChatLM:
-        return lm15.OpenAIChatLM(api_key="unused", transport=None, base_url=self.api_base)
+        dialect = lm15.OpenAIChatCompat(max_tokens_field=self.limit)
+        return lm15.OpenAIChatLM(api_key="unused", transport=None, base_url=self.api_base, compat=dialect)
+
+    @cached_property
+    def with_other_limit(self) -> "OpenAIEngine":
+        """An engine that sends the limit by the name that older servers know, ``max_tokens``."""
+        return replace(self, limit="max_tokens")
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """The reply to a request.
@@ -65,6 +72,7 @@ class OpenAIEngine:
 
     def _refusal(self, response: httpx.Response) -> lm15.ProviderError:
         error = self._format.normalize_error(response.status_code, response.text)
+        error.message = error.message or response.text[:200]
         error.status = response.status_code
         milliseconds = retry_after_seconds(response.headers.get("retry-after-ms"))
         told = retry_after_seconds(response.headers.get("retry-after")) or (milliseconds or 0.0) / 1000
@@ -81,7 +89,7 @@ def _headers() -> Any:
 def _reply(response: httpx.Response, model: str) -> lm15.Response:
     """What a body says; malformed usage is left out, since the reply is paid for."""
     try:
-        body = response.json()
+        body = _with_choices(response.json())
         for choice in body.get("choices") or ():  # the protocol's earlier form of a tool call
             if call := choice["message"].get("function_call"):
                 choice["message"]["tool_calls"] = [{"type": "function", "function": call}]
@@ -91,3 +99,10 @@ def _reply(response: httpx.Response, model: str) -> lm15.Response:
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         told = f"the reply is no completion: {error}; it starts {response.text[:200]!r}"
         raise lm15.ProviderError(told, status=response.status_code) from error
+
+
+def _with_choices(body: dict[str, Any]) -> dict[str, Any]:
+    """The body, which has replies or an error; other JSON would be read as an empty reply."""
+    if "choices" not in body and "error" not in body:
+        raise ValueError("it has no choices")
+    return body

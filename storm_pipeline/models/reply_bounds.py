@@ -16,7 +16,9 @@ from typing import Any
 
 import httpx
 from dspy._vendor.lm15 import transports  # DSPy names no other place for it
-from dspy.utils.exceptions import LMError, LMTransportError
+from dspy.utils.exceptions import LMConfigurationError, LMError, LMTransportError
+
+from storm_pipeline.models.request import WEB_PAGE, Answer
 
 LARGEST_REPLY = 32 * 2**20
 """Bytes of a reply."""
@@ -28,6 +30,7 @@ class _Bounds:
     """When reading must end, in monotonic seconds, and how a reply broke the bounds; empty if none did."""
 
     ends: float
+    answer: Answer
     broken: str = ""
 
 
@@ -35,19 +38,27 @@ _bounds: ContextVar[_Bounds | None] = ContextVar("storm_reply_bounds", default=N
 
 
 @contextmanager
-def bounded_replies(seconds: float) -> Iterator[None]:
+def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
     """Replies to requests of the block are at most :data:`LARGEST_REPLY` long, and read for about so many seconds.
 
-    Raises LMTransportError: a reply was larger, or compressed.
+    Args:
+        answer: gets the beginning of the last answer.
+
+    Raises:
+        LMTransportError: a reply was larger, or compressed.
+        LMConfigurationError: a web page was the answer.
     """
     _wrap_clients()
-    bounds = _Bounds(time.monotonic() + seconds + _GRACE)
+    bounds = _Bounds(time.monotonic() + seconds + _GRACE, answer)
     token = _bounds.set(bounds)
     try:
         yield
     except LMError as error:
         if bounds.broken:  # clients tell it in words of their own, or hide it
             raise LMTransportError(bounds.broken, model=error.model) from error
+        if answer.is_page:
+            told = "it answered with a web page, not a completion"
+            raise LMConfigurationError(told, model=error.model, code=WEB_PAGE) from error
         raise
     finally:
         _bounds.reset(token)
@@ -66,6 +77,7 @@ class _Bounded(httpx.SyncByteStream):
         read = 0
         for chunk in self.stream:
             read += len(chunk)
+            self.bounds.answer.add(chunk)
             if read > LARGEST_REPLY:
                 self.bounds.broken = f"the reply is larger than {LARGEST_REPLY >> 20} MiB"
                 raise self.broken(self.bounds.broken)
@@ -95,6 +107,7 @@ def _wrap_clients() -> None:
             return handle(self, request)
         request.headers["Accept-Encoding"] = "identity"  # a small reply may unpack to a large one
         response = handle(self, request)
+        bounds.answer.begin(response.status_code, response.headers.get("content-type"))
         if _is_packed(bounds, response.headers.get("content-encoding")):
             response.close()
             raise httpx.RemoteProtocolError(bounds.broken)
@@ -105,6 +118,7 @@ def _wrap_clients() -> None:
         response, bounds = stream(self, request), _bounds.get()
         if bounds is None:
             return response
+        bounds.answer.begin(response.status, response.header("content-type"))
         if _is_packed(bounds, response.header("content-encoding")):
             response.close()
             raise transports.ProtocolError(bounds.broken)

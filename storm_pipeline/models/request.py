@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,10 @@ _CONNECTION = frozenset(
 """Model parameters that only configure the connection; all others may change the reply and are part of the key."""
 _DETAILS = ("prompt_tokens_details", "completion_tokens_details")
 _MOST_TOKENS = 10**9  # of one call
+_START = 16_384  # bytes
+_PAGE_BEGINS = (b"<!doctype html", b"<html")
+WEB_PAGE = "web_page"
+"""Code of the error for an endpoint that answers with a web page."""
 _LIKELY = 3 / 4  # share of the most tokens that a text may have which it has with a tokenizer that knows its language
 
 
@@ -50,6 +54,34 @@ class Request:
     def tokens_in(self) -> int:
         """Approximate prompt tokens."""
         return sum(_likely_tokens(str(message["content"])) for message in self.messages)
+
+
+@dataclass
+class Answer:
+    """What a server answered on the wire, whichever client reads it: an error's text tells more than its class."""
+
+    status: int = 0
+    kind: str = ""  # Content-Type
+    start: bytearray = field(default_factory=bytearray)  # of the body
+
+    def begin(self, status: int, kind: str | None) -> None:
+        """Forget an earlier answer."""
+        self.status, self.kind, self.start = status, (kind or "").lower(), bytearray()
+
+    def add(self, chunk: bytes) -> None:
+        """Keep the beginning of the body."""
+        self.start += chunk[: max(0, _START - len(self.start))]
+
+    @property
+    def text(self) -> str:
+        """The beginning of the body."""
+        return self.start.decode("utf-8", "replace")
+
+    @property
+    def is_page(self) -> bool:
+        """Whether a web server answered, which has no model: not with an overload or a log-in."""
+        page = self.kind.startswith("text/html") or self.start.lstrip()[:15].lower().startswith(_PAGE_BEGINS)
+        return page and self.status < 500 and self.status not in {401, 403, 407, 408, 429}
 
 
 @dataclass(frozen=True)

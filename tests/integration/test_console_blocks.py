@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from documentation import PAGES, ROOT, is_line, name, transcript
+from llm import FakeModel
 from own_papers import write_folder
 from typer.testing import CliRunner
 
@@ -34,7 +35,7 @@ BLOCKS = [
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("YDC_API_KEY", "none")
@@ -42,7 +43,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COLUMNS", "200")
     (tmp_path / "papers").mkdir()
     write_folder(tmp_path / "papers")
-    return tmp_path
+    with FakeModel(other="Yes") as model:
+        monkeypatch.setenv("OPENAI_BASE_URL", model.url)
+        yield tmp_path
 
 
 @pytest.mark.assets

@@ -29,7 +29,7 @@ def found(request: Request) -> Reply:
 
 @pytest.fixture
 def servers(no_clients_left: None) -> Iterator[tuple[FakeModel, ScriptedServer]]:
-    with FakeModel() as model, ScriptedServer(found) as engine:
+    with FakeModel(other="Yes") as model, ScriptedServer(found) as engine:
         yield model, engine
 
 

@@ -5,6 +5,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from llm import completion
+from refusing import claude_45, openai_error, openai_wire
 from servers import Reply, ScriptedServer, closed_port
 from typer.testing import CliRunner, Result
 
@@ -88,7 +90,7 @@ def test_the_doctor_shows_settings_with_their_place_and_what_is_missing() -> Non
     assert "lm: not used until you trust it" in result.stdout
     assert "gpt-4o (not used: see below)" in result.stdout
     assert run("trust").exit_code == 0
-    result = run("doctor", "--turns", "3")
+    result = run("doctor", "--turns", "3", "--no-call")
     assert result.exit_code == 1
     for said in (
         "storm.toml",
@@ -103,7 +105,7 @@ def test_the_doctor_is_content_with_what_is_set_up(folder: Path, monkeypatch: py
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     (folder / "notes").mkdir()
     (folder / "notes" / "a.txt").write_text("Silk was traded for horses.")
-    result = run("doctor", "--lm", "gpt-4o", "--search", "corpus:notes")
+    result = run("doctor", "--no-call", "--lm", "gpt-4o", "--search", "corpus:notes")
     assert result.exit_code == 0, result.stdout
     assert "OPENAI_API_KEY is set" in result.stdout
     assert "MB to download" in result.stdout
@@ -113,10 +115,51 @@ def states(**values: object) -> dict[str, str]:
     return {one.subject: one.state for one in diagnose(Settings.build(values))}
 
 
-def test_endpoints_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    with ScriptedServer(Reply(body={"data": []})) as up, closed_port() as down:
-        found = states(lm=f"openai/a@{up.url}/v1", writer_lm=f"openai/b@{down}/v1")
-    assert [state for subject, state in found.items() if subject.startswith("model openai/")] == ["ok", "missing"]
+ANSWERS: dict[str, tuple[Reply, str, str]] = {
+    "a reply": (Reply(body=completion("Yes")), "ok", "it replies; no key is sent"),
+    "an empty reply": (Reply(body=completion("")), "ok", "it replies; no key is sent"),
+    "a thinker": (openai_error("Could not finish the message because max_tokens was reached."), "ok", "it replies"),
+    "another path": (
+        Reply(404, {"detail": "Not Found"}),
+        "missing",
+        "check the model's name and the path of --api-base",
+    ),
+    "a site": (Reply(404, "<html>Not found</html>"), "missing", "with a web page, not a completion: check --api-base"),
+    "another site": (Reply(200, "<!DOCTYPE html>Hi"), "missing", "with a web page, not a completion: check --api-base"),
+    "no key": (Reply(401, {"error": {"message": "bad key"}}), "missing", "refuses the key for openai/a: set the"),
+    "too many": (Reply(429, {"error": {"message": "slow down"}}), "missing", "slow down; lower --workers or wait"),
+    "no list": (Reply(200, {"data": []}), "missing", "openai/a at http"),
+}
+"""What answers at a model's address, and what is said of it."""
+
+
+@pytest.mark.parametrize("case", ANSWERS)
+def test_models_are_asked_for_a_few_tokens(case: str) -> None:
+    reply, state, says = ANSWERS[case]
+    with ScriptedServer(reply) as server:
+        shown = run("doctor", "--search", "wiki-leads", "--lm", f"openai/a@{server.url}/v1", "--max-tokens", "1").stdout
+        assert {one.json["max_completion_tokens"] for one in server.requests if "max_tokens" not in one.json} == {16}
+        assert len(server.requests) == (2 if case == "a thinker" else 1)
+        (line,) = (line for line in shown.splitlines() if "model openai/a" in line)
+        assert line.startswith(state) and says in line
+        run("doctor", "--no-call", "--lm", f"openai/a@{server.url}/v1")
+        assert len(server.requests) == (2 if case == "a thinker" else 1)
+
+
+def test_each_model_is_asked_where_it_is() -> None:
+    with ScriptedServer(Reply(body=completion("Yes"))) as up, closed_port() as down:
+        found = diagnose(Settings(lm=f"openai/a@{up.url}/v1", writer_lm=f"openai/b@{down}/v1"), call=True)
+    models = [one for one in found if one.subject.startswith("model openai/")]
+    assert [one.state for one in models] == ["ok", "missing"]
+    assert "check that the endpoint runs and that --api-base is its address" in models[1].detail
+
+
+def test_what_a_model_refuses_is_said() -> None:
+    with ScriptedServer(openai_wire(claude_45)) as server:
+        lm = f"openai/a@{server.url}/v1"
+        assert "it replies; openai/a refuses top_p: its calls leave it out" in run("doctor", "--lm", lm).stdout
+        chosen = run("doctor", "--lm", lm, "--temperature", "1", "--top-p", "0.5").stdout
+        assert "refuses --top-p 0.5" in chosen and "leave it out with --top-p none" in chosen
 
 
 def test_a_provider_that_could_be_used_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
