@@ -146,6 +146,18 @@ FORMS: dict[str, Form] = {
     "heading": only("text", lambda reply, field: f"## {field.title()}\n\n{reply}"),
     "labelled thinking": only("text", lambda reply, field: f"Reasoning: it is well known.\n{field.title()}: {reply}"),
     "DSPy's markers": only("text", lambda reply, field: DSPY.format(field, reply)),
+    "Granite's sentences": only(
+        "text", lambda reply, _: f"Here is my thought process:\n- {DRAFT}\n\nHere is my response:\n\n{reply}"
+    ),
+    "parts in Python's form": only(
+        "text",
+        lambda reply, _: repr([{"type": "thinking", "thinking": [DRAFT]}, {"type": "text", "text": reply}]),
+    ),
+    "turns of Alpaca": only(
+        "text", lambda reply, _: f"### Response:\n{reply}\n\n### Instruction:\nThank you.\n\n### Response:\nYou are wel"
+    ),
+    "pieces of a byte-level tokenizer": only("text", lambda reply, _: reply.translate({32: "Ġ", 10: "Ċ"})),
+    "pieces of SentencePiece": only("text", lambda reply, _: "▁" + reply.translate({32: "▁", 10: "<0x0A>"})),
     "quoted": only("text", lambda reply, _: f"“{reply}”"),
     "texts by paragraph": only("text", lambda reply, field: json.dumps({field: reply.split("\n\n")})),
     "message": only("text", lambda reply, _: json.dumps({"role": "assistant", "content": reply})),

@@ -5,6 +5,8 @@ A mark in backticks is mentioned, not used, so that text about marks stays as it
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from typing import Literal
 
 _MARK = re.compile(
@@ -23,8 +25,9 @@ _HARMONY = re.compile(r"<\|(start|channel|message|constrain|end|return|call)\|>"
 _WITHOUT_TOKENS = (
     *(("analysis", "assistantfinal"), ("commentary", "assistantfinal"), ("assistantfinal", "assistantfinal")),
     ("Thinking...", "...done thinking."),
+    *(("Here is my thought process:", "Here is my response:"), ("Here's my thought process:", "Here's my response:")),
 )
-"""How thinking begins and ends where tokens were left out: gpt-oss, and what ``ollama run`` prints."""
+"""How thinking begins and ends without tags: gpt-oss's lost tokens, what ``ollama run`` prints, Granite's sentences."""
 _GEMMA_FINAL = re.compile(r"<\|channel>\s*(?:final|answer|response)\b[ \t]*\n?(.*?)(?:<channel\|>|\Z)", re.S)
 _SPECIAL = (
     r"(?:<[|｜](?!\s|(?:channel|message|constrain)\|)[^<>|｜\n]{1,60}[|｜]>|</?s>|<(?:eos|bos|pad|unk|EOT|turn\||\|turn)>|</?(?:start|end)_of_\w+>"
@@ -35,6 +38,10 @@ _AT_START = re.compile(rf"(?:{_SPECIAL}\s*+(?:{_ROLE})?|assistant\n|[\s\ufeff\u2
 _AT_END = re.compile(rf"(?:{_SPECIAL}|\[\[ ## completed ## \]\]|\[(?:DONE|END)\]|</?END>|(?<=\n)\#{{2,}})\Z")
 _END_OF_TURN = re.compile(rf"(?<![ `'\"(“‘]){_SPECIAL}(?!`)\s*+(user\b|human\b|system\b)?", re.I)
 _NO_END = re.compile(r"tool|function|python|call|box|start|begin|bos\b|<s>", re.I)
+_TURN = re.compile(
+    r"^\#{2,3}[ ]?(?:Response|Assistant|Output|Instruction|User|Human|Input|System)[ ]?:[ \t]*$", re.I | re.M
+)
+"""A line with which Alpaca's template and its kin begin a turn."""
 _LONGEST_TOKEN = 70  # characters
 _BLANK = " \t\r\n\ufeff\u200b\x00"
 
@@ -146,6 +153,33 @@ def without_tokens(text: str) -> str:
     while found := _AT_END.search(text, max(0, len(text) - _LONGEST_TOKEN)):
         text = text[: found.start()].rstrip(_BLANK)
     return text
+
+
+def first_turn(text: str) -> str:
+    """The text of the first turn where lines such as ``### Response:`` begin turns; the text where none does."""
+    begins = _TURN.match(text)
+    body = text[begins.end() :] if begins else text
+    ends = _TURN.search(body)
+    return (body[: ends.start()] if ends else body).strip() if begins or ends else text
+
+
+def in_words(text: str) -> str:
+    """The words of a reply that a server sent as a tokenizer's own pieces: ``TheĠroadĊ`` or ``The▁road``."""
+    if any(map(str.isspace, text)):
+        return text
+    if "Ġ" in text:
+        with suppress(UnicodeDecodeError):
+            return b"".join(_byte_of().get(char) or char.encode() for char in text).decode()
+    return text.replace("▁", " ").replace("<0x0A>", "\n").strip() if "▁" in text else text
+
+
+@cache
+def _byte_of() -> dict[str, bytes]:
+    """Character → byte, of byte-level tokenizers (GPT-2's and all after it)."""
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in shown]
+    characters = [*map(chr, shown), *(chr(256 + i) for i in range(len(others)))]
+    return {char: bytes([byte]) for char, byte in zip(characters, [*shown, *others], strict=True)}
 
 
 def end_of_turn(text: str, start: int = 0) -> int:

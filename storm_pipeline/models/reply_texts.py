@@ -1,5 +1,6 @@
 """Reads the text of a reply: what stands around it is taken off, one level at a time."""
 
+import ast
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -9,7 +10,15 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from storm_pipeline.models.reply_frames import end_of_turn, is_thinking, plain_key, strip_thinking, without_tokens
+from storm_pipeline.models.reply_frames import (
+    end_of_turn,
+    first_turn,
+    in_words,
+    is_thinking,
+    plain_key,
+    strip_thinking,
+    without_tokens,
+)
 from storm_pipeline.models.reply_json import ReplyFormError
 
 _LEVELS = 24  # more than anything real has around it
@@ -49,6 +58,7 @@ def read_text(reply: str, field: str) -> str:
         strip_thinking,
         _without_line_marks,
         lambda text: text if text[:1] in {"`", "~", "<"} else text[: end_of_turn(text)],
+        first_turn,
         _without_fence,
         partial(_without_tags, field=field),
         partial(_without_label, field=field),
@@ -58,7 +68,7 @@ def read_text(reply: str, field: str) -> str:
         lambda text: text[found.end() :] if (found := _LEAD_IN.match(text)) else text,
         lambda text: text[: end_of_turn(text)],
     )
-    text = reply.replace("\r\n", "\n")
+    text = in_words(reply).replace("\r\n", "\n")
     for _ in range(_LEVELS):
         taken = next((taken for level in levels if (taken := level(text)) != text), text)
         if taken == text:
@@ -74,7 +84,7 @@ def _without_json(text: str, field: str) -> str:
     if text[:1] not in {"{", "[", '"'}:
         return text
     try:
-        value = _DECODER.decode(text)
+        value = _parts_of_python(text) or _DECODER.decode(text)
     except json.JSONDecodeError as error:
         if text[0] == "{" and (one := _ONE_STRING.fullmatch(text)) and not _NEXT_KEY.search(one[1]):
             return _unescaped(one[1])
@@ -90,6 +100,16 @@ def _without_json(text: str, field: str) -> str:
     return text if found is None else found
 
 
+def _parts_of_python(text: str) -> list[Any] | None:
+    """The parts of a message that a server printed as Python does: ``[{'type': 'text', 'text': …}]``; else None."""
+    if not text.startswith("[{'"):
+        return None
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        parts = ast.literal_eval(text)
+        return parts if isinstance(parts, list) else None
+    return None
+
+
 def _unescaped(text: str) -> str:
     """The text of a JSON string whose inner quotes may not be escaped."""
     escaped = re.sub(r"(\\.)|\"", lambda found: found[1] or '\\"', text, flags=re.S)
@@ -103,7 +123,8 @@ def _text_in(value: Any, field: str) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, list) and value:
-        parts = [_text_in(own, field) for own in value]
+        said = [own for own in value if not (isinstance(own, dict) and is_thinking(str(own.get("type", ""))))]
+        parts = [_text_in(own, field) for own in said]
         return None if None in parts else "\n\n".join(filter(None, parts))
     if not isinstance(value, dict):
         return None
