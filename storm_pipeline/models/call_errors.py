@@ -1,4 +1,4 @@
-"""What went wrong with a call of a model, for retries and for people."""
+"""What a failed call of a model says: whether to try again, when, why it failed, and what the user can do."""
 
 import re
 from http import HTTPStatus

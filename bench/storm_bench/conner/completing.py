@@ -68,7 +68,8 @@ class Messages:
         seeded: dict[str, Any] = (
             {} if own.seed is None else {"seed": own.seed + drawing.seed}
         )  # some providers refuse seeds
-        models = LanguageModels.outside_a_run({"writer": open_models(own)["writer"]}, own)
+        unchosen = own.model_copy(update=dict.fromkeys(drawn))  # not the user's: left out where the model refuses it
+        models = LanguageModels.outside_a_run({"writer": open_models(own)["writer"]}, unchosen)
 
         def line(prompt: str) -> str:
             asked = [{"role": "system", "content": _CONTINUE}, {"role": "user", "content": prompt}]

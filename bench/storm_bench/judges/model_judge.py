@@ -91,7 +91,8 @@ def open_judge(
         model = replace(model, lm=model.lm.copy(logprobs=True, top_logprobs=_TOP))
     # Cached replies have no token probabilities.
     memory = None if probabilities else JudgeReplyCache(own.cache, f"{lm} {own.api_base or ''}")
-    models = LanguageModels.outside_a_run({_ROLE: model}, own, journal=memory)
+    unchosen = own.model_copy(update={"temperature": None})  # not the user's: left out where the model refuses it
+    models = LanguageModels.outside_a_run({_ROLE: model}, unchosen, journal=memory)
     reported: dict[str, str | int | float] = {"temperature": 0.0, "form": form, "probabilities": int(probabilities)}
     if own.seed is not None:
         reported["seed"] = own.seed

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from judge_llm import FakeModel
 from llm import completion
+from refusing import openai_wire, reasoning
 from servers import Reply, Request, ScriptedServer
 
 from storm_bench.errors import MetricError
@@ -18,7 +19,7 @@ from storm_bench.judges.open_judge import open_support_judge
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.judges.entailment import EntailmentJudge
 from storm_pipeline.judges.probability import ProbabilityJudge, prompt_fingerprint
-from storm_pipeline.models.programs import Program
+from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.judging import JudgeSupport
 
@@ -428,3 +429,12 @@ def test_judges_by_name(folder: Path) -> None:
     for wrong in ("", "nli", "lm:", "oracle:x", "screen:x"):
         with pytest.raises(SettingsError, match="unknown judge"):
             open_support_judge(wrong, FAST)
+
+
+def test_a_judge_that_takes_no_temperature_is_asked_without() -> None:
+    """Temperature 0 is this package's choice, not the user's."""
+    with ScriptedServer(openai_wire(reasoning)) as server:
+        judge = open_judge(f"openai/our-best@{server.url}/v1", FAST)
+        (found,) = judge.ask(Programs().related, [{"topic": "Silk Road"}])
+        assert found.related_topics == ["Caravan", "Spice trade"]
+        assert not {"temperature", "top_p"} & set(server.requests[-1].json)

@@ -1,0 +1,106 @@
+"""Which part of a request an error is about, whatever its body; and what `none` means in the settings."""
+
+import json
+from pathlib import Path
+
+import pytest
+from dspy.utils.exceptions import ContextWindowExceededError, LMError, LMInvalidRequestError, LMUnsupportedFeatureError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.configuration.layers import configured
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.model_objects import Model, StatelessLM
+from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.models.refusals import Refusals, adapted
+from storm_pipeline.models.request import Request
+from storm_pipeline.run.events import CallbackSink, Degraded, Event, Events
+from storm_pipeline.settings import Settings
+
+MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Go."}]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["error", "message", "param", "loc", "x"]), inner),
+)
+
+
+def request(**options: object) -> Request:
+    lm = StatelessLM("openai/fake", api_key="k", temperature=1.0, top_p=0.9)
+    return Request("writer", Model(lm, PromptAdapter(), "fake", "here"), MESSAGES, options, 16, "")
+
+
+def part(body: str, error: LMError | None = None, **options: object) -> str | None:
+    error = error or LMInvalidRequestError("refused", status=400)
+    return Refusals(Events(), Settings()).part_to_leave_out(request(**options), (), error, body)
+
+
+@given(JSON.map(json.dumps) | st.text())
+def test_any_body_is_read(body: str) -> None:
+    assert part(body) in {None, "temperature", "top_p", "system role"}
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ('{"error": {"param": "temperature", "message": "not beside top_p"}}', "temperature"),
+        ('{"error": {"param": null, "message": "temperature and top_p"}}', "top_p"),
+        ('{"error": "n must be 1"}', "n"),
+        ("the seed is unknown", "seed"),
+        ('{"message": "unknown stop_sequences"}', "stop"),
+        ('{"detail": [{"loc": ["body", "x"], "msg": "required", "input": {"message": "top_p"}}]}', None),
+        ('{"message": "temperatures, topping_p and nothing"}', None),
+        ('{"message": "maximum context length; lower max_tokens or top_p"}', None),
+        ("[" * 9000, None),
+    ],
+)
+def test_a_part_is_named_by_a_whole_word(body: str, found: str | None) -> None:
+    assert part(body, n=2, seed=7, stop=["%"], max_tokens=9) == found
+
+
+def test_errors_of_libraries_count_where_there_is_no_body() -> None:
+    assert part("", LMUnsupportedFeatureError("does not support parameters: ['top_p']", status=400)) == "top_p"
+    assert part("", ContextWindowExceededError(message="top_p", status=400)) is None
+    assert part("top_p", LMInvalidRequestError("top_p", status=404)) is None
+
+
+def test_a_request_without_its_parts() -> None:
+    asked = request(max_tokens=9)
+    sent = adapted(asked, {"top_p", "system role", "max_tokens"})
+    assert sent.messages == [{"role": "user", "content": "Be brief.\n\nGo."}]
+    assert {**sent.model.lm.kwargs, **sent.options} | {"api_key": None} == {
+        **dict.fromkeys(["top_p", "max_tokens", "api_key"]),
+        "temperature": 1.0,
+        "max_completion_tokens": 9,
+    }
+    assert (asked.messages, asked.options) == (MESSAGES, {"max_tokens": 9})
+
+
+def test_a_part_is_told_once() -> None:
+    events: list[Event] = []
+    refusals = Refusals(Events(CallbackSink(events.append)), Settings())
+    for _ in range(2):
+        refusals.keep(request(), ["top_p", "what a later version knows"])
+    assert [one.detail for one in events if isinstance(one, Degraded)] == ["fake refuses top_p: its calls leave it out"]
+    assert refusals.known(request()) == {"top_p"}
+
+
+@pytest.mark.parametrize("name", ["temperature", "top_p", "seed", "reply_tokens"])
+def test_none_leaves_a_parameter_out(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORM_HOME", str(tmp_path))  # his own file
+    left_out = "none" if name in {"temperature", "top_p"} else None
+    (tmp_path / "storm.toml").write_text(f"{name} = {'0.5' if left_out else '50'}")
+    assert getattr(configured(folder=tmp_path), name) in {0.5, 50}
+    assert getattr(configured({name: "none"}, tmp_path), name) == left_out
+    monkeypatch.setenv(f"STORM_{name.upper()}", "None")
+    assert getattr(configured(folder=tmp_path), name) == left_out
+    (tmp_path / "storm.toml").write_text(f'{name} = "none"')
+    monkeypatch.delenv(f"STORM_{name.upper()}")
+    assert getattr(configured(folder=tmp_path), name) == left_out
+    with pytest.raises(SettingsError, match=f"setting '{name}' cannot be 'nothing' .--{name.replace('_', '-')}."):
+        Settings.build({name: "nothing"})
+
+
+@pytest.mark.parametrize(("name", "value"), [("temperature", 2.1), ("temperature", -1), ("top_p", 0), ("top_p", 1.5)])
+def test_a_value_out_of_range_is_refused(name: str, value: float) -> None:
+    with pytest.raises(SettingsError, match=f"setting '{name}' cannot be .* or none"):
+        Settings.build({name: value})
