@@ -101,16 +101,18 @@ def cannot_write(path: Path, error: OSError) -> str:
     return f"cannot write {path}: {error.strerror or error}; {remedy}"
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
+def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write a file and sync it to disk; at any moment the path holds either the old or the new file, complete.
 
     ``content``: bytes, or text without lone surrogates, which is written as UTF-8 with its line ends as they are.
+    ``private``: whether only the user may read it.
     Raises OSError: the file cannot be written; its old content is unchanged.
     """
     scratch = path.with_name(f".{secrets.token_hex(8)}{UNFINISHED}")
     try:
         data = content.encode("utf-8") if isinstance(content, str) else content
-        with scratch.open("xb") as file:
+        scratch.touch(0o600 if private else 0o666, exist_ok=False)
+        with scratch.open("r+b") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

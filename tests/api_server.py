@@ -1,4 +1,7 @@
-"""A process that serves the HTTP API on top of the scripted model: ``api_server.py PORT LM RUNS CACHE [ALLOW …]``."""
+"""A process that serves the HTTP API on top of the scripted model: ``api_server.py PORT LM RUNS CACHE [ALLOW …]``.
+
+Variables: ``TRUST_PROXY`` and ``HEADER_SECONDS``.
+"""
 
 import os
 import sys
@@ -12,6 +15,7 @@ from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.server import connections
 from storm_pipeline.server.gate import TOKEN_VARIABLE, checked_token
+from storm_pipeline.server.reach import Reach
 from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.server.run_service import RunService
 from storm_pipeline.server.serving import serve_api
@@ -19,8 +23,9 @@ from storm_pipeline.settings import Settings
 
 
 def small_storm(settings: Settings) -> Storm:
-    """A ``Storm`` that searches and embeds without a network or a model."""
-    return Storm(settings, search=FakeSearch(world), embedder=HashingEmbedder(), contents=NoContents())
+    """A ``Storm`` that searches and embeds without a network or a model; documents that it is told to search are."""
+    search = None if settings.search.startswith("corpus:") else FakeSearch(world)
+    return Storm(settings, search=search, embedder=HashingEmbedder(), contents=NoContents())
 
 
 def small_settings(lm: str, runs: Path, cache: Path) -> Settings:
@@ -42,5 +47,7 @@ if __name__ == "__main__":
     connections._HEADER_SECONDS = float(os.environ.get("HEADER_SECONDS", connections._HEADER_SECONDS))
     port, lm, runs, cache, *allow = sys.argv[1:]
     remote = RemoteSettings.build(small_settings(lm, Path(runs), Path(cache)), allow)
+    reach = Reach.build("127.0.0.1", (), tuple(os.environ.get("TRUST_PROXY", "").split()))
     with RunService(remote, at_once=1, open_storm=small_storm) as service:
-        serve_api(service, "127.0.0.1", int(port), checked_token("127.0.0.1", os.environ.get(TOKEN_VARIABLE, "")))
+        token = checked_token("127.0.0.1", os.environ.get(TOKEN_VARIABLE, ""), service.tokens)
+        serve_api(service, "127.0.0.1", int(port), token, reach)

@@ -20,7 +20,7 @@ from storm_pipeline.cli.guard import INTERRUPTED, Guard, end_now
 from storm_pipeline.cli.options import SettingsCommand
 from storm_pipeline.cli.output import say, silence_stdout
 from storm_pipeline.cli.runs import runs, show
-from storm_pipeline.cli.serve import mcp, serve
+from storm_pipeline.cli.serve import mcp, serve_app
 from storm_pipeline.cli.setup import doctor, init
 from storm_pipeline.cli.sources import documents, search_app, sources_app
 from storm_pipeline.cli.write import answer, outline, resume, write
@@ -49,7 +49,7 @@ app.command(cls=SettingsCommand, short_help="Look at the sources of RUN's articl
 app.command(short_help="List the runs with their state and usage.")(runs)
 app.command(short_help="Show the timeline of RUN.")(show)
 app.command(short_help="Write the article of RUN as files for other programs.")(export)
-app.command(cls=SettingsCommand, short_help="Serve runs to other programs over HTTP.")(serve)
+app.add_typer(serve_app, name="serve", short_help="Serve runs to other programs over HTTP.")
 app.command(cls=SettingsCommand, short_help="Serve runs to an assistant by MCP.")(mcp)
 app.command(short_help="Ask five questions and write storm.toml.")(init)
 app.command(cls=SettingsCommand, short_help="Show what is configured, set up, and missing.")(doctor)

@@ -10,7 +10,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from storm_pipeline.configuration.renamed import SETTINGS
 
@@ -41,7 +41,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warni
 Tracebacks = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 
 
-class SettingsCommand(TyperCommand):
+class _WithSettings(TyperCommand if TYPE_CHECKING else object):  # type: ignore[misc]
     """A command that takes every setting as an option; given values are in ``ctx.obj``, by field name.
 
     Values stay strings; ``Settings`` alone validates them. ``--help`` shows what most people set, ``--help-all`` all.
@@ -77,6 +77,14 @@ class SettingsCommand(TyperCommand):
         values = {name: ctx.params.pop(name) for name in Settings.model_fields if name not in self._own}
         ctx.obj = {name: value for name, value in values.items() if value not in (None, (), [])}
         return super().invoke(ctx)
+
+
+class SettingsCommand(_WithSettings, TyperCommand):
+    """A command with settings."""
+
+
+class SettingsGroup(_WithSettings, TyperGroup):
+    """A command with settings that has subcommands too."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""``storm serve`` and ``storm mcp``: runs for other programs."""
+"""``storm serve`` with its tokens, and ``storm mcp``: runs for other programs."""
 
 import logging
 from collections.abc import Iterator
@@ -9,8 +9,9 @@ import typer
 
 from storm_pipeline.cli.consent import with_chosen_model
 from storm_pipeline.cli.guard import Guard
-from storm_pipeline.cli.options import Debug
+from storm_pipeline.cli.options import Debug, SettingsGroup
 from storm_pipeline.cli.output import tell
+from storm_pipeline.cli.tokens import token_app
 from storm_pipeline.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -41,13 +42,36 @@ _GoOn = Annotated[
 ]
 _AtOnce = Annotated[int, typer.Option("--at-once", metavar="N", help="Maximum number of concurrent runs.")]
 
+_AllowHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-host",
+        metavar="NAME",
+        help="A name by which callers reach the server, such as its domain; repeatable. Others are refused, but for "
+        "this machine's own and the address that was reached.",
+    ),
+]
+_TrustProxy = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trust-proxy",
+        metavar="CIDR",
+        help="Address or network of a proxy, whose X-Forwarded-For tells clients apart; repeatable.",
+    ),
+]
+serve_app = typer.Typer(cls=SettingsGroup, invoke_without_command=True, rich_markup_mode=None)
+serve_app.add_typer(token_app, name="token")
 
+
+@serve_app.callback()
 def serve(
     ctx: typer.Context,
     *,
     api: Annotated[bool, typer.Option("--api", help="Serve the HTTP API.")] = False,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to listen on.")] = 8765,
+    allow_host: _AllowHost = None,
+    trust_proxy: _TrustProxy = None,
     allow: _Allow = None,
     at_once: _AtOnce = 2,
     queue: _Queue = 100,
@@ -55,24 +79,30 @@ def serve(
     go_on: _GoOn = False,
     debug: Debug = False,
 ) -> None:
-    """Serve runs to other programs over HTTP: they start, follow and stop runs, and fetch articles.
+    """Serve runs to other programs over HTTP: they start, follow and stop runs, and fetch articles; MCP is at /mcp.
 
-    The settings apply to every run. Callers send the token that the environment variable STORM_API_TOKEN holds; it is
-    required unless the server listens on this machine only.
+    The settings apply to every run. Callers send the token that the environment variable STORM_API_TOKEN holds, or one
+    that `storm serve token add` made, with which they have access to their own runs alone. A token is required unless
+    the server listens on this machine only.
     """
+    if ctx.invoked_subcommand:
+        return
     with Guard(debug=debug):
         from storm_pipeline.configuration.layers import configured
         from storm_pipeline.configuration.variables import variable
+        from storm_pipeline.server.callers import Tokens
         from storm_pipeline.server.gate import TOKEN_VARIABLE, checked_token
+        from storm_pipeline.server.reach import Reach
         from storm_pipeline.server.serving import require_api, serve_api
 
         if not api:
             raise SettingsError("say what to serve: storm serve --api")
         settings = configured(ctx.obj)  # also reads the token where .env holds it
-        token = checked_token(host, variable(TOKEN_VARIABLE))
+        token = checked_token(host, variable(TOKEN_VARIABLE), Tokens(settings.out))
+        reach = Reach.build(host, tuple(allow_host or ()), tuple(trust_proxy or ()))
         require_api()
         with _service(with_chosen_model(settings), allow, at_once, queue, budget, go_on=go_on) as service:
-            serve_api(service, host, port, token)
+            serve_api(service, host, port, token, reach)
 
 
 def mcp(

@@ -115,6 +115,8 @@ _READERS: dict[str, Callable[[bytes], FileText]] = {
     ".docx": read_docx,
     ".epub": read_epub,
 }
+FORMATS = frozenset({*_READERS, *_JSON_LINES, *BIBLIOGRAPHIES})
+"""Extensions of the files that are read: documents, and bibliographies beside them."""
 
 _OF_FORMAT = {PDF: read_pdf, DOCX: read_docx, EPUB: read_epub, HTML: read_html}
 

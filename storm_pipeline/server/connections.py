@@ -6,14 +6,21 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from storm_pipeline.server.reach import Reach
+
 _HEADER_SECONDS = 10.0  # within which the headers of a request must arrive, after the connection or the last answer
-_MOST_OF_ONE, _MOST = 64, 512
-"""Open connections of one address, and of all. Beyond, the one that has been idle longest is closed."""
+_MOST_OF_ONE, _MOST = 128, 512
+"""Open connections of one address that is no trusted proxy, and of all. Beyond, the one that has been idle longest is
+closed. An address may have half as many requests under way, so that the next one is answered and not cut off."""
 
 
 class BoundedProtocol(H11Protocol):
-    """HTTP/1.1 with a limit on the time of headers, and on connections by address."""
+    """HTTP/1.1 with a limit on the time of headers, and on connections by address.
 
+    ``reach``: names the proxies that may have as many connections as all together.
+    """
+
+    reach = Reach()
     _silence: TimerHandle | None = None
     _since = 0.0
 
@@ -22,7 +29,8 @@ class BoundedProtocol(H11Protocol):
         super().connection_made(transport)
         self._wait_for_headers()
         others: Collection[Any] = self.connections
-        _make_room([other for other in others if _address(other) == _address(self)], _MOST_OF_ONE)
+        if not self.reach.is_proxy(_address(self)):
+            _make_room([other for other in others if _address(other) == _address(self)], _MOST_OF_ONE)
         _make_room(others, _MOST)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -60,7 +68,7 @@ class BoundedProtocol(H11Protocol):
 def _make_room(connections: Collection[Any], most: int) -> None:
     """Close the longest idle connection if there are too many; the newest if none is idle."""
     if len(connections) > most:
-        idle = [one for one in connections if one.is_idle]
+        idle = (one for one in connections if one.is_idle and not one.transport.is_closing())
         min(idle, key=lambda one: one._since).transport.abort()
 
 

@@ -1,149 +1,154 @@
-"""Checks of every request before it reaches an application: its origin, its token, and the size of its body."""
+"""Checks of every request before it reaches an application: its host, origin and token, and the size of its body."""
 
-import asyncio
 import hmac
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
 
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.server.bodies import Message, Receive, SlowBodyError, TooLargeError, bounded, whole
+from storm_pipeline.server.callers import CALLER, OWNER, Caller, Tokens
+from storm_pipeline.server.documents import FILE_BYTES
+from storm_pipeline.server.reach import Reach, is_loopback
 
 TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
 _SHORTEST_TOKEN = 16
-_BODY_SECONDS = 30.0
-_MOST_REQUESTS = 100
+_MOST_REQUESTS, _MOST_OF_ONE = 400, 64
+"""Requests that are under way at once, of all clients and of one."""
 _MOST_BYTES = 64 * 1024  # of a request's body
-_MOST_BYTES_OF = {"/check": 16 * 1024 * 1024}  # an article comes with the texts of its sources
-_LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
+_MOST_BYTES_OF = {
+    "/check": 16 * 1024 * 1024,
+    "/mcp": 16 * 1024 * 1024,
+}  # an article comes with the texts of its sources
+_UPLOADS = "/documents/"  # bodies of PUT below it are passed on as they come
 Send = Callable[[Message], Awaitable[None]]
-App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+Scope = MutableMapping[str, Any]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Observer = Callable[[Scope, int], None]
 
 
-def checked_token(host: str, token: str) -> str:
-    """The token that callers of a server on this address send, as ``Authorization: Bearer …``; empty: none is needed.
+def checked_token(host: str, token: str, tokens: Tokens | None = None) -> str:
+    """Return the token of the owner of a server on this address; empty: none is needed.
 
-    Raises SettingsError: others can reach the address and there is no token, or the token is short.
+    Raises SettingsError: others can reach the address or there are named tokens, and there is no token of the owner; or
+    it is short.
     """
     if token and len(token) < _SHORTEST_TOKEN:
         raise SettingsError(
             f"{TOKEN_VARIABLE} has {len(token)} characters, which can be guessed: set at least {_SHORTEST_TOKEN}"
         )
+    set_it = f"set {TOKEN_VARIABLE} to at least {_SHORTEST_TOKEN} random characters"
     if not token and not is_loopback(host):
-        raise SettingsError(
-            f"others can reach {host}, so callers need a token: set {TOKEN_VARIABLE} to at least "
-            f"{_SHORTEST_TOKEN} random characters, or listen on 127.0.0.1"
-        )
+        raise SettingsError(f"others can reach {host}, so callers need a token: {set_it}, or listen on 127.0.0.1")
+    if tokens and tokens.all() and not token:
+        raise SettingsError(f"there are named tokens, so you need one of your own: {set_it}")
     return token
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address; of all names, this holds for ``localhost`` alone."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 class Gate:
-    """ASGI middleware that refuses callers without access, pages of other sites, and large or slow bodies.
+    """ASGI middleware that refuses strangers, pages of other sites, large or slow bodies, and too many requests.
 
-    Without a token, a request must name this machine as its host and must not come from a page of another site, since a
-    browser lets any page send requests to a local server.
-
-    ``open_path``: path that needs no token, such as ``/health``.
+    Args:
+        token: the owner's; empty if none is needed, as long as there are no named tokens.
+        tokens: the named tokens of other callers.
+        reach: names of the server, and its proxies.
+        open_path: path that needs no token, such as ``/health``.
+        observe: called after each request with its scope and its status.
     """
 
-    def __init__(self, app: App, token: str, open_path: str = "") -> None:
+    def __init__(
+        self,
+        app: App,
+        token: str,
+        tokens: Tokens,
+        reach: Reach | None = None,
+        *,
+        open_path: str = "",
+        observe: Observer | None = None,
+    ) -> None:
         self._app = app
-        self._token = token
+        self._token = token.encode()
+        self._tokens = tokens
+        self._reach = reach or Reach()
         self._open_path = open_path
-        self._under_way = 0
+        self._observe = observe or (lambda *_: None)
+        self._under_way: Counter[str] = Counter()
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        if refused := self._refusal(scope["path"], headers):
-            await _refuse(send, *refused)
-            return
-        most = _MOST_BYTES_OF.get(scope["path"], _MOST_BYTES)
+        status = 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
         try:
-            async with asyncio.timeout(_BODY_SECONDS):
-                body = await _body(headers, receive, most)
-        except TimeoutError:
-            await _refuse(send, 408, f"the body did not arrive within {_BODY_SECONDS:g} seconds")
-            return
-        if body is None:
-            await _refuse(send, 413, f"the body is larger than {most} bytes")
-            return
-        if self._under_way >= _MOST_REQUESTS:
-            await _refuse(send, 503, f"{_MOST_REQUESTS} requests are under way: try again later")
-            return
-        self._under_way += 1
-        try:
-            await self._app(scope, _replayed(body, receive), send)
+            await self._admit(scope, receive, noting)
         finally:
-            self._under_way -= 1
+            self._observe(scope, status)
 
-    def _refusal(self, path: str, headers: dict[str, str]) -> tuple[int, str] | None:
-        if self._token:
-            given = headers.get("authorization", "")
-            wanted = f"Bearer {self._token}"
-            is_right = hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode("utf-8", "replace"))
-            return None if is_right or path == self._open_path else (401, "the token is missing or wrong")
-        if _host(f"//{headers.get('host', '')}") not in _LOCAL_NAMES:
-            return 403, "this server answers requests to localhost only"
-        is_foreign = headers.get("sec-fetch-site") == "cross-site"  # a browser sends no origin with most GETs
-        if _host(headers["origin"]) not in _LOCAL_NAMES if "origin" in headers else is_foreign:
-            return 403, "pages of other sites may not call this server"
-        return None
+    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        if reason := self._reach.refusal(headers, scope.get("server")):
+            await _refuse(send, 403, reason)
+            return
+        caller = self._caller(headers.get("authorization", ""))
+        if caller is None and scope["path"] != self._open_path:
+            await _refuse(send, 401, "the token is missing or wrong")
+            return
+        client = str((scope.get("client") or ("",))[0])
+        if self._under_way[client] >= _MOST_OF_ONE:
+            await _refuse(send, 429, f"{_MOST_OF_ONE} requests of yours are under way: end some, or try again later")
+        elif self._under_way.total() >= _MOST_REQUESTS:
+            await _refuse(send, 503, f"{_MOST_REQUESTS} requests are under way: try again later")
+        else:
+            self._under_way[client] += 1
+            try:
+                await self._pass(scope, headers, receive, send, caller)
+            finally:
+                self._under_way[client] -= 1
+                self._under_way += Counter()  # forgets clients without a request
 
+    async def _pass(
+        self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send, caller: Caller | None
+    ) -> None:
+        path = scope["path"]
+        try:
+            if scope["method"] == "PUT" and path.startswith(_UPLOADS):
+                body = bounded(headers, receive, FILE_BYTES)
+            else:
+                body = await whole(headers, receive, _MOST_BYTES_OF.get(path, _MOST_BYTES))
+        except (TooLargeError, SlowBodyError) as error:
+            await _refuse(send, 413 if isinstance(error, TooLargeError) else 408, str(error))
+            return
+        if caller is None:
+            await self._app(scope, body, send)
+            return
+        before = CALLER.set(caller)
+        try:
+            await self._app(scope, body, send)
+        finally:
+            CALLER.reset(before)
 
-async def _body(headers: dict[str, str], receive: Receive, most: int) -> bytes | None:
-    """The whole body; None if it has more bytes than ``most``."""
-    announced = headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > most:
-        return None
-    body = b""
-    while True:
-        message = await receive()
-        body += bytes(message.get("body", b""))
-        if len(body) > most:
-            return None
-        if not message.get("more_body", False):
-            return body
-
-
-def _host(address: str) -> str:
-    try:
-        return (urlsplit(address).hostname or "").lower()
-    except ValueError:
-        return ""
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A ``receive`` that returns the body that was read, then the client's further messages."""
-    given = False
-
-    async def next_message() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return next_message
+    def _caller(self, authorization: str) -> Caller | None:
+        """Whoever sent a header; None if it is not the header of anybody."""
+        scheme, _, given = authorization.partition(" ")
+        sent = given.strip().encode("utf-8", "replace") if scheme.lower() == "bearer" else b""
+        if self._token and hmac.compare_digest(sent, self._token):
+            return OWNER
+        found = self._tokens.find(sent.decode())
+        return OWNER if found is None and not self._token and not self._tokens.required else found
 
 
 async def _refuse(send: Send, status: int, message: str) -> None:
     body = json.dumps({"error": message, "kind": "Refused"}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     headers += [(b"www-authenticate", b"Bearer")] if status == 401 else [(b"connection", b"close")]
+    headers += [(b"retry-after", b"5")] if status in (429, 503) else []
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -14,6 +14,7 @@ from filelock import Timeout
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import iterate_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from storm_pipeline import __version__
 from storm_pipeline.errors import (
@@ -25,17 +26,38 @@ from storm_pipeline.errors import (
     StormError,
 )
 from storm_pipeline.render.links import IMAGE_POLICY
+from storm_pipeline.server.bodies import SlowBodyError, TooLargeError
+from storm_pipeline.server.caller_runs import CallerRuns, own_runs
+from storm_pipeline.server.callers import CALLER, OWNER
 from storm_pipeline.server.checking import ArticleCheck, SentPage
+from storm_pipeline.server.document_routes import add_document_routes
+from storm_pipeline.server.documents import FullError, InUseError, UnknownDocumentsError
 from storm_pipeline.server.gate import Gate
+from storm_pipeline.server.metrics import Metrics
+from storm_pipeline.server.orders import RunOrder
+from storm_pipeline.server.reach import Reach
 from storm_pipeline.server.remote_settings import article_as, article_format, article_formats
 from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRunError
 from storm_pipeline.server.run_queue import BusyError
-from storm_pipeline.server.run_service import RunOrder, RunService, UnderWayError
+from storm_pipeline.server.run_service import RunService, UnderWayError
+from storm_pipeline.server.serving import mcp_app
 
 _POLL = 0.25  # seconds between two checks for new events
 _HEALTH = "/health"
+
+
+class ForbiddenError(StormError):
+    """The caller may not have what is the owner's."""
+
+
 _STATUS: dict[type[Exception], int] = {
     UnknownRunError: 404,
+    UnknownDocumentsError: 404,
+    ForbiddenError: 403,
+    SlowBodyError: 408,
+    TooLargeError: 413,
+    FullError: 507,
+    InUseError: 409,
     NotReadyError: 409,
     UnderWayError: 409,
     DamagedRunError: 409,
@@ -68,16 +90,20 @@ class ResumeOrder(BaseModel):
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change, such as a cap.")
 
 
-def create_app(service: RunService, token: str = "") -> Gate:
-    """The ASGI application of a service. ``token``: what callers send; empty if none is needed."""
+def create_app(service: RunService, token: str = "", reach: Reach | None = None) -> Gate:
+    """The ASGI application of a service. ``token``: the owner's, see :class:`Gate`, which has ``reach`` as well."""
+    check = ArticleCheck(service.remote.owner)
+    metrics = Metrics(service)
+    mcp = mcp_app(service, check)
     app = FastAPI(
         title="storm-pipeline",
         version=__version__,
         docs_url=None,  # these pages load scripts from another site
         redoc_url=None,
         redirect_slashes=False,
+        lifespan=mcp.router.lifespan_context if mcp else None,
     )
-    routes = _Routes(service)
+    routes = _Routes(service, check, metrics)
     add: Callable[..., None] = app.add_api_route
     add(_HEALTH, routes.health, methods=["GET"])
     add("/formats", routes.formats, methods=["GET"])
@@ -93,19 +119,33 @@ def create_app(service: RunService, token: str = "") -> Gate:
     add("/runs/{run}/events", routes.events, methods=["GET"], response_class=EventSourceResponse, dependencies=watched)
     add("/runs/{run}/article", routes.article, methods=["GET"])
     add("/runs/{run}/outline", routes.outline, methods=["GET"])
+    add("/metrics", routes.figures, methods=["GET"])
+    add_document_routes(app, service)
+    app.router.routes.extend(mcp.routes if mcp else [Route("/mcp", _no_mcp, methods=["GET", "POST", "DELETE"])])
     app.add_exception_handler(StormError, routes.failed)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(Exception, _unexpected)
-    return Gate(app, token, _HEALTH)
+    return Gate(app, token, service.tokens, reach, open_path=_HEALTH, observe=metrics.request)
 
 
 class _Routes:
     """The operations on a service."""
 
-    def __init__(self, service: RunService) -> None:
+    def __init__(self, service: RunService, check: ArticleCheck, metrics: Metrics) -> None:
         self._service = service
-        self._check = ArticleCheck(service.remote.owner)
+        self._check = check
+        self._metrics = metrics
+
+    @property
+    def _runs(self) -> CallerRuns:
+        return own_runs(self._service)
+
+    def figures(self) -> Response:
+        """Figures of the server for Prometheus; for its owner alone."""
+        if CALLER.get() != OWNER:
+            raise ForbiddenError("the figures of the server are its owner's")
+        return Response(self._metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     def health(self) -> dict[str, str]:
         """Say that the server answers."""
@@ -125,34 +165,34 @@ class _Routes:
 
     def runs(self, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[RunView]:
         """The newest runs, newest first."""
-        return list(self._service.views(most))
+        return list(self._runs.views(most))
 
     def start(self, order: RunOrder, response: Response) -> RunView:
         """Start a run; where as many are under way as the server allows, it waits for its turn."""
-        name = self._service.start(order)
+        name = self._runs.start(order)
         response.headers["Location"] = f"/runs/{name}"
-        return self._service.view(name)
+        return self._runs.view(name)
 
     def run(self, run: str) -> RunView:
         """The state and the usage of a run."""
-        return self._service.view(run)
+        return self._runs.view(run)
 
     def delete(self, run: str) -> None:
         """Delete a run with everything that it has."""
-        self._service.delete(run)
+        self._runs.delete(run)
 
     def resume(self, run: str, order: ResumeOrder | None = None) -> RunView:
         """Resume a run that ended early; its paid calls are not repeated."""
-        return self._service.view(self._service.resume(run, order.settings if order else None))
+        return self._runs.view(self._runs.resume(run, order.settings if order else None))
 
     def stop(self, run: str) -> RunView:
         """Stop a run gracefully, or take it out of the queue; it can be resumed."""
-        self._service.stop(run)
-        return self._service.view(run)
+        self._runs.stop(run)
+        return self._runs.view(run)
 
     def known(self, run: str) -> None:
         """Refuse a run that does not exist."""
-        self._service.folders.path(run)
+        self._runs.known(run)
 
     async def events(
         self,
@@ -162,12 +202,12 @@ class _Routes:
     ) -> AsyncIterator[ServerSentEvent]:
         """Events of a run as they happen, from the first or after a given one, until it ends."""
         known = after if last_event_id is None else last_event_id
-        async for found in iterate_in_threadpool(self._service.events(run, known)):
+        async for found in iterate_in_threadpool(self._runs.events(run, known)):
             if found is None:
                 await asyncio.sleep(_POLL)
             else:
                 yield ServerSentEvent(data=found[1], id=str(found[0]))
-        view = await asyncio.to_thread(self._service.view, run)
+        view = await asyncio.to_thread(self._runs.view, run)
         is_left = view.state in ("running", "queued") and self._service.queue.closed is not None
         state = "interrupted" if is_left else view.state  # what is in flight is not waited for
         yield ServerSentEvent(data={"state": state, "reason": view.reason}, event="end")
@@ -175,13 +215,13 @@ class _Routes:
     def article(self, run: str, format: str = "markdown", citation_style: str | None = None) -> Response:  # noqa: A002
         """The article of a run in a format."""
         chosen = article_format(format)
-        content = article_as(self._service.article(run), chosen.name, citation_style=citation_style)
+        content = article_as(self._runs.article(run), chosen.name, citation_style=citation_style)
         media_type = f"{chosen.media_type}; charset=utf-8" if chosen.is_text else chosen.media_type
         return Response(content, media_type=media_type, headers=_safe(f"article{chosen.suffix}"))
 
     def outline(self, run: str) -> Response:
         """The outline of a run, as Markdown."""
-        text = self._service.folders.outline(run)
+        text = self._runs.outline(run)
         return Response(text, media_type="text/markdown; charset=utf-8", headers=_safe("outline.md"))
 
     def failed(self, _: Request, error: Exception) -> JSONResponse:
@@ -222,3 +262,7 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
 async def _unexpected(_: Request, error: Exception) -> JSONResponse:
     del error  # it is in the server's log
     return JSONResponse({"error": "unexpected error; its traceback is in the server's log", "kind": "Unexpected"}, 500)
+
+
+async def _no_mcp(_: Request) -> Response:
+    raise MissingExtraError("MCP needs the extra 'mcp' of the server: pip install 'storm-pipeline[mcp]'")

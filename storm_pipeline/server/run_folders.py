@@ -3,9 +3,12 @@
 import json
 import os
 import shutil
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from storm_pipeline.configuration.renamed import current_recipe
@@ -14,6 +17,7 @@ from storm_pipeline.files import is_plain, read_plain
 from storm_pipeline.render.json import from_json
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
 from storm_pipeline.run.listing import RunEntry, list_runs, run_entry, run_state
+from storm_pipeline.server.callers import OWNER, Caller
 from storm_pipeline.types import Article
 
 
@@ -44,6 +48,8 @@ class RunView:
     tokens_in: int  # prompt tokens so far
     tokens_out: int  # completion tokens so far
     cost: float | None  # US dollars so far; None if unknown
+    caller: str  # name of the token of the caller whose it is; empty for the server's owner
+    documents: str | None  # name of the set of documents that it searches; None if it searches otherwise
     ready: bool  # whether its article or outline can be fetched
 
 
@@ -60,14 +66,33 @@ class RunFolders:
             raise UnknownRunError("there is no run of this name")
         return found
 
-    def views(self, most: int) -> tuple[RunView, ...]:
-        """The newest runs, newest first. Raises RunError: the folder cannot be read."""
-        entries = [one for one in self._entries() if one.state not in ("batch", "no run")]
-        return tuple(map(_view, entries[:most]))
+    def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
+        """The newest runs of a caller, newest first. Raises RunError: the folder cannot be read."""
+        entries = (one for one in self._entries() if one.state not in ("batch", "no run"))
+        own = (one for one in entries if caller.has_access(_order(_state(one.folder))[0]))
+        return tuple(map(_view, islice(own, most)))
 
     def view(self, name: str) -> RunView:
         """One run. Raises UnknownRunError: there is none."""
         return _view(run_entry(self.path(name)))
+
+    def states(self) -> Counter[str]:
+        """How many runs are in each state. Raises RunError: the folder cannot be read."""
+        states = map(run_state, self._names().values())
+        return Counter(state for state in states if state not in ("batch", "no run"))
+
+    def order(self, name: str) -> tuple[str, str | None]:
+        """Name of the caller whose a run is, and of the set of documents that it searches, if any.
+
+        Raises UnknownRunError: there is none.
+        """
+        return _order(_state(self.path(name)))
+
+    def prepare(self, name: str, caller: Caller, documents: str | None) -> SavedSettings:
+        """Record whose a new run is and which documents it searches; return its settings, as :meth:`settings`."""
+        with RunStore.open(self.path(name), keep_edited=True) as run:
+            run.update_state(caller=caller.name, documents=documents)
+            return run.saved_settings()
 
     def state(self, name: str) -> str:
         """State of a run, without reading its usage. Raises UnknownRunError: there is none."""
@@ -143,11 +168,24 @@ class RunFolders:
         return {name: self._root / name for name in own}
 
 
-def _view(entry: RunEntry) -> RunView:
+def _state(folder: Path) -> dict[str, Any]:
+    """What ``run.json`` says; empty if it cannot be read, so that the run is its server's owner's."""
     try:
-        recipe = current_recipe(str(read_state(entry.folder)["recipe"]))
+        return read_state(folder)
     except RunError:
-        recipe = ""
+        return {}
+
+
+def _order(state: dict[str, Any]) -> tuple[str, str | None]:
+    """Whose a run is, and its set of documents, if any."""
+    documents = state.get("documents")
+    return str(state.get("caller", "")), documents if isinstance(documents, str) else None
+
+
+def _view(entry: RunEntry) -> RunView:
+    state = _state(entry.folder)
+    recipe = current_recipe(str(state.get("recipe", "")))
+    caller, documents = _order(state)
     is_outline = recipe.startswith("outline")
     counts = {name: getattr(entry.usage, name, 0) for name in ("calls", "tokens_in", "tokens_out")}
     return RunView(
@@ -163,6 +201,8 @@ def _view(entry: RunEntry) -> RunView:
         **counts,
         cost=entry.usage.cost if entry.usage else None,
         ready=(entry.folder / ("outline.md" if is_outline else "article.json")).is_file(),
+        caller=caller,
+        documents=documents,
     )
 
 

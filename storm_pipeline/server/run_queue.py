@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from storm_pipeline.errors import SettingsError, StoppedError, StormError
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted
 from storm_pipeline.run.log import logger
-from storm_pipeline.server.budget import Allowance, Budget
+from storm_pipeline.server.budget import Budget, Budgets, Reservation, reserved
 
 
 class BusyError(StormError):
@@ -24,7 +24,8 @@ class Job:
     # does it, with a sink, an event that halts it, and what it may spend; None if no budget limits it
     work: Callable[[EventSink, threading.Event, float | None], object]
     failed: Callable[[str, Exception], None]  # called with the error of a run that could not begin
-    cap: float = 0.0  # US dollars that it may spend in this session, which a budget reserves
+    cap: float = 0.0  # US dollars that it may spend in this session, which budgets reserve
+    budget: Budget | None = None  # what its caller may spend in a month
     halt: threading.Event = field(default_factory=threading.Event)  # stops the run
     # done once the run has begun; holds the error of one that could not
     begun: "Future[None]" = field(default_factory=Future)
@@ -33,27 +34,33 @@ class Job:
 class RunQueue:
     """Does jobs, each in a thread of its own, so many at once, while others wait. Thread-safe.
 
-    ``budget``: what all may spend; None without limit. Raises SettingsError: ``at_once`` < 1, or ``most_waiting`` < 0.
+    Attributes:
+        observers: called with every event of every run, in its thread.
+
+    Raises SettingsError: ``at_once`` < 1, or ``most_waiting`` < 0.
     """
 
-    def __init__(self, at_once: int, most_waiting: int, budget: Budget | None = None) -> None:
+    def __init__(self, at_once: int, most_waiting: int, budgets: Budgets) -> None:
         if at_once < 1:
             raise SettingsError(f"a server needs room for at least one run, not {at_once}")
         if most_waiting < 0:
             raise SettingsError(f"the number of runs that may wait cannot be {most_waiting}")
         self._at_once = at_once
         self._most_waiting = most_waiting
-        self._budget = budget
+        self._budgets = budgets
+        self.observers: list[Callable[[Event], None]] = []
         self._lock = threading.RLock()
         self._waiting: dict[str, Job] = {}
         self._under_way: dict[str, tuple[Job, threading.Thread]] = {}
         self.closed: float | None = None
         """When streams of events end although their runs have not, in monotonic seconds, once the queue is closing."""
 
-    def require_room(self) -> None:
-        """Check that another job can be added. Raises BusyError, BudgetSpentError: it cannot, or all is spent."""
-        if self._budget:
-            self._budget.check()
+    def require_room(self, budget: Budget | None = None) -> None:
+        """Check that another job can be added. Raises BusyError, BudgetSpentError: it cannot, or all is spent.
+
+        ``budget``: what its caller may spend.
+        """
+        self._budgets.check(budget)
         with self._lock:
             if self.closed is not None:
                 raise BusyError("the server is shutting down")
@@ -71,6 +78,11 @@ class RunQueue:
             waits = job.name in self._waiting
         if not waits:
             job.begun.result()
+
+    def __len__(self) -> int:
+        """How many jobs wait."""
+        with self._lock:
+            return len(self._waiting)
 
     def position(self, name: str) -> int | None:
         """The place of a job that waits, from 1; None if it does not."""
@@ -115,28 +127,34 @@ class RunQueue:
 
     def _begin_next(self) -> None:
         """Begin the jobs that come next, as long as there is room; the caller holds the lock."""
-        while self.closed is None and self._waiting and len(self._under_way) < self._at_once:
-            name, job = next(iter(self._waiting.items()))
-            allowance = self._budget.allow(job.cap) if self._budget else None
-            if self._budget and allowance is None:
+        for name, job in list(self._waiting.items()):
+            if self.closed is not None or len(self._under_way) >= self._at_once:
+                return
+            own = reserved(job.budget, job.cap)
+            if own is None:
+                continue  # his other runs have to end first, which keeps nobody else waiting
+            whole = reserved(self._budgets.server, job.cap)
+            if whole is None:
+                own.release()
                 return  # when a run ends, what it did not spend is free
             del self._waiting[name]
-            thread = threading.Thread(target=self._do, args=(job, allowance), name="storm-server-run")
+            reservation = Reservation(own.parts + whole.parts)
+            thread = threading.Thread(target=self._do, args=(job, reservation), name="storm-server-run")
             self._under_way[name] = job, thread
             thread.start()
 
-    def _do(self, job: Job, allowance: Allowance | None) -> None:
+    def _do(self, job: Job, reservation: Reservation) -> None:
         def emit(event: Event) -> None:
             if isinstance(event, RunStarted) and not job.begun.done():
                 job.begun.set_result(None)
-            if self._budget and allowance:
-                self._budget.count(allowance, event)
+            reservation.count(event)
+            for observe in self.observers:
+                observe(event)
 
         failure: Exception | None = None
         try:
-            if self._budget and allowance and not allowance.most:
-                self._budget.check()
-            job.work(CallbackSink(emit), job.halt, allowance.most if allowance else None)
+            reservation.check()
+            job.work(CallbackSink(emit), job.halt, reservation.most)
         except Exception as error:  # noqa: BLE001 - raised in the caller's thread, or in the run's record
             failure = error
         if failure and job.begun.done():
@@ -145,8 +163,7 @@ class RunQueue:
             job.failed(job.name, failure)
         with self._lock:
             del self._under_way[job.name]
-            if self._budget and allowance:
-                self._budget.release(allowance)
+            reservation.release()
             self._begin_next()
         if not job.begun.done():  # only now, so that whoever waits for it finds it ended
             job.begun.set_exception(failure) if failure else job.begun.set_result(None)

@@ -5,16 +5,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.batch.storm_pool import storm_pool
 from storm_pipeline.errors import RunError, SettingsError, StormError
 from storm_pipeline.run.events import EventSink
+from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.run.log import logger
-from storm_pipeline.run.user_pieces import parse_pieces
-from storm_pipeline.server.budget import Budget
+from storm_pipeline.server.budget import Budgets
+from storm_pipeline.server.callers import OWNER, Caller, Tokens
+from storm_pipeline.server.documents import DocumentSets
+from storm_pipeline.server.orders import RunOrder, given_outline
 from storm_pipeline.server.redaction import Redactor
 from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.server.run_folders import EventFile, RunFolders, RunView
@@ -30,20 +31,6 @@ _POOL = 4  # ``Storm`` objects kept, each with its own settings
 
 class UnderWayError(StormError):
     """The run is under way or waits for its turn, here or in another process."""
-
-
-class RunOrder(BaseModel):
-    """The body of a request for a new run."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    topic: str = Field(description="Topic of the article, at most 300 characters.")
-    makes: Literal["article", "outline"] = "article"
-    recipe: str | None = Field(
-        default=None, description="Name of the method; default: that of `storm write` or `storm outline`."
-    )
-    outline: str | None = Field(default=None, description="Headings of the article: '#' headings or a list.")
-    settings: dict[str, Any] = Field(default_factory=dict, description="Settings that callers may choose.")
 
 
 class RunService(AbstractContextManager["RunService"]):
@@ -74,27 +61,42 @@ class RunService(AbstractContextManager["RunService"]):
             raise SettingsError("a budget over all runs (--budget) needs a cap for each run: add --max-cost")
         self.remote = remote
         self.folders = RunFolders(remote.owner.out)
+        self.tokens = Tokens(remote.owner.out)
+        self.documents = DocumentSets(remote.owner.out / ".documents")
         self.redactor = Redactor((remote.owner.out, remote.owner.cache))
         self._storm = storm_pool(open_storm, size=_POOL)
-        budgeted = None if budget is None else Budget(remote.owner.out, budget)
-        self.queue = RunQueue(at_once, most_waiting, budgeted)
+        self._budgets = Budgets(remote.owner.out, budget)
+        self.queue = RunQueue(at_once, most_waiting, self._budgets)
         self._accepting = threading.Lock()
 
-    def start(self, order: RunOrder) -> str:
+    def start(self, order: RunOrder, caller: Caller = OWNER) -> str:
         """Accept a run, and return its name once its folder is made; it begins at once, or when its turn comes.
 
         Raises:
             SettingsError, RunError: the topic, recipe, outline or a setting cannot be used, or no folder can be made.
-            BusyError, BudgetSpentError: too many runs wait, or the budget over all runs is spent.
+            BusyError, BudgetSpentError: too many runs wait, or the caller's budget or that over all runs is spent.
+            UnknownDocumentsError: the caller has no such set of documents.
         """
         if order.makes == "outline" and order.outline is not None:
             raise SettingsError("an outline is made or given: leave 'outline' out, or order an article")
-        storm = self._storm(self.remote.for_new_run(order.settings))
+        settings = self._searching(self.remote.for_new_run(order.settings), caller, order.documents)
+        budget = self._budgets.of(caller)
+        if budget and settings.max_cost is None:  # what he may spend is reserved
+            self._budgets.check(budget)
+            settings = settings.model_copy(update={"max_cost": budget.most - budget.spent})
+        storm = self._storm(settings)
         makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
         with self._accepting:
-            self.queue.require_room()
-            name = storm.prepare(order.topic, order.recipe, makes, outline=_outline(order)).name
-            job = self._job(name, self.remote.for_resuming(self.folders.settings(name), {}))
+            self.queue.require_room(budget)
+            name = storm.prepare(order.topic, order.recipe, makes, outline=given_outline(order)).name
+            try:
+                saved = self.folders.prepare(name, caller, order.documents)
+                if order.documents:
+                    self.documents.use(caller, order.documents, name)
+                job = self._job(name, saved, {}, caller)
+            except StormError:
+                self.folders.delete(name)
+                raise
         try:
             self.queue.add(job)
         except Exception as error:  # noqa: BLE001 - it is in the run's record
@@ -115,16 +117,22 @@ class RunService(AbstractContextManager["RunService"]):
         with self._accepting:
             if state == "running" or self.queue.has(name):
                 raise UnderWayError("the run is under way or waits for its turn already")
-            self.queue.require_room()
-            job = self._job(name, self.remote.for_resuming(self.folders.settings(name), settings or {}))
+            caller = self._caller(name)
+            self.queue.require_room(self._budgets.of(caller))
+            job = self._job(name, self.folders.settings(name), settings or {}, caller)
         self.queue.add(job)
         return name
 
     def go_on(self) -> tuple[str, ...]:
-        """Resume every run that an earlier server left interrupted or waiting, oldest first; those that can be."""
+        """Resume every run that an earlier server left interrupted or waiting, oldest first; those that can be.
+
+        Runs of callers whose token was revoked are left as they are.
+        """
         resumed = []
         for name in self.folders.unfinished():
             try:
+                if self._caller(name) is None:
+                    raise SettingsError("the token of its caller was revoked")
                 resumed.append(self.resume(name))
             except StormError as error:
                 logger.warning("%s: cannot go on: %s", name, self.redactor.text(str(error)))
@@ -151,14 +159,15 @@ class RunService(AbstractContextManager["RunService"]):
             if self.is_running(name):
                 raise UnderWayError("the run is under way: stop it first")
             self.folders.delete(name)
+        self.documents.forget(name)
 
     def view(self, name: str) -> RunView:
         """A run as callers see it. Raises UnknownRunError: there is no such run."""
         return self._shown(self.folders.view(name))
 
-    def views(self, most: int) -> tuple[RunView, ...]:
-        """The newest runs, newest first. Raises RunError: the folder cannot be read."""
-        return tuple(map(self._shown, self.folders.views(most)))
+    def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
+        """The newest runs of a caller, newest first. Raises RunError: the folder cannot be read."""
+        return tuple(map(self._shown, self.folders.views(most, caller)))
 
     def article(self, name: str) -> Article:
         """The article of a run without secrets. Raises as :meth:`RunFolders.article`."""
@@ -193,8 +202,21 @@ class RunService(AbstractContextManager["RunService"]):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _job(self, name: str, settings: Settings) -> Job:
-        """The job of resuming a run with these settings."""
+    def _caller(self, name: str) -> Caller | None:
+        """Whose a run is; None if his token was revoked. Raises UnknownRunError: there is no such run."""
+        caller, _ = self.folders.order(name)
+        return self.tokens.named(caller) if caller else OWNER
+
+    def _searching(self, settings: Settings, caller: Caller, documents: str | None) -> Settings:
+        """The settings of a run that searches a set of documents, if one is named."""
+        if documents is None:
+            return settings
+        return settings.model_copy(update={"search": f"corpus:{self.documents.path(caller, documents)}"})
+
+    def _job(self, name: str, saved: SavedSettings, given: Mapping[str, Any], caller: Caller | None) -> Job:
+        """The job of resuming a run. ``caller``: whose it is; None if his token was revoked, so that no budget is."""
+        owner, documents = self.folders.order(name)
+        settings = self._searching(self.remote.for_resuming(saved, given), Caller(owner), documents)
         folder = self.folders.path(name)
         before = self.folders.view(name).cost or 0.0
 
@@ -205,7 +227,8 @@ class RunService(AbstractContextManager["RunService"]):
                 limited = settings.model_copy(update={"max_cost": before + allowed})
             self._storm(limited).resume(folder, sinks=[sink], halt=halt)
 
-        return Job(name, work, self._failed, max(0.0, (settings.max_cost or 0.0) - before))
+        left = max(0.0, (settings.max_cost or 0.0) - before)
+        return Job(name, work, self._failed, left, self._budgets.of(caller))
 
     def _failed(self, name: str, error: Exception) -> None:
         """Record why a run that had waited could not begin."""
@@ -223,13 +246,3 @@ class RunService(AbstractContextManager["RunService"]):
         elif state == "queued":
             state = "running" if self.queue.has(view.run) else "interrupted"
         return replace(view, state=state, position=position, reason=self.redactor.text(view.reason))
-
-
-def _outline(order: RunOrder) -> Outline | None:
-    """The outline of an order, parsed from its text: a remote caller must not name a file."""
-    if order.outline is None:
-        return None
-    try:
-        return parse_pieces(order.topic, {"outline": order.outline}).outline
-    except RunError as error:
-        raise SettingsError("the outline has no heading: write a line such as '# History' for each section") from error

@@ -7,17 +7,23 @@ import socket
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from storm_pipeline.errors import needs_extra
+from storm_pipeline.errors import MissingExtraError, needs_extra
 from storm_pipeline.models.keys import require_keys
 from storm_pipeline.run.log import RedactingFormatter, logger
 from storm_pipeline.run.search import open_engine
 from storm_pipeline.search.base import Search
 from storm_pipeline.search.registry import engines
+from storm_pipeline.server.callers import CALLER, OWNER
+from storm_pipeline.server.reach import Reach
 from storm_pipeline.settings import Settings
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from storm_pipeline.server.checking import ArticleCheck
     from storm_pipeline.server.run_service import RunService
 
+_MCP_BYTES = 16 * 1024 * 1024  # of a request's body, as the gate lets pass
 _STREAM_SECONDS, _TASK_SECONDS, _SAVE_SECONDS = 2.0, 3, 1.0
 """At a shutdown: seconds in which runs may end, then streams do; in which answers may end; and again for the runs."""
 _INTERRUPTED = 130
@@ -27,20 +33,28 @@ def require_api() -> None:
     """Check that the libraries of the API are installed. Raises MissingExtraError: they are not."""
     with needs_extra("api", "the HTTP API"):
         import fastapi  # noqa: F401
+        import prometheus_client  # noqa: F401
         import uvicorn  # noqa: F401
 
 
-def serve_api(service: "RunService", host: str, port: int, token: str) -> None:
+def serve_api(service: "RunService", host: str, port: int, token: str, reach: Reach | None = None) -> None:
     """Serve the API until SIGINT or SIGTERM; a second one ends the process at once.
 
     Runs under way are then stopped, and their streams of events ended. The process ends within five seconds: a run
-    whose model has not answered by then is interrupted, and can be resumed. ``token``: what callers send, see
-    :func:`storm_pipeline.server.gate.checked_token`.
+    whose model has not answered by then is interrupted, and can be resumed. ``token``: the owner's, see
+    :func:`storm_pipeline.server.gate.checked_token`. ``reach``: names of the server, and its proxies.
     """
     import uvicorn
 
     from storm_pipeline.server.connections import BoundedProtocol
     from storm_pipeline.server.http_api import create_app
+
+    known = reach or Reach.build(host)
+
+    class Protocol(BoundedProtocol):
+        """Knows the proxies of this server."""
+
+        reach = known
 
     class Server(uvicorn.Server):
         """Ends runs and streams before connections are waited for."""
@@ -56,10 +70,12 @@ def serve_api(service: "RunService", host: str, port: int, token: str) -> None:
             await super().shutdown(sockets)
 
     config = uvicorn.Config(
-        create_app(service, token),
+        create_app(service, token, known),
         host=host,
         port=port,
-        http=BoundedProtocol,
+        http=Protocol,
+        proxy_headers=bool(known.proxies),  # the client is then the last address that no proxy of these wrote
+        forwarded_allow_ips=list(map(str, known.proxies)),
         timeout_graceful_shutdown=_TASK_SECONDS,
         server_header=False,
         log_config=_logging(uvicorn.config.LOGGING_CONFIG),
@@ -91,14 +107,35 @@ def require_mcp() -> None:
         import mcp.server.mcpserver  # noqa: F401
 
 
+def mcp_app(service: "RunService", check: "ArticleCheck") -> "Starlette | None":
+    """The ASGI application of MCP over HTTP, which needs no session; None if the library is not installed.
+
+    What reaches it has passed a :class:`storm_pipeline.server.gate.Gate`, which checks hosts, origins and sizes.
+    """
+    try:
+        require_mcp()
+    except MissingExtraError:
+        return None
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from storm_pipeline.server.mcp_tools import create_mcp_server
+    from storm_pipeline.server.source_search import SourceSearch
+
+    server = create_mcp_server(service, SourceSearch(service.remote.owner), check)
+    passed = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    return server.streamable_http_app(stateless_http=True, transport_security=passed, max_request_body_size=_MCP_BYTES)
+
+
 def serve_mcp(service: "RunService", engine: Search | None = None) -> None:
     """Serve MCP until standard input ends.
 
     ``engine``: a search engine to use instead of the one that the owner's settings name.
     """
-    from storm_pipeline.server.mcp_tools import SourceSearch, create_mcp_server
+    from storm_pipeline.server.mcp_tools import create_mcp_server
+    from storm_pipeline.server.source_search import SourceSearch
 
     search = SourceSearch(service.remote.owner, engine)
+    CALLER.set(OWNER)
     try:
         create_mcp_server(service, search).run("stdio")
     finally:

@@ -105,6 +105,12 @@ def started(client: httpx.Client, topic: str = "Silk Road", **more: Any) -> str:
     return str(answer.json()["run"])
 
 
+def substituted(text: str, names: dict[str, str]) -> str:
+    for name, value in names.items():
+        text = text.replace(name, value)
+    return text
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("api")
@@ -155,6 +161,8 @@ def test_a_run_is_started_watched_and_fetched(client: httpx.Client, place: Path)
         "tokens_out": view["tokens_out"],
         "cost": None,
         "ready": True,
+        "caller": "",
+        "documents": None,
     }
     assert view in client.get("/runs").json()
     assert str(place) not in json.dumps([events, view])
@@ -401,10 +409,11 @@ def test_errors_carry_no_secrets(place: Path, tmp_path: Path) -> None:
 def test_what_is_documented_is_what_there_is(client: httpx.Client) -> None:
     page = (TESTS.parent / "docs" / "api.md").read_text()
     paths = client.get("/openapi.json").json()["paths"]
-    served = {f"{method.upper()} {path.replace('{run}', 'RUN')}" for path, of in paths.items() for method in of}
+    names = {"{run}": "RUN", "{documents}": "SET", "{name}": "NAME"}
+    served = {f"{method.upper()} {substituted(path, names)}" for path, of in paths.items() for method in of}
     assert set(re.findall(r"^\| `([A-Z]+ /[^`?]*)", page, re.M)) == served
     free = re.search(r"<!-- free -->(.+?)<!-- end -->", page, re.S)
     assert free
     assert set(re.findall(r"`(\w+)`", free[1])) == FREE | set(CAPS)
     statuses = {int(status) for status in re.findall(r"^\| (\d{3}) \|", page, re.M)}
-    assert statuses == {400, 401, 402, 403, 404, 405, 408, 409, 413, 422, 429, 500, 501}
+    assert statuses == {400, 401, 402, 403, 404, 405, 408, 409, 413, 422, 429, 500, 501, 503, 507}

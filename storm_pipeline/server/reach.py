@@ -1,0 +1,80 @@
+"""Where a server is reached: the names that it answers to, and the proxies whose word it takes."""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from storm_pipeline.errors import SettingsError
+
+_LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The names of a server besides this machine's own, and its trusted proxies."""
+
+    names: frozenset[str] = frozenset()
+    proxies: tuple[IPv4Network | IPv6Network, ...] = ()
+
+    @classmethod
+    def build(cls, host: str, allow_host: tuple[str, ...] = (), trust_proxy: tuple[str, ...] = ()) -> Self:
+        """Parse what the owner gave: the address that is listened on, names of hosts, and proxies' networks.
+
+        Raises SettingsError: a name has a port or a path, or a network is none, or everybody's.
+        """
+        names = {name.lower().removesuffix(".") for name in allow_host}
+        for name in names:
+            if not name or _host(f"//{name}") != name:
+                raise SettingsError(f"--allow-host takes the name of a host, such as storm.example.org, not {name!r}")
+        return cls(frozenset({*names, host.lower()}), tuple(map(_network, trust_proxy)))
+
+    def is_proxy(self, address: str) -> bool:
+        """Return whether an address is that of a trusted proxy."""
+        try:
+            found = ip_address(address)
+        except ValueError:
+            return False
+        return any(found in network for network in self.proxies)
+
+    def refusal(self, headers: dict[str, str], server: Any) -> str:
+        """Return why a request is refused by its headers; empty if it is not.
+
+        It has to name the server by a name of its own, else a page could reach it by a name that leads here (DNS
+        rebinding), and must not come from a page of another site. ``server``: the address that was reached, if known.
+        """
+        own = _LOCAL_NAMES | self.names | ({str(server[0]).lower()} if server else set())
+        host = _host(f"//{headers.get('host', '')}").removesuffix(".")
+        if host not in own:
+            return f"this server does not answer to the host {host[:100]!r}: its owner can allow it by --allow-host"
+        is_foreign = headers.get("sec-fetch-site") == "cross-site"  # a browser sends no origin with most GETs
+        if _host(headers["origin"]) not in own if "origin" in headers else is_foreign:
+            return "pages of other sites may not call this server"
+        return ""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address; of all names, this holds for ``localhost`` alone."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _network(given: str) -> IPv4Network | IPv6Network:
+    try:
+        network = ip_network(given)
+    except ValueError as error:
+        raise SettingsError(
+            f"--trust-proxy takes an address or a network, such as 172.28.0.0/24, not {given!r}"
+        ) from error
+    if not network.prefixlen:
+        raise SettingsError(f"--trust-proxy {given} would take everybody's word: name the proxy's own network")
+    return network
+
+
+def _host(address: str) -> str:
+    try:
+        return (urlsplit(address).hostname or "").lower()
+    except ValueError:
+        return ""

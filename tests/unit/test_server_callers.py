@@ -1,0 +1,271 @@
+"""Named tokens, what their callers may spend, and which hosts, sites and clients a server answers."""
+
+import asyncio
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storm_pipeline.errors import BudgetSpentError, SettingsError
+from storm_pipeline.run.events import CallFinished
+from storm_pipeline.server import bodies, budget
+from storm_pipeline.server.budget import Budgets
+from storm_pipeline.server.callers import CALLER, OWNER, Caller, Tokens
+from storm_pipeline.server.gate import Gate, checked_token
+from storm_pipeline.server.reach import Reach
+
+TOKEN = "correct-horse-battery"
+
+
+def test_a_token_is_found_until_it_is_revoked(tmp_path: Path) -> None:
+    tokens, elsewhere = Tokens(tmp_path / "runs"), Tokens(tmp_path / "runs")
+    assert elsewhere.find("storm_none") is None
+    assert not elsewhere.required
+    anna, bert = tokens.add("anna", 5.0), tokens.add("bert")
+    assert (elsewhere.find(anna), elsewhere.find(bert)) == (Caller("anna", 5.0), Caller("bert"))
+    file = tmp_path / "runs" / ".tokens.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert anna not in file.read_text()
+    tokens.revoke("anna")
+    assert (elsewhere.find(anna), elsewhere.named("anna"), elsewhere.find(bert)) == (None, None, Caller("bert"))
+    again = tokens.add("anna", 7.0)
+    assert (elsewhere.find(again), elsewhere.find(anna)) == (Caller("anna", 7.0), None)
+    assert elsewhere.required
+
+
+@pytest.mark.parametrize("name", ["", "Anna", "a/b", "..", "-a", "a" * 41, "ännä", "a\n"])
+def test_names_that_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SettingsError, match="is named by"):
+        Tokens(tmp_path).add(name)
+
+
+def test_what_tokens_cannot_be(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path)
+    for wrong in (0, -1, float("inf"), float("nan")):
+        with pytest.raises(SettingsError, match="above 0"):
+            tokens.add("anna", wrong)
+    with pytest.raises(SettingsError, match="no token of the name"):
+        tokens.revoke("anna")
+    tokens.add("anna")
+    with pytest.raises(SettingsError, match="revoke it first"):
+        tokens.add("anna")
+    with pytest.raises(SettingsError, match="you need one of your own"):
+        checked_token("127.0.0.1", "", tokens)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[1]", '[{"name": "anna"}]', '[{"name": "../x", "sha256": "", "created": ""}]']
+)
+def test_a_damaged_file_lets_nobody_in(tmp_path: Path, content: str) -> None:
+    tokens = Tokens(tmp_path)
+    anna = tokens.add("anna")
+    (tmp_path / ".tokens.json").write_text(content)
+    assert tokens.find(anna) is None
+    with pytest.raises(SettingsError, match="restore or delete it"):
+        tokens.all()
+    assert asked(tokens=tokens).status_code == 401
+
+
+def spend(of: budget.Budget, dollars: float) -> None:
+    allowance = of.allow(dollars)
+    assert allowance
+    of.count(allowance, CallFinished("s", "writer", "m", 1, 0, 1, 0.1, dollars))
+    of.release(allowance)
+
+
+def test_a_callers_budget_begins_anew_with_each_month(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    anna, budgets = Caller("anna", 2.0), Budgets(tmp_path, None)
+    own = budgets.of(anna)
+    assert own
+    monkeypatch.setattr(budget, "_this_month", lambda: "2026-11")
+    spend(own, 2.0)
+    with pytest.raises(BudgetSpentError, match=r"the 2 dollars that the runs of anna may cost in a month are spent"):
+        budgets.check(own)
+    assert budgets.of(Caller("bert")) is None
+    after = Budgets(tmp_path, None).of(anna)
+    assert after
+    assert (after.spent, json.loads((tmp_path / ".budget-anna.json").read_text())) == (
+        2.0,
+        {"spent": 2.0, "month": "2026-11"},
+    )
+    monkeypatch.setattr(budget, "_this_month", lambda: "2026-12")
+    budgets.check(own)
+    spend(own, 0.5)
+    assert (own.spent, budgets.of(Caller("anna", 9.0)), own.most) == (0.5, own, 9.0)
+
+
+async def answer(scope: Any, receive: Any, send: Any) -> None:
+    """Who calls, and how many bytes of a body came."""
+    size, more = 0, True
+    while more:
+        message = await receive()
+        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
+    caller = CALLER.get(Caller("nobody"))
+    body = json.dumps([caller.name, size]).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": body})
+
+
+def asked(
+    path: str = "/runs",
+    *,
+    token: str = "",
+    tokens: Tokens | None = None,
+    reach: Reach | None = None,
+    app: Any = answer,
+    method: str = "GET",
+    content: Any = None,
+    **headers: str,
+) -> httpx.Response:
+    gate = Gate(app, token, tokens or Tokens(Path("/nonexistent")), reach, open_path="/health")
+
+    async def ask() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=gate), base_url="http://127.0.0.1") as client:
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            return await client.request(method, path, headers=named, content=content)
+
+    return asyncio.run(ask())
+
+
+def test_who_is_let_in(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path)
+    assert asked(tokens=tokens).json() == ["", 0]  # nobody else can reach a server without tokens
+    anna = tokens.add("anna")
+    assert asked(tokens=tokens).status_code == 401
+    assert asked(tokens=tokens, authorization=f"Bearer {anna}").json() == ["anna", 0]
+    assert asked(token=TOKEN, tokens=tokens, authorization=f"bearer {TOKEN}").json() == [OWNER.name, 0]
+    assert asked("/health", token=TOKEN, tokens=tokens).json() == ["nobody", 0]
+    tokens.revoke("anna")
+    assert asked(tokens=tokens, authorization=f"Bearer {anna}").status_code == 401
+    assert asked(tokens=tokens).status_code == 401
+
+
+PUBLIC = Reach.build("0.0.0.0", ("storm.example.org",))
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "localhost:8765"}, 200),
+        ({"host": "[::1]:8765"}, 200),
+        ({"host": "storm.example.org"}, 200),
+        ({"host": "STORM.example.org.:443"}, 200),
+        ({"host": "storm.example.org.evil.example"}, 403),
+        ({"host": "evil.example"}, 403),
+        ({"host": "evil@storm.example.org.evil.example"}, 403),
+        ({"host": "storm.example.org", "origin": "https://storm.example.org"}, 200),
+        ({"host": "storm.example.org", "origin": "https://evil.example"}, 403),
+        ({"host": "storm.example.org", "origin": "null"}, 403),
+        ({"host": "storm.example.org", "sec_fetch_site": "cross-site"}, 403),
+    ],
+)
+def test_hosts_and_origins_are_checked_with_a_token_too(headers: dict[str, str], status: int) -> None:
+    assert asked(token=TOKEN, reach=PUBLIC, authorization=f"Bearer {TOKEN}", **headers).status_code == status
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_no_other_host_or_site_passes(host: str, origin: str) -> None:
+    own = {"localhost", "127.0.0.1", "::1", "storm.example.org", "0.0.0.0"}
+    if not PUBLIC.refusal({"host": host}, None):
+        assert any(name in host.lower() for name in own)
+    assert PUBLIC.refusal({"host": f"x{host}.example.com"}, None)
+    if not PUBLIC.refusal({"host": "localhost", "origin": origin}, None):
+        assert any(name in origin.lower() for name in own)
+
+
+@pytest.mark.parametrize("name", ["", "storm.example.org:443", "https://storm.example.org", "a b/c", "user@host"])
+def test_names_of_hosts_that_are_refused(name: str) -> None:
+    with pytest.raises(SettingsError, match="--allow-host takes"):
+        Reach.build("0.0.0.0", (name,))
+
+
+@pytest.mark.parametrize("network", ["", "proxy", "10.0.0.1/8", "0.0.0.0/0", "::/0", "*"])
+def test_proxies_that_are_refused(network: str) -> None:
+    with pytest.raises(SettingsError, match="--trust-proxy"):
+        Reach.build("0.0.0.0", (), (network,))
+    assert Reach.build("0.0.0.0", (), ("10.0.0.0/8",)).is_proxy("10.1.2.3")
+    assert not Reach.build("0.0.0.0", (), ("10.0.0.0/8",)).is_proxy("unix")
+
+
+def test_requests_under_way_are_limited_by_client() -> None:
+    async def ask() -> tuple[list[httpx.Response], list[httpx.Response]]:
+        held, begun = asyncio.Event(), asyncio.Semaphore(0)
+
+        async def slow(scope: Any, receive: Any, send: Any) -> None:
+            begun.release()
+            await held.wait()
+            await answer(scope, receive, send)
+
+        gate = Gate(slow, "", Tokens(Path("/nonexistent")))
+
+        def request(address: str) -> "asyncio.Future[httpx.Response]":
+            transport = httpx.ASGITransport(app=gate, client=(address, 1))
+            return asyncio.ensure_future(httpx.AsyncClient(transport=transport, base_url="http://localhost").get("/"))
+
+        first = [request("1.2.3.4") for _ in range(64)]
+        for _ in first:
+            await begun.acquire()
+        refused, other = await request("1.2.3.4"), request("1.2.3.5")
+        await begun.acquire()
+        held.set()
+        return [refused], [await other, *await asyncio.gather(*first)]
+
+    (refused,), answered = asyncio.run(ask())
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
+    assert {one.status_code for one in answered} == {200}
+
+
+def test_all_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storm_pipeline.server.gate._MOST_REQUESTS", 0)
+    refused = asked()
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+
+
+def test_bodies_of_uploads_are_passed_on_and_others_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert asked("/documents/x/a.txt", method="PUT", content=b"x" * 100_000).json() == ["", 100_000]
+    assert asked("/runs", method="POST", content=b"x" * 100_000).status_code == 413
+    monkeypatch.setattr("storm_pipeline.server.gate.FILE_BYTES", 10)
+
+    async def careful(scope: Any, receive: Any, send: Any) -> None:
+        with pytest.raises(bodies.TooLargeError):
+            await answer(scope, receive, send)
+        await answer(scope, lambda: asyncio.sleep(0, {"type": "http.request"}), send)
+
+    assert asked("/documents/x/a.txt", method="PUT", content=b"x" * 11, app=careful).status_code == 200
+
+
+@pytest.mark.parametrize("is_upload", [True, False])
+def test_a_body_that_does_not_arrive_is_waited_for_in_vain(monkeypatch: pytest.MonkeyPatch, is_upload: bool) -> None:
+    monkeypatch.setattr(bodies, "_BODY_SECONDS", 0.01)
+
+    async def silent() -> Any:
+        await asyncio.Event().wait()
+
+    async def ask() -> None:
+        with pytest.raises(bodies.SlowBodyError):
+            await (bodies.bounded({}, silent, 9)() if is_upload else bodies.whole({}, silent, 9))
+
+    asyncio.run(ask())
+
+
+@given(st.lists(st.binary(max_size=20), max_size=8), st.integers(0, 60))
+def test_a_body_is_read_whole_or_refused(pieces: list[bytes], most: int) -> None:
+    async def read() -> bytes:
+        messages = iter([{"body": piece, "more_body": True} for piece in pieces] + [{"body": b"", "more_body": False}])
+
+        async def receive() -> Any:
+            return next(messages)
+
+        return bytes((await (await bodies.whole({}, receive, most))())["body"])
+
+    sent = b"".join(pieces)
+    if len(sent) > most:
+        with pytest.raises(bodies.TooLargeError):
+            asyncio.run(read())
+    else:
+        assert asyncio.run(read()) == sent
