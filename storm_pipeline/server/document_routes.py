@@ -9,7 +9,8 @@ from starlette.requests import ClientDisconnect
 
 from storm_pipeline.server.bodies import SlowBodyError, announced_size
 from storm_pipeline.server.callers import CALLER
-from storm_pipeline.server.documents import ID, NAME, DocumentSet, DocumentSets
+from storm_pipeline.server.documents import ID, NAME, DocumentSet
+from storm_pipeline.server.run_folders import UnknownRunError
 from storm_pipeline.server.run_service import RunService
 
 _Set = Annotated[str, Path(description="Name of the set of documents.", pattern=ID)]
@@ -17,8 +18,8 @@ _Name = Annotated[str, Path(description="Name of the file, whose ending tells it
 
 
 def add_document_routes(app: FastAPI, service: RunService) -> None:
-    """Add the routes of documents to an application, which handles the errors of :class:`DocumentSets`."""
-    routes = _Routes(service.documents, service.is_running)
+    """Add the routes of documents to an application, which answers errors by their status."""
+    routes = _Routes(service)
     add: Callable[..., None] = app.add_api_route
     body = {
         "required": True,
@@ -34,9 +35,9 @@ def add_document_routes(app: FastAPI, service: RunService) -> None:
 class _Routes:
     """The operations on documents."""
 
-    def __init__(self, sets: DocumentSets, is_running: Callable[[str], bool]) -> None:
-        self._sets = sets
-        self._is_running = is_running
+    def __init__(self, service: RunService) -> None:
+        self._service = service
+        self._sets = service.documents
 
     def sets(self) -> list[DocumentSet]:
         """Your sets of documents, oldest first."""
@@ -65,3 +66,9 @@ class _Routes:
                 raise SlowBodyError("the client went away before the whole file had arrived") from error
             await asyncio.to_thread(upload.commit)
         return await asyncio.to_thread(self._sets.view, CALLER.get(), documents)
+
+    def _is_running(self, run: str) -> bool:
+        try:
+            return self._service.is_running(run)
+        except UnknownRunError:  # its folder was deleted by hand
+            return False

@@ -186,9 +186,9 @@ class DocumentSets:
         return (self.root / name).absolute()
 
     def forget(self, run: str) -> None:
-        """Delete the sets that were used by this run alone, which was deleted."""
-        with self._lock:
-            for one in self._all():
+        """Delete the sets that were used by this run alone, which was deleted. Raises FullError, RunError."""
+        with self._lock, _telling_of_full_disk():
+            for one in tuple(self._all()):
                 if run in one.runs and len(one.runs) == 1:
                     self._remove(one.documents)
                 elif run in one.runs:

@@ -2,6 +2,7 @@
 
 import errno
 import http.client
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -322,6 +323,10 @@ def test_uploads_over_http_are_refused_as_declared(tmp_path: Path) -> None:
             client.put(f"{place}/a.txt", content=broken())
         assert client.get(place).json()["files"] == []
         assert client.post("/runs", json={"topic": "x", "documents": place[11:]}).status_code == 400
+        client.put(f"{place}/a.txt", content=b"x")
+        by_hand = client.post("/runs", json={"topic": "x", "documents": place[11:]}).json()["run"]
+        watched(client, by_hand)
+        shutil.rmtree(tmp_path / "runs" / by_hand)
         assert client.delete(place).status_code == 204
         assert client.delete(place).status_code == 404
     assert list((tmp_path / "runs" / ".documents").iterdir()) == []

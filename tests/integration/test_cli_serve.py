@@ -95,6 +95,28 @@ def test_settings_and_token_are_read_where_they_are_configured(tmp_path: Path, m
     assert "storm.toml" in refused(["mcp"]) or "extra 'mcp'" in refused(["mcp"])
 
 
+def test_tokens_are_made_listed_and_revoked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def token(*arguments: str) -> str:
+        result = CliRunner().invoke(app, ["serve", "token", *arguments])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    made = token("add", "anna", "--budget", "20").strip()
+    assert len(made) > 40
+    assert "it is not shown again" in CliRunner().invoke(app, ["serve", "token", "add", "bert"]).stderr
+    assert [line.split()[0] for line in token("list").splitlines()] == ["name", "anna", "bert"]
+    assert made not in token("list") + "".join(path.read_text() for path in (tmp_path / "runs").iterdir())
+    token("revoke", "anna")
+    (anna,) = [line.split() for line in token("list", "--out", "runs").splitlines() if line.startswith("anna")]
+    assert anna[2:] == ["revoked", "20", "0.00"]
+    assert "no token of the name" in refused(["serve", "token", "revoke", "anna"])
+    assert "give --out alone" in refused(["serve", "--lm", "gpt-4o", "token", "list"])
+    assert "need one of your own" in refused(["serve", "--api"])
+    assert "--trust-proxy takes" in refused(["serve", "--api", "--trust-proxy", "caddy"], TOKEN)
+
+
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_as_a_user_starts_it(tmp_path: Path, ending: signal.Signals) -> None:
     pytest.importorskip("fastapi")
