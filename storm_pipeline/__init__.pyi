@@ -6,6 +6,7 @@ from storm_pipeline.errors import (
     CorpusError as CorpusError,
     DamagedRunError as DamagedRunError,
     DatasetError as DatasetError,
+    ContradictionError as ContradictionError,
     InvalidSettingError as InvalidSettingError,
     MissingExtraError as MissingExtraError,
     ModelAuthError as ModelAuthError,
@@ -22,6 +23,7 @@ from storm_pipeline.errors import (
     StoreError as StoreError,
     StormError as StormError,
     TooManyFailuresError as TooManyFailuresError,
+    UnknownStyleError as UnknownStyleError,
     UntrustedError as UntrustedError,
 )
 from storm_pipeline.run.events import (

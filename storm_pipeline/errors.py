@@ -2,7 +2,9 @@
 
     StormError
     ├── SettingsError        a setting is missing, unknown or out of range
+    │   ├── ContradictionError   valid pieces that contradict each other
     │   ├── InvalidSettingError  the value of one setting is refused
+    │   ├── UnknownStyleError    no citation style has this name
     │   ├── UntrustedError       a file sets what only the user may, and he has not consented
     │   ├── ProgramError         a compiled program is damaged, changed, or of another version
     │   └── MissingExtraError    an optional dependency is not installed
@@ -50,6 +52,14 @@ class InvalidSettingError(SettingsError):
     def __init__(self, message: str, setting: str) -> None:
         super().__init__(message)
         self.setting = setting
+
+
+class ContradictionError(SettingsError):
+    """What was given is valid piece by piece, but two pieces contradict each other."""
+
+
+class UnknownStyleError(SettingsError):
+    """No citation style has this name."""
 
 
 class UntrustedError(SettingsError):

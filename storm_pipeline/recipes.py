@@ -218,11 +218,12 @@ def require_outline(recipe: str) -> None:
     Raises:
         SettingsError: it does not.
     """
-    if recipe in _WITHOUT_OUTLINE:
+    if recipe in WITHOUT_OUTLINE:
         raise SettingsError(f"{recipe} writes without an outline: leave --outline out, or choose another recipe")
 
 
-_WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rag", "rr", "rr-no-documents", "answer", "answer-no-outline"})
+WITHOUT_OUTLINE = frozenset({"storm-no-outline", "rag", "rr", "rr-no-documents", "answer", "answer-no-outline"})
+"""Methods that write without an outline, so that nobody can give them one."""
 
 Recipe = Callable[[RunContext, str], Article]
 """A whole method: from a run and its topic to an article."""

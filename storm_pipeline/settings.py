@@ -14,6 +14,7 @@ from storm_pipeline.configuration.setting_types import (
     Endpoint,
     EngineName,
     Folder,
+    Length,
     ModelName,
     NumberOrNone,
     Pages,
@@ -24,7 +25,7 @@ from storm_pipeline.configuration.setting_types import (
     Variable,
 )
 from storm_pipeline.configuration.variables import default_cache
-from storm_pipeline.errors import InvalidSettingError, SettingsError
+from storm_pipeline.errors import ContradictionError, InvalidSettingError, SettingsError
 from storm_pipeline.languages import language_name
 from storm_pipeline.text.formatting import did_you_mean
 
@@ -239,10 +240,9 @@ class Settings(BaseModel):
         "outlined: with a call before it that outlines the text, each point with its passages (FoRAG). Answers of "
         "`storm answer` always are.",
     )
-    length: str = Field(
+    length: Length = Field(
         default="standard",
-        pattern=r"^(short|standard|long|[1-9]\d{2,4})$",
-        coerce_numbers_to_str=True,
+        json_schema_extra={"type": ["string", "integer"], "minimum": 100, "maximum": 99999},
         description="Target words of an article that is written whole, if its sources suffice: short (800), standard "
         "(2400), long (4800), or a number of at least 100; of an answer short is 150, standard 400, long 900.",
     )
@@ -321,7 +321,7 @@ class Settings(BaseModel):
         try:
             return cls(**values)
         except ValidationError as error:
-            raise _explained(error) from None
+            raise explained(error) from None
 
     @property
     def calls_in_flight(self) -> int:
@@ -411,16 +411,18 @@ def no_such_setting(name: str, others: Iterable[str] = ()) -> str:
     return f"there is no setting {name!r}; {hint}"
 
 
-def _explained(error: ValidationError) -> SettingsError:
-    """The first validation error, in terms of the settings and their options."""
+def explained(error: ValidationError) -> SettingsError:
+    """Return the first validation error, in terms of the settings and their options."""
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else ""
     own = first.get("ctx", {}).get("error")
     why = str(own) if isinstance(own, ValueError) else first["msg"].lower()
     if first["type"] == "extra_forbidden":
         return SettingsError(no_such_setting(name))
+    if first["type"] == "json_invalid":
+        return SettingsError(f"the settings are not JSON: {why}")
     if not name:
-        return SettingsError(why)
+        return ContradictionError(why)
     if name == "api_key_env":  # the value may be the key itself, which no message repeats
         return InvalidSettingError(f"setting 'api_key_env' ({option_name(name)}) cannot be that: {why}", name)
     places = [part for part in first["loc"][1:] if isinstance(part, int)]  # others are the kinds of a union

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from storm_pipeline.configuration.addresses import endpoint, is_web_address, without_secrets
 from storm_pipeline.configuration.providers import qualified
@@ -107,7 +107,20 @@ RoleModel = Annotated[str | None, _optional(_model)]
 EngineName = Annotated[str, AfterValidator(without_secrets)]
 Endpoint = Annotated[str | None, _optional(endpoint)]
 Variable = Annotated[str | None, _optional(_variable)]
-Domains = Annotated[tuple[str, ...], _each(_domain)]
-Pages = Annotated[tuple[str, ...], _each(_page)]
-Texts = Annotated[tuple[str, ...], _each(_not_blank)]
+
+
+# Forms of texts, for clients. What checks them says better what is wrong.
+_LABEL = r"[\p{L}\p{N}_-]+"
+_Domain = Annotated[str, Field(json_schema_extra={"pattern": rf"^\s*\.*{_LABEL}(\.{_LABEL})*\.*\s*$"})]
+_PAGE = rf"^\s*https?://{_LABEL}(\.{_LABEL})*(:[1-9]\d{{0,3}})?([/?#][^\s\x00]*)?\s*$"
+_Page = Annotated[str, Field(json_schema_extra={"pattern": _PAGE})]
+_Text = Annotated[str, Field(json_schema_extra={"pattern": r"\S"})]
+Domains = Annotated[tuple[_Domain, ...], _each(_domain)]
+Pages = Annotated[tuple[_Page, ...], _each(_page)]
+Texts = Annotated[tuple[_Text, ...], _each(_not_blank)]
+Length = Annotated[
+    str,
+    BeforeValidator(lambda given: str(given) if type(given) is int else given),
+    Field(pattern=r"^(short|standard|long|[1-9]\d{2,4})$"),
+]
 Folder = Annotated[Path, BeforeValidator(_named_folder), AfterValidator(_expanded)]

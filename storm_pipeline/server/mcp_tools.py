@@ -22,8 +22,8 @@ from storm_pipeline.server.mcp_forms import Chosen, Documents, Exported, Found, 
 from storm_pipeline.server.mcp_progress import report_until_ended
 from storm_pipeline.server.orders import RunOrder
 from storm_pipeline.server.remote_settings import article_as, article_format, article_formats
-from storm_pipeline.server.run_folders import RunView
 from storm_pipeline.server.run_service import RunService
+from storm_pipeline.server.run_view import RunView
 from storm_pipeline.server.source_search import SourceSearch
 from storm_pipeline.text.fitting import without_control_tokens
 from storm_pipeline.text.formatting import printable

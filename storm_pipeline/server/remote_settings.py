@@ -1,16 +1,21 @@
 """Which settings of a run a remote caller may choose: an allow-list, which the server's owner can extend; formats."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from storm_pipeline.configuration.trust import CAPS, CONTENT
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.export.formats import FORMATS, TEXTS, ArticleFormat, export, rendered
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.run.saved_settings import changed_settings
-from storm_pipeline.settings import ROLES, Settings, no_such_setting
+from storm_pipeline.settings import ROLES, Settings, explained, no_such_setting
 from storm_pipeline.types import Article
 
 FREE = CONTENT - {"editing", "images", "source_policy", "allow_sources", "read_pages"}
@@ -18,7 +23,8 @@ FREE = CONTENT - {"editing", "images", "source_policy", "allow_sources", "read_p
 _BY_VALUE = frozenset({*(f"{role}_lm" for role in ROLES), "lm", "search", "embedder", "programs"})
 """Settings that can name files or services: the owner allows single values of them."""
 _LOCKED = frozenset("out cache api_base api_key_env".split())  # settings that no caller may choose
-_STYLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
+STYLE = "[a-z0-9][a-z0-9-]{0,99}"
+"""Names of citation styles, as a regular expression."""
 _KNOWN = TEXTS | FORMATS
 
 
@@ -85,6 +91,37 @@ class RemoteSettings:
         free = (FREE - self.owner.model_fields_set) | set(CAPS) | set(self.allowed)
         return tuple(sorted(free))
 
+    def json_schema(self) -> dict[str, Any]:
+        """The settings that a caller may choose, and their values, as a JSON schema. None counts as not given."""
+        known = self._chosen.model_json_schema()["properties"]
+        return {
+            "title": "ChosenSettings",
+            "description": "Settings of a run that callers may choose; the others are the server's.",
+            "type": "object",
+            "properties": {name: self._described(name, known[name]) for name in self.choices()},
+            "additionalProperties": False,
+        }
+
+    @cached_property
+    def _chosen(self) -> type[BaseModel]:
+        """What a caller gives, whose values must have the types that JSON has for them: no text for a number."""
+        fields: dict[str, Any] = {name: Settings.model_fields[name] for name in self.choices()}
+        types: Any = {name: (field.annotation, copy(field)) for name, field in fields.items()}
+        strict = ConfigDict(strict=True, allow_inf_nan=False)
+        model: type[BaseModel] = create_model("ChosenSettings", __config__=strict, **types)
+        return model
+
+    def _described(self, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+        about = ("title", "description")
+        form = {key: value for key, value in schema.items() if key not in (*about, "default")}
+        forms = form.pop("anyOf", None) or [form]
+        if allowed := self.allowed.get(name):
+            forms = [{"enum": sorted(allowed)}]
+        elif name in CAPS and (cap := getattr(self.owner, name)) is not None:
+            forms = [{**one, "maximum": cap} if one["type"] != "null" else one for one in forms]
+        nullable = [*(one for one in forms if one.get("type") != "null"), {"type": "null"}]
+        return {key: schema[key] for key in about if key in schema} | {"anyOf": nullable}
+
     def _owners(self) -> dict[str, Any]:
         explicit = {name: getattr(self.owner, name) for name in self.owner.model_fields_set}
         return {name: value for name, value in explicit.items() if value is not None}
@@ -102,6 +139,10 @@ class RemoteSettings:
                 raise SettingsError(
                     f"callers of this server may not choose {name!r}; they may choose {', '.join(self.choices())}"
                 )
+        try:
+            self._chosen.model_validate_json(json.dumps(values))
+        except ValidationError as error:
+            raise explained(error) from None
         return values
 
     def _check_value(self, name: str, value: Any) -> None:
@@ -135,7 +176,7 @@ def article_as(article: Article, name: str, *, citation_style: str | None = None
     SettingsError, MissingExtraError: no format or style has this name, or it needs a library that is not installed.
     """
     chosen = article_format(name).name
-    if citation_style is not None and not _STYLE.fullmatch(citation_style):
+    if citation_style is not None and not re.fullmatch(STYLE, citation_style):
         raise SettingsError("a citation style is given by its name, such as apa, ieee or chicago-author-date")
     if chosen in TEXTS:
         return rendered(article, chosen).encode("utf-8", "replace")

@@ -4,11 +4,10 @@ import json
 import os
 import shutil
 from collections import Counter
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from storm_pipeline.configuration.renamed import current_recipe
@@ -18,6 +17,7 @@ from storm_pipeline.render.json import from_json
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
 from storm_pipeline.run.listing import RunEntry, list_runs, run_entry, run_state
 from storm_pipeline.server.callers import OWNER, Caller
+from storm_pipeline.server.run_view import RunView, State
 from storm_pipeline.types import Article
 
 
@@ -27,30 +27,6 @@ class UnknownRunError(RunError):
 
 class NotReadyError(RunError):
     """The run has no such result yet."""
-
-
-@dataclass(frozen=True)
-class RunView:
-    """A run as callers see it."""
-
-    run: str  # its name
-    topic: str  # its topic; empty if it cannot be read
-    makes: str  # ``article`` or ``outline``
-    recipe: str  # the method
-    # ``queued``, ``running``, ``finished``, ``stopped``, ``failed``, ``interrupted``, ``unclear`` or ``unreadable``,
-    # see :data:`storm_pipeline.run.listing.State`. All but the first three can be resumed
-    state: str
-    reason: str  # why it ended early; empty if it did not
-    position: int | None  # its place among the runs that wait for their turn, from 1; None if it does not wait
-    created: str | None  # ISO time (UTC); None if unknown
-    sessions: int  # sessions so far
-    calls: int  # model calls so far
-    tokens_in: int  # prompt tokens so far
-    tokens_out: int  # completion tokens so far
-    cost: float | None  # US dollars so far; None if unknown
-    caller: str  # name of the token of the caller whose it is; empty for the server's owner
-    documents: str | None  # name of the set of documents that it searches; None if it searches otherwise
-    ready: bool  # whether its article or outline can be fetched
 
 
 class RunFolders:
@@ -193,7 +169,7 @@ def _view(entry: RunEntry) -> RunView:
         topic=entry.topic,
         makes="outline" if is_outline else "article",
         recipe=recipe,
-        state=entry.state,
+        state=cast("State", entry.state),  # a run is neither a batch nor none
         reason=entry.reason,
         position=None,
         created=None if entry.created is None else datetime.fromtimestamp(entry.created, UTC).isoformat(),

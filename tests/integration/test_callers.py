@@ -16,10 +16,18 @@ from test_http_api import served, started, watched
 from test_resume import answers
 from test_server_queue import ended, order, service
 
-from storm_pipeline.errors import BudgetSpentError, SettingsError
+from storm_pipeline.errors import BudgetSpentError, ContradictionError, SettingsError
 from storm_pipeline.server import documents as sets
 from storm_pipeline.server.callers import OWNER, Caller, Tokens
-from storm_pipeline.server.documents import DocumentSets, FullError, InUseError, TooLargeError, UnknownDocumentsError
+from storm_pipeline.server.documents import (
+    DocumentSets,
+    EmptySetError,
+    FullError,
+    InUseError,
+    TooLargeError,
+    TooManySetsError,
+    UnknownDocumentsError,
+)
 
 pytest.importorskip("fastapi")
 
@@ -191,7 +199,7 @@ def kept(stored: DocumentSets) -> list[str]:
 def test_a_set_of_documents_is_its_callers_and_fixed_once_used(tmp_path: Path) -> None:
     stored = DocumentSets(tmp_path / "d")
     name = stored.create(ANNA).documents
-    with pytest.raises(SettingsError, match="empty"):
+    with pytest.raises(EmptySetError, match="empty"):
         stored.path(ANNA, name)
     upload(stored, ANNA, name, "a.txt", b"one")
     upload(stored, ANNA, name, "a.txt", b"t", b"wo")
@@ -255,7 +263,7 @@ def test_quotas_of_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     upload(stored, ANNA, name, "a.txt", b"x")  # in place of another
     assert kept(stored) == ["a.txt", "b.txt", "c.txt"]
     stored.create(ANNA)
-    with pytest.raises(FullError, match="delete one"):
+    with pytest.raises(TooManySetsError, match="delete one"):
         stored.create(ANNA)
     stored.create(BERT)
 
@@ -266,7 +274,7 @@ def test_nothing_stays_of_what_does_not_arrive_whole(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="gone"), stored.upload(ANNA, name, "a.txt", None) as arriving:
         arriving.write(b"half")
         raise ValueError("gone")
-    with pytest.raises(SettingsError, match="content is of another format"):
+    with pytest.raises(ContradictionError, match="content is of another format"):
         upload(stored, ANNA, name, "a.pdf", b"MZ")
     assert kept(stored) == []
     upload(stored, ANNA, name, "a.pdf", b"%PDF-1.7 ")
@@ -301,7 +309,7 @@ def test_uploads_over_http_are_refused_as_declared(tmp_path: Path) -> None:
     with FakeModel(answers()) as model, served(model.lm, tmp_path) as client:
         place = f"/documents/{client.post('/documents').json()['documents']}"
         assert client.put(f"{place}/a.exe", content=b"x").status_code == 422
-        assert client.put(f"{place}/a.pdf", content=b"x").status_code == 400
+        assert client.put(f"{place}/a.pdf", content=b"x").status_code == 409
         raw = http.client.HTTPConnection(client.base_url.host, client.base_url.port, timeout=20)
         raw.putrequest("PUT", f"{place}/a.txt")
         raw.putheader("Content-Length", "50000001")
@@ -322,7 +330,7 @@ def test_uploads_over_http_are_refused_as_declared(tmp_path: Path) -> None:
         with pytest.raises(ConnectionAbortedError):
             client.put(f"{place}/a.txt", content=broken())
         assert client.get(place).json()["files"] == []
-        assert client.post("/runs", json={"topic": "x", "documents": place[11:]}).status_code == 400
+        assert client.post("/runs", json={"topic": "x", "documents": place[11:]}).status_code == 409
         client.put(f"{place}/a.txt", content=b"x")
         by_hand = client.post("/runs", json={"topic": "x", "documents": place[11:]}).json()["run"]
         watched(client, by_hand)

