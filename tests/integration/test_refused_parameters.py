@@ -313,3 +313,10 @@ def test_a_web_page_is_named(lm: str, status: int, monkeypatch: pytest.MonkeyPat
 def test_the_page_of_an_overloaded_gateway_is_no_wrong_address() -> None:
     with ScriptedServer(Reply(502, "<html>Bad Gateway</html>"), openai_wire()) as server:
         assert related(models(f"openai/fake@{server.url}/v1")) == FOUND
+
+
+def test_a_run_ends_at_once_where_what_the_user_chose_is_refused(tmp_path: Path) -> None:
+    server = Claude(answers())
+    with server, pytest.raises(SettingsError, match=r"--top-p none"):
+        storm(server, tmp_path, temperature=0.5, top_p=0.5).write("Silk Road")
+    assert not server.asked
