@@ -14,12 +14,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {
-    "core": (("storm_pipeline", "signatures"), 45_500),
+    "core": (("storm_pipeline", "signatures"), 50_000),
     "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 20_000),
     "training": (("training/storm_training",), 3_500),
 }
 """Room → its folders, and the most lines that their Python files may have together."""
-MODULES = 180
+MODULES = 190
 """The most modules of the package that ``storm_pipeline.storm`` may import; what a run chooses is opened by the run."""
 
 
