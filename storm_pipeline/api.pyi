@@ -56,6 +56,7 @@ from storm_pipeline.sources.ground_truth import (
 from storm_pipeline.sqlite_cache import SqliteCache as SqliteCache
 from storm_pipeline.text.fitting import most_tokens as most_tokens
 from storm_pipeline.text.index_terms import terms as terms
+from storm_pipeline.text.markers import without_markers as without_markers
 from storm_pipeline.text.prose import statements_in as statements_in
 from storm_pipeline.text.sentences import (
     is_complete as is_complete,
@@ -63,7 +64,6 @@ from storm_pipeline.text.sentences import (
     split_sentences as split_sentences,
 )
 from storm_pipeline.text.words import (
-    MARKER as MARKER,
     folded_words as folded_words,
     numbers as numbers,
     overlap as overlap,

@@ -27,9 +27,10 @@ from storm_pipeline.languages.splitting import split_sentences
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.reply_frames import strip_thinking
 from storm_pipeline.signatures.research import AskQuestion, WriteQueries
+from storm_pipeline.text.markers import without_markers
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.text.sentences import is_complete
-from storm_pipeline.text.words import MARKER, tidy
+from storm_pipeline.text.words import tidy
 from storm_pipeline.writers.drafts import read_draft
 
 PATTERNS = (
@@ -73,7 +74,7 @@ def readers() -> dict[str, Callable[[str], object]]:
             "A topic", f"{text}\n## References\n1. https://example.org", _PAGES
         ),
         "imported wikitext": lambda text: wikitext_article("A topic", text, _PAGES),
-        "markers": lambda text: MARKER.sub("", text),
+        "markers": without_markers,
         "one line": tidy,
         "completeness": is_complete,
     }

@@ -17,7 +17,7 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Sentence
 from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER
-from storm_pipeline.writers.drafts import read_replies
+from storm_pipeline.writers.drafts import read_replies, without_prompt_lines
 
 _AT_ONCE = 12  # sentences in one prompt, with their passages
 
@@ -70,7 +70,8 @@ def _answered(
         remarks=HOW_TO_ANSWER + remarks,
     )
     asked = [Claim(tidy(own.sentence.text), ()) for own in batch]
-    answers = read_replies(reply.text, len(shown), settings.article_language, asked=asked)
+    text = without_prompt_lines(reply.text, {"remarks": HOW_TO_ANSWER + remarks})
+    answers = read_replies(text, len(shown), settings.article_language, asked=asked)
     for number, own in enumerate(batch, 1):
         if (answer := answers.get(number)) is None:
             continue

@@ -12,7 +12,8 @@ from itertools import chain
 
 from storm_pipeline.files import table_beside
 from storm_pipeline.text import sentences
-from storm_pipeline.text.words import MARKER, has_word
+from storm_pipeline.text.markers import without_markers
+from storm_pipeline.text.words import has_word
 
 _TABLE = table_beside(__file__)
 _ORDINALS = frozenset({"de", "pl", "da", "no", "fi", "cs", "sk", "hu", "hr", "sr", "sl", "et", "lv", "is", "tr"})
@@ -70,7 +71,7 @@ def split_sentences(text: str, language: str, names: Iterable[str] = ()) -> list
         return [piece.translate(_SHOWN) for piece in split_sentences(hidden, language)]
     if language == "en":
         return sentences.split_sentences(text)
-    masked = MARKER.sub(lambda found: _MARK * len(found[0]), text)
+    masked = without_markers(text, _MARK)
     spans: list[tuple[int, int]] = []
     for start, end in chain.from_iterable(_sentences_in(masked, *line, language) for line in _lines(masked)):
         if spans and not has_word(masked[start:end]):
@@ -86,7 +87,7 @@ def _with_hidden_stops(text: str, names: Iterable[str]) -> str:
     stopped = sorted((name for name in known if _STOP.search(name) and has_word(name)), key=len, reverse=True)
     if not stopped or _IS_HIDDEN.search(text):
         return ""
-    unmarked = MARKER.sub(lambda found: " " * len(found[0]), text)
+    unmarked = without_markers(text, " ")
     anywhere = re.compile("|".join(map(re.escape, stopped)), re.I)
     hidden = anywhere.sub(lambda found: _hide(found[0], _BEHIND_NAME.match(unmarked, found.end())), text)
     return hidden if hidden != text else ""

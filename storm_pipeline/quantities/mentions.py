@@ -11,7 +11,7 @@ from storm_pipeline.quantities.months import blanked, dates
 from storm_pipeline.quantities.periods import periods
 from storm_pipeline.quantities.scanning import Scanner
 from storm_pipeline.quantities.values import Mention, fraction_readings, number, rounded
-from storm_pipeline.text.words import MARKER
+from storm_pipeline.text.markers import without_markers
 
 _CONNECTOR = re.compile(r"\s?(?:,|-|–|—|&|to|and|or|bis|und|oder|à|et|ou|a|y|o|e|и|до|i|至|到)\s?")
 _SHORT_YEAR = re.compile(r"[-–—/]")
@@ -76,7 +76,7 @@ def mentions(text: str, language: str) -> list[Mention]:
 
     ``language``: ISO 639-1 code, or "" if unknown.
     """
-    plain = literals.plain_digits(_NAME.sub(_zeroed, MARKER.sub(_zeroed, text)))
+    plain = literals.plain_digits(_NAME.sub(_zeroed, without_markers(text, "\0")))
     found: list[Mention] = []
     time_finders = functools.partial(periods, language=language), functools.partial(dates, language=language)
     for find in (*time_finders, *((_cjk_shares, _cjk_numbers) if literals.CJK_NUMERAL.search(plain) else ())):

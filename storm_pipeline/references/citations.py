@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.languages import split_sentences
-from storm_pipeline.text.words import HAN_KANA, MARKER, tidy
+from storm_pipeline.text.marker_forms import MARKS
+from storm_pipeline.text.markers import marked, marked_number, with_brackets
+from storm_pipeline.text.words import HAN_KANA, tidy
 from storm_pipeline.types import Article, Citation, Sentence, Snippet
 
 _LINK = re.compile(
@@ -20,13 +22,13 @@ _LINK = re.compile(
         >?(?:\s+["'][^"'()]*["'])?\s*\)""",
     re.X | re.I,
 )
-_RANGE = re.compile(r"(\d+)(?:\s*(?:[-–—‑−]|\bto\b)\s*[#^]?(\d+))?", re.I)
 _NEEDED = re.compile(
     r"\\?\[\s*(?:citations?|sources?|references?)\s+(?:is\s+)?(?:needed|required|missing)\s*\\?\]", re.I
 )
-_SUPERSCRIPT = re.compile(r"</?sup\b[^<>]*>", re.I)
-_MARK = "\0"  # placeholder for a removed marker; tidy() strips any that the text contains
-_GROUP = re.compile(rf"{_MARK}(?:[\s,;]*{_MARK})*")
+_SUPERSCRIPT = re.compile(r"<sup\b[^<>]*>([^<>]*)</sup>", re.I)
+_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+_MARK = "\0"  # placeholder for removed marks; tidy() strips any that the text contains
+_GROUP = re.compile(rf"(?:{MARKS.pattern})(?:[\s,;]*{MARKS.pattern})*")
 _BRACKETED = re.compile(rf"[(（]\s*{_MARK}\s*[)）]")
 _BETWEEN_STOPS = re.compile(rf"([.!?。！？][\"'”’)\]]*)\s*{_MARK}\s*[.。]")
 _OPENING = re.compile(rf"^{_MARK}[\s:,;，、；：،؛]*")
@@ -49,22 +51,28 @@ class CitedText:
 def parse_cited(text: str, shown: Sequence[Citation], language: str = "en", names: Sequence[str] = ()) -> CitedText:
     """Read a text in which ``[n]`` cites ``shown[n - 1]``.
 
-    Lists, ranges, doubled brackets and labels (``[Source 1]``) are recognised, ``(1)`` is not a marker, markdown links
-    keep their text only, ``[citation needed]`` is removed, and other brackets stay. A marker that stands alone belongs
-    to the sentence before it (to the first sentence if there is none before). A range covers the snippets shown within
-    it and counts as one invention for each end that lies outside.
+    The forms of markers are those of :mod:`storm_pipeline.text.marker_forms`, where they stand
+    :mod:`storm_pipeline.text.markers` says; ``(1)`` is not a marker, markdown links keep their text only, ``[citation
+    needed]`` is removed, and other brackets stay. A marker that stands alone belongs to the sentence before it (to the
+    first sentence if there is none before). A range covers the snippets shown within it and counts as one invention for
+    each end that lies outside.
 
     Args:
         shown: what the numbers refer to, in the order shown.
         language: ISO 639-1 code of the text, for sentence splitting.
     """
+    return parse_marked(marked(text, len(shown)), shown, language, names)
+
+
+def parse_marked(text: str, shown: Sequence[Citation], language: str = "en", names: Sequence[str] = ()) -> CitedText:
+    """As :func:`parse_cited`, of a text in which :func:`storm_pipeline.text.markers.mark` alone cites."""
     sentences: list[Sentence] = []
     waiting: list[Citation] = []
     invented = 0
     for raw in split_sentences(_without_links(text), language, names):
-        plain, numbers = _take_markers(raw, _FRENCH_PUNCTUATION if language == "fr" else _SPACED_PUNCTUATION)
-        found, wrong = _resolve(numbers, shown)
-        invented += wrong
+        plain, numbers = _take_marks(raw, _FRENCH_PUNCTUATION if language == "fr" else _SPACED_PUNCTUATION)
+        found = [shown[number - 1] for number in numbers if 1 <= number <= len(shown)]
+        invented += len(numbers) - len(found)
         if plain:
             sentences.append(Sentence(plain, tuple(dict.fromkeys([*waiting, *found]))))
             waiting = []
@@ -131,46 +139,15 @@ def cited_pages(article: Article) -> dict[str, str]:
 
 
 def _without_links(text: str) -> str:
-    """Reduce links to their text (a linked marker to the marker) and remove "citation needed" notes."""
-
-    def reduced(found: re.Match[str]) -> str:
-        inner = found["text"]
-        return inner if MARKER.fullmatch(inner) else inner.strip("[]")
-
-    return _SUPERSCRIPT.sub("", _NEEDED.sub("", _LINK.sub(reduced, text)))
+    """Reduce links to their text, raised tags to raised digits, and remove "citation needed" notes."""
+    plain = _LINK.sub(lambda found: found["text"].strip("[]"), text)
+    return _SUPERSCRIPT.sub(lambda found: found[1].translate(_RAISED), _NEEDED.sub("", plain))
 
 
-def _take_markers(raw: str, spaced: re.Pattern[str]) -> tuple[str, list[str]]:
-    """A sentence without its markers, and the markers' contents in order."""
-    numbers: list[str] = []
-
-    def take(found: re.Match[str]) -> str:
-        numbers.append(found["double"] or found["single"] or found["lenticular"])
-        return _MARK
-
+def _take_marks(raw: str, spaced: re.Pattern[str]) -> tuple[str, list[int]]:
+    """A sentence without its marks, and their numbers in order."""
     text = tidy(raw)
-    while True:  # removing one marker can complete another one around it
-        marked = MARKER.sub(take, text)
-        marked = _BETWEEN_STOPS.sub(rf"\1{_MARK}", _GROUP.sub(_MARK, marked))
-        marked = _OPENING.sub("", _BRACKETED.sub("", marked))
-        text = tidy(_BEFORE_WORD.sub(" ", marked))
-        text = spaced.sub(r"\1", text)
-        if not MARKER.search(text):
-            return text, numbers
-
-
-def _resolve(markers: Sequence[str], shown: Sequence[Citation]) -> tuple[list[Citation], int]:
-    """The citations that the markers refer to, and the number of invalid references."""
-    found: list[Citation] = []
-    invented = 0
-    for numbers in markers:
-        for first, last in _RANGE.findall(numbers):
-            ends = [_number(first), _number(last)] if last else [_number(first)]
-            invented += sum(not 1 <= end <= len(shown) for end in ends)
-            found.extend(shown[max(min(ends), 1) - 1 : min(max(ends), len(shown))])
-    return found, invented
-
-
-def _number(digits: str) -> int:
-    """The value of decimal digits in any script; numbers of more than nine digits are out of range anyway."""
-    return int(digits) if len(digits) <= 9 else 10**9
+    numbers = [marked_number(found) for found in MARKS.findall(text)]
+    bare = _BETWEEN_STOPS.sub(rf"\1{_MARK}", _GROUP.sub(_MARK, text))
+    bare = tidy(_BEFORE_WORD.sub(" ", _OPENING.sub("", _BRACKETED.sub("", bare))))
+    return with_brackets(spaced.sub(r"\1", bare)), numbers

@@ -12,7 +12,7 @@ from storm_pipeline.steps.searching import nothing_found, search_all
 from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Body, Conversation, Outline, Paragraph, Section, Sentence, Snippet
 from storm_pipeline.writers.draft_checks import checked_draft
-from storm_pipeline.writers.drafts import read_draft
+from storm_pipeline.writers.drafts import read_draft, without_prompt_lines
 from storm_pipeline.writers.passage_answers import passages_for
 from storm_pipeline.writers.passage_prompts import article_inputs, language_and_style
 
@@ -98,7 +98,8 @@ def _answered(ctx: RunContext, question: str, found: Sequence[Snippet], program:
     if points := reply.get("points"):
         told = [{"text": one.text, "sources": _addresses(one.passages, shown)} for one in points]
         ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": told})
-    draft = read_draft(reply.text, len(shown), ctx.settings.article_language, (question,))
+    text = without_prompt_lines(reply.text, inputs)
+    draft = read_draft(text, len(shown), ctx.settings.article_language, (question,))
     blocks = checked_draft(ctx, program, inputs, draft, shown, where=question, known=(question,))
     return Body(blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 

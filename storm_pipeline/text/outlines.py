@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from storm_pipeline.files import table_beside
-from storm_pipeline.text.words import EMPHASIS, MARKER, tidy, word_count
+from storm_pipeline.text.markers import without_markers
+from storm_pipeline.text.words import EMPHASIS, tidy, word_count
 from storm_pipeline.types import Heading, Outline
 
 MAX_TITLE = 120
@@ -155,7 +156,7 @@ def _cleaned(raw: str) -> str:
     title, before = tidy(raw), ""
     while title != before:
         before = title
-        title = _HASHED.sub("", MARKER.sub("", _LINK.sub(r"\1", title)))
+        title = _HASHED.sub("", without_markers(_LINK.sub(r"\1", title)))
         title = EMPHASIS.sub(r"\2", title).replace("**", "").replace("__", "").replace("`", "")
         if title[:1] == title[-1:] and title[:1] in {"_", '"'}:
             title = title[1:-1]

@@ -14,7 +14,8 @@ from itertools import accumulate, chain, islice
 from typing import Any
 
 from storm_pipeline.files import table_beside
-from storm_pipeline.text.words import MARKER, has_word, word_count
+from storm_pipeline.text.markers import without_markers
+from storm_pipeline.text.words import has_word, word_count
 
 _CLOSERS = "\"'”’»›)]}」』】》〉）］"
 _CJK_END = "。！？｡"
@@ -97,7 +98,7 @@ def is_complete(sentence: str) -> bool:
     True if it has a word, ends in terminal punctuation (optionally followed by quotes, brackets and markers),
     does not end in an abbreviation or a date that must continue, and has no open round bracket.
     """
-    plain = MARKER.sub("", sentence).strip()
+    plain = without_markers(sentence).strip()
     if not _COMPLETE.search(plain) or not has_word(plain):
         return False
     if _DANGLING.search(plain) or _DAY_MISSING.search(plain):
@@ -119,12 +120,12 @@ def _line_spans(text: str) -> list[tuple[int, int]]:
     position, blank, worded = 0, False, False
     for line in text.splitlines(keepends=True):
         start, position = position, position + len(line)
-        plain = MARKER.sub("", line).strip()
+        plain = without_markers(line).strip()
         if not line.strip():
             blank = True
             continue
         before = text[max(spans[-1][0], spans[-1][1] - _REACH) : spans[-1][1]] if spans else ""
-        before_text = MARKER.sub("", before).strip()
+        before_text = without_markers(before).strip()
         wrapped = plain[:1].islower() and not blank and not _SENTENCE_END.search(before_text)
         if spans and (not plain or wrapped or not worded):
             spans[-1] = (spans[-1][0], position)
@@ -139,7 +140,7 @@ def _line_spans(text: str) -> list[tuple[int, int]]:
 @functools.lru_cache(maxsize=4096)
 def _boundaries(line: str) -> tuple[int, ...]:
     """Offsets in the line at which a new sentence begins, the line's start excluded."""
-    masked = MARKER.sub(lambda found: " " * len(found[0]), line)
+    masked = without_markers(line, " ")
     positions = list(chain.from_iterable(range(*found.span()) for found in _SOLID.finditer(masked)))
     solid = "".join(masked.split())
     tight = re.sub(r"\s+([.!?。！？])(?=\s|$)", r"\1", " ".join(masked.split()))

@@ -1,4 +1,4 @@
-"""Words, citation markers, scripts and overlap of text. Pure functions."""
+"""Words, scripts and overlap of text. Pure functions."""
 
 import functools
 import re
@@ -6,25 +6,6 @@ import unicodedata
 from collections import Counter
 from itertools import accumulate
 from typing import Any, Literal
-
-_NUMBERS = r"\d+(?:\s*(?:,|;|、|，|&|[-–—‑−]|\band\b|\bto\b)\s*(?:\#|\^)?\d+)*"
-_NOUNS = "sources?|refs?|references?|citations?|cite|snippets?|documents?|docs?|passages?|results?|no"
-_LABEL = rf"(?:(?:{_NOUNS})\b[.:]?\s*)?[#^]?"
-_BODY = rf"\s*{_LABEL}(?P<numbers>{_NUMBERS})\s*(?:†[^\]】［］\[]*)?"
-_OPENED = r"(?:(?<=\\)[\[［]|(?<=[\[［]))"
-
-MARKER = re.compile(
-    rf"""(?ix) [\\\[［【] (?:
-    {_OPENED}\s* \\?[\[［] {_BODY.replace("numbers", "double")} \\?[\]］]\s* \\?[\]］]
-    | {_OPENED} {_BODY.replace("numbers", "single")} \\?[\]］]
-    | (?<=【) {_BODY.replace("numbers", "lenticular")} 】
-    )"""
-)
-"""A citation marker in model output: ``[1]``, ``[1, 2]``, ``[1–3]``, ``[[1]]``, ``[Source 1]``, ``【1】``.
-
-One of the groups ``double``, ``single`` and ``lenticular`` holds the numbers. The pattern starts with a character
-class, so that matching is attempted only at such characters.
-"""
 
 EMPHASIS = re.compile(r"(?<![A-Za-zÀ-ɏ\d])(\*\*|__|\*)(\S(?:.*?\S)?)\1(?![A-Za-zÀ-ɏ\d])")
 """A pair of marks of emphasis around words, which are the second group; none of ``M*A*S*H``."""

@@ -60,7 +60,8 @@ def read_changes(
                     changes.append(Change(at, claims=(claim,)))
     blocks = (*(Block("", (change.claims,)) for change in changes), *below)
     broken_off = next((one.broken_off for one in reversed(read) if one.broken_off), "")
-    return tuple(changes), Draft(blocks, sum(one.invented for one in read), broken_off, tuple(names))
+    unmarked = all(one.is_unmarked for one in read)
+    return tuple(changes), Draft(blocks, sum(one.invented for one in read), broken_off, tuple(names), unmarked)
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -15,9 +15,10 @@ from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.disagreement import NOTHING_DIFFERS, Differing
-from storm_pipeline.writers.drafts import Draft, RemarkReply, read_replies
+from storm_pipeline.writers.drafts import Draft, RemarkReply, read_replies, without_prompt_lines
 from storm_pipeline.writers.judging import Doubts, judge_of
 
+NO_MARKERS = "the reply has no citation markers such as [1]"
 AskAgain = Callable[[str, Collection[int]], str]
 """Sends remarks and the passages at these positions to the writer; returns the reply or raises ModelError."""
 _NOT_FOR_REMARKS = ("outline", "findings", "interviews", "written")
@@ -90,7 +91,17 @@ def checked_blocks(
     for block in draft.blocks:
         paragraphs = [tuple(s for _ in claims if (s := next(sentences)) is not None) for claims in block.paragraphs]
         blocks.append(Section(block.heading, tuple(Paragraph(kept) for kept in paragraphs if kept)))
+    if draft.is_unmarked and draft.claims():
+        _tell_unmarked(ctx, where, is_lost=not any(block.paragraphs for block in blocks))
     return blocks
+
+
+def _tell_unmarked(ctx: RunContext, where: str, *, is_lost: bool) -> None:
+    """Record that a whole reply cites nothing, as a failure where nothing of it is kept."""
+    if is_lost:
+        ctx.events.failed(where, ModelError(f"{NO_MARKERS}; use another model with --lm"))
+    else:
+        ctx.events.degraded(f"{where}: {NO_MARKERS}; its sentences have those sources that the check found for them")
 
 
 @dataclass(frozen=True)
@@ -128,7 +139,8 @@ class _Review:
             concerned |= self.differing.concerned(claims[i] for i in faulty)
             asked = [claims[i] for i in faulty]
             shown = len(self.grounding.shown)
-            answers = read_replies(ask_again(remarks, concerned), shown, language, self.names, asked)
+            reply = without_prompt_lines(ask_again(remarks, concerned), {"remarks": HOW_TO_ANSWER + remarks})
+            answers = read_replies(reply, shown, language, self.names, asked)
         except ModelError as error:
             self.ctx.events.failed(f"revision of {self.where}", error)
             answers = {}

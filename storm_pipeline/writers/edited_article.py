@@ -16,7 +16,7 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import has_word, tidy
-from storm_pipeline.types import Paragraph, Revision, Section, Sentence
+from storm_pipeline.types import Citation, Paragraph, Revision, Section, Sentence
 
 _SHORTEST, _LONGEST = 0.2, 1.8  # bounds of the reworded length, as multiples of the original length
 _SHORTEST_JOIN, _LONGEST_JOIN = 0.4, 1.2
@@ -196,9 +196,10 @@ class EditedArticle:
         return " ".join(sentence.text for n, sentence in self._sentences.items() if n != number)
 
     def _plain(self, text: str) -> str:
-        """A model's replacement sentence without citation markers."""
+        """A model's replacement sentence without markers, whose numbers are those of the sentences."""
         language = self._ctx.settings.article_language
-        return joined([s.text for s in parse_cited(text, (), language).sentences], language)
+        shown = [Citation("", "")] * max(self._sentences, default=0)
+        return joined([s.text for s in parse_cited(text, shown, language).sentences], language)
 
     def _lacks(self, text: str, other: str) -> bool:
         """Whether a text has a number or a date that the other one lacks."""

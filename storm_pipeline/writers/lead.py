@@ -7,13 +7,12 @@ from itertools import chain
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.languages import count_words, stem_set
-from storm_pipeline.references.facts import names_topic
 from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
 from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER, checked_blocks
-from storm_pipeline.writers.drafts import read_draft
+from storm_pipeline.writers.drafts import read_draft, without_prompt_lines
 from storm_pipeline.writers.editing import watched_words
 from storm_pipeline.writers.judging import judge_of
 from storm_pipeline.writers.passage_prompts import language_and_style
@@ -25,11 +24,10 @@ _SHARE, _SHORTEST, _LONGEST = 10, 60, 300
 _LONGEST_RUN = 25
 """Longest run of words that the lead may share with a sentence of the body, which is the article's own text."""
 _RARE = 0.1  # maximum share of the body's sentences that have a rare word
-_UNDEFINED = "the first sentence has to name the topic and say what it is, when and where"
 
 
 class _LeadGrounding(Grounding):
-    """Checks the lead against the sentences of the body, and that its first sentence names the topic.
+    """Checks the lead against the sentences of the body.
 
     A sentence of the lead sums up several of the body, each of which may share few words with it: a cited one supports
     it if they share a word that is rare in the body, and beside one that does, all stay.
@@ -47,7 +45,6 @@ class _LeadGrounding(Grounding):
             source_language=lambda _: ctx.settings.article_language,
         )
         self._ctx = ctx
-        self._topic = topic
         self._stems = [stem_set(passage.text, self._language) for passage in shown]
         often = max(1, len(shown) * _RARE)
         self._common = {stem for stem, count in Counter(chain(*self._stems)).items() if count > often}
@@ -58,8 +55,6 @@ class _LeadGrounding(Grounding):
 
     def judge(self, claims: Sequence[Claim]) -> list[Judged]:
         judged = super().judge(claims)
-        if judged and not judged[0].problem and not names_topic(claims[0].text, self._topic, self._language):
-            judged[0] = replace(judged[0], problem=_UNDEFINED, is_only_copied=True)
         body = " ".join(passage.text for passage in self.shown)
         for i, verdict in enumerate(judged):
             if not verdict.problem and (words := watched_words(self._ctx, claims[i].text, allowed=body)):
@@ -95,7 +90,7 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
             again = {**inputs, "article": resting, "remarks": HOW_TO_ANSWER + remarks}
             return str(ctx.ask("writer", ctx.programs.lead, **again).lead)
 
-        draft = read_draft(text, len(shown), ctx.settings.article_language, (topic,))
+        draft = read_draft(without_prompt_lines(text, inputs), len(shown), ctx.settings.article_language, (topic,))
         judge = judge_of(ctx, ctx.programs.lead, inputs, shown)
         blocks = checked_blocks(ctx, "lead", draft, _LeadGrounding(ctx, topic, shown), ask_again, judge=judge)
         written = [paragraph for block in blocks for paragraph in block.paragraphs]

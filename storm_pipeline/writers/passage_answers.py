@@ -14,7 +14,8 @@ from storm_pipeline.retrieval.ranking import cached_terms, rank_scores
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.types import Answer, Sentence, Snippet
-from storm_pipeline.writers.drafts import read_draft
+from storm_pipeline.writers.draft_checks import NO_MARKERS
+from storm_pipeline.writers.drafts import read_draft, without_prompt_lines
 from storm_pipeline.writers.passage_prompts import language_and_style
 
 _NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
@@ -34,17 +35,18 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     if not shown:
         return Answer()
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
-    reply = ctx.ask(
-        "expert",
-        ctx.programs.passage_answer,
-        topic=ctx.about(topic),
-        language=language_and_style(ctx)["language"],
-        question=question,
-        passages=numbered_passages(shown),
-    ).answer
+    inputs = {
+        "topic": ctx.about(topic),
+        "language": language_and_style(ctx)["language"],
+        "question": question,
+        "passages": numbered_passages(shown),
+    }
+    reply = without_prompt_lines(ctx.ask("expert", ctx.programs.passage_answer, **inputs).answer, inputs)
     if _NOTHING.match(reply):
         return Answer((), snippets)
     draft = read_draft(reply, len(shown), ctx.settings.article_language, (topic,))
+    if draft.is_unmarked and draft.claims():
+        ctx.events.degraded(f"the answer to {question!r}: {NO_MARKERS}; it keeps what the check finds sources for")
     grounding = Grounding(
         shown, known=f"{topic} {question}", embed=ctx.store.embed, language=ctx.settings.article_language
     )

@@ -17,7 +17,7 @@ from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.changes import changed, read_changes
 from storm_pipeline.writers.disagreement import Differing
 from storm_pipeline.writers.draft_checks import checked_draft
-from storm_pipeline.writers.drafts import Draft, read_draft
+from storm_pipeline.writers.drafts import Draft, read_draft, without_prompt_lines
 from storm_pipeline.writers.editing import edit_article
 from storm_pipeline.writers.lead import write_lead
 from storm_pipeline.writers.passage_answers import answer_from_passages
@@ -185,7 +185,8 @@ class _Asked:
 
     def reply(self) -> str:
         """Raises ModelError: the model fails."""
-        return str(self.ctx.ask("writer", self.program, **self.inputs, remarks="").text)
+        reply = str(self.ctx.ask("writer", self.program, **self.inputs, remarks="").text)
+        return without_prompt_lines(reply, self.inputs)
 
     def checked(self, draft: Draft) -> list[Section]:
         """The draft's blocks; unsupported sentences were sent back once, with their passages."""

@@ -11,7 +11,8 @@ from strategies import HOSTILE, articles
 from storm_pipeline.references.citations import CitedText, marker, number_references, parse_cited
 from storm_pipeline.render.links import shared_address
 from storm_pipeline.render.markdown import to_markdown
-from storm_pipeline.text.words import MARKER, tidy
+from storm_pipeline.text.marker_forms import MARKS
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Source
 
 SHOWN = [Citation(f"s{n}", f"t{n}") for n in range(1, 6)]
@@ -49,14 +50,14 @@ def read(text: str) -> tuple[list[tuple[str, str]], int]:
         ("It ran. [citation needed] It fell.", [("It ran.", ""), ("It fell.", "")], 0),
         ("See [the page](https://a.b/c_(d)) now [sic].", [("See the page now [sic].", "")], 0),
         ("It ran [1](https://a.b). It fell [[2]](http://c).", [("It ran.", "1"), ("It fell.", "2")], 0),
-        ("It ran in [1999].", [("It ran in.", "")], 1),
+        ("It ran in [1999].", [("It ran in [1999].", "")], 0),
         (
             "It ran【1】. It fell【2†source】. It sat ［３］.",
             [("It ran.", "1"), ("It fell.", "2"), ("It sat.", "3")],
             0,
         ),
-        ("It ran [" + "9" * 5000 + "].", [("It ran.", "")], 1),
-        ("It ran [1-1000000000000].", [("It ran.", "12345")], 1),
+        ("It ran [" + "9" * 50 + "].", [("It ran [" + "9" * 50 + "].", "")], 0),
+        ("It ran [1-100].", [("It ran.", "12345")], 1),
         ("It ran [1], [2] , fast.", [("It ran, fast.", "12")], 0),
         ("It ran.<sup>[1]</sup> It fell \\[2\\].", [("It ran.", "1"), ("It fell.", "2")], 0),
         ("It  ran\n[1] fast .", [("It ran fast.", "1")], 0),
@@ -104,7 +105,7 @@ def test_parsed_text_is_clean_and_citations_are_shown_ones(text: str) -> None:
     for sentence in result.sentences:
         assert sentence.text
         assert sentence.text == tidy(sentence.text)
-        assert not MARKER.search(sentence.text)
+        assert not MARKS.search(sentence.text)
         assert set(sentence.citations) <= set(SHOWN)
         assert len(set(sentence.citations)) == len(sentence.citations)
 

@@ -12,6 +12,7 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.references.grounding import Claim, Grounding
 from storm_pipeline.references.passages import passages
 from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.events import Failed
 from storm_pipeline.types import Sentence, Snippet
 from storm_pipeline.writers.draft_checks import checked_blocks
 from storm_pipeline.writers.drafts import RemarkReply, read_draft, read_replies
@@ -219,6 +220,46 @@ def test_a_repair_may_begin_with_a_number_be_quoted_or_be_two_sentences(reply: s
     (sentence,), told, _ = review(WRONG, reply)
     assert "1936" in sentence.text
     assert [own.outcome for own in told.revised()] == ["rewritten"]
+
+
+SECTION = f"{GOOD} Char live in the lake [2]. It is 40 km long [2]. Two thousand men built it [1]."
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"1: {SECTION}",
+        f"1:\n{SECTION}",
+        SECTION,
+        f"## History\n{SECTION}",
+        f"1: ## History\n{SECTION}",
+        f"## History\n\n{GOOD}\n\n## The lake\n\nChar live in the lake [2].",
+        f"1. {WRONG.replace(' [1].', '.[1]')} — “1947” is not in [1] nor in any other passage that speaks of the same.",
+    ],
+)
+def test_a_whole_section_or_the_remark_itself_does_not_answer_it(reply: str) -> None:
+    sentences, told, (remarks,) = review(WRONG, reply)
+    assert not sentences
+    assert [own.outcome for own in told.revised()] == ["dropped"]
+    assert "speaks of the same" in remarks
+
+
+def test_a_section_of_as_many_paragraphs_as_there_are_remarks_answers_none() -> None:
+    sentences, told, _ = review(f"{WRONG} {STRAY}", f"{SECTION}\n\n{SECTION}")
+    assert not sentences
+    assert [own.outcome for own in told.revised()] == ["dropped", "dropped"]
+
+
+def test_a_reply_without_markers_says_so() -> None:
+    plain = GOOD.replace(" [1]", "")
+    sentences, told, _ = review(plain, "")
+    assert len(sentences) == 1
+    assert "no citation markers" in told.degraded()[0]
+    sentences, told, _ = review(STRAY.replace(" [2]", ""), "")
+    (failed,) = (event.detail for event in told.events if isinstance(event, Failed))
+    assert not sentences
+    assert failed == "History: the reply has no citation markers such as [1]; use another model with --lm"
+    assert not any(isinstance(event, Failed) for event in review(STRAY, "")[1].events)
 
 
 def test_a_reply_of_markers_or_a_quotation_alone_keeps_the_sentence() -> None:

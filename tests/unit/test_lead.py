@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
 from contexts import Told, run
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +29,7 @@ SECTIONS = (
 GOOD = "The Orrin Dam is a wall of concrete that two thousand men built between 1931 and 1936 [1]."
 
 
-def lead(*replies: str | ModelError) -> tuple[list[Sentence], Told, list[Mapping[str, Any]]]:
+def lead(*replies: str | ModelError, topic: str = "Orrin Dam") -> tuple[list[Sentence], Told, list[Mapping[str, Any]]]:
     """The sentences of the lead, what was told, and what the model was asked."""
     asked: list[Mapping[str, Any]] = []
 
@@ -40,7 +41,7 @@ def lead(*replies: str | ModelError) -> tuple[list[Sentence], Told, list[Mapping
         return {"lead": own}
 
     with run(replies={"WriteLead": reply}) as (ctx, told):
-        paragraphs = write_lead(ctx, "Orrin Dam", SECTIONS)
+        paragraphs = write_lead(ctx, topic, SECTIONS)
     return [sentence for paragraph in paragraphs for sentence in paragraph.sentences], told, asked
 
 
@@ -68,20 +69,57 @@ def test_beside_a_body_sentence_that_supports_it_all_stay() -> None:
     assert not told.revised()
 
 
-def test_the_first_sentence_has_to_name_the_topic() -> None:
-    vague = "Two thousand men built a wall of concrete from 1931 until 1936 [1]."
-    sentences, told, asked = lead(vague, f"1: {GOOD}")
-    assert asked[0]["remarks"] == ""
-    assert asked[1]["remarks"].startswith(HOW_TO_ANSWER)
-    assert "has to name the topic" in asked[1]["remarks"]
-    assert [own.text for own in sentences] == [GOOD.replace(" [1]", "")]
-    assert [own.outcome for own in told.revised()] == ["rewritten"]
-    assert [own.text for own in lead(vague, "")[0]] == [vague.replace(" [1]", "")]  # it is supported, so it stays
+@pytest.mark.parametrize("topic", ["C", "C++", "R", "D&D", "M*A*S*H", "It", "π", "서울", "Orrin Dam"])
+def test_a_good_first_sentence_is_not_returned_whatever_the_topic_is_called(topic: str) -> None:
+    first = "It is a wall of concrete that two thousand men built between 1931 and 1936 [1]."
+    sentences, told, asked = lead(first, topic=topic)
+    assert [own.text for own in sentences] == [first.replace(" [1]", "")]
+    assert len(asked) == 1
+    assert not told.revised()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Topic: Orrin Dam",
+        "Orrin Dam",
+        "**Orrin Dam**",
+        "# Orrin Dam",
+        "Orrin Dam\n=========",
+        "== Orrin Dam ==",
+        "<h2>Orrin Dam</h2>",
+        "Words: 60",
+        "Article:",
+        "# Lake",
+        "Lake",
+        f"[1] {BODY[0]}",
+        f"Article:\n# History\n[1] {BODY[0]}",
+    ],
+)
+def test_a_heading_or_a_line_of_the_prompt_is_not_text(line: str) -> None:
+    for text in (f"{line}\n{GOOD}", f"{line}\n\n{GOOD}\n", f"{GOOD}\n\n{line}"):
+        sentences, told, asked = lead(text)
+        assert [own.text for own in sentences] == [GOOD.replace(" [1]", "")], text
+        assert len(asked) == 1
+        assert not told.revised()
+
+
+def test_a_lead_without_markers_says_so() -> None:
+    _, told, _ = lead(GOOD.replace(" [1]", ""))
+    assert told.degraded() == [
+        "lead: the reply has no citation markers such as [1]; its sentences have those sources that the check found for"
+        " them"
+    ]
+    _, told, _ = lead("Penguins waltz beneath Antarctic moonlight.", "1: delete")
+    (failed,) = (event.detail for event in told.events if isinstance(event, Failed))
+    assert failed == "lead: the reply has no citation markers such as [1]; use another model with --lm"
 
 
 def test_praise_that_the_body_lacks_is_handed_back_once() -> None:
     praise, plain = "Legendary char live in the cold lake [2].", "Char live in the cold lake [2]."
     sentences, told, asked = lead(f"{GOOD} {praise}", f"1: {plain}")
+    assert asked[0]["remarks"] == ""
+    assert asked[1]["remarks"].startswith(HOW_TO_ANSWER)
     assert "“Legendary” (puffery)" in asked[1]["remarks"]
     assert sentences[-1].text == plain.replace(" [2]", "")
     assert [own.outcome for own in told.revised()] == ["rewritten"]

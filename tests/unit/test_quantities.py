@@ -318,7 +318,7 @@ def test_several_sources_hold_a_sentence_together() -> None:
 
 
 def test_markers_are_no_quantities() -> None:
-    assert quantities("It was so.[12][3] And [4, 5] so 7.") == quantities("7")
+    assert quantities("It was so.[12][3] And [4] so it is [4, 5], 7.") == quantities("7")
 
 
 def test_a_quantity_says_how_it_was_spelt_and_how_exact_it_is() -> None:

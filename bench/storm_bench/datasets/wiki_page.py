@@ -14,7 +14,7 @@ from storm_bench.datasets.dataset import without_back_matter
 from storm_bench.datasets.wiki_citations import Citations, take_citations
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, TopicDocument
 from storm_pipeline import DatasetError
-from storm_pipeline.api import MARKER, is_back_matter, plain_text, source_id, split_sentences
+from storm_pipeline.api import is_back_matter, plain_text, source_id, split_sentences
 from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextBlock
 
 _TAGS = frozenset("table style script figure noscript math audio video".split())
@@ -24,6 +24,7 @@ _CLASSES = frozenset(
 )
 _HEADINGS = {f"h{level}": level for level in range(2, 7)}
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # invalid in XML
+_MARK = re.compile(r"\[\d+\](?![^\W_])")
 _DISPLAY = re.compile(r"\{\\displaystyle (.*)\}")
 
 
@@ -109,7 +110,7 @@ def _infobox(root: Any) -> Iterator[tuple[str, str]]:
 
 def _spaced_text(element: Any) -> str:
     """Text with list items and lines separated by spaces, without citation marks."""
-    return MARKER.sub("", " ".join(text for text in element.itertext() if text.strip()))
+    return _MARK.sub("", " ".join(text for text in element.itertext() if text.strip()))
 
 
 def _strip(root: Any) -> None:
@@ -137,7 +138,7 @@ def _blocks(root: Any) -> Iterator[TextBlock]:
     for element in root.iter("p", *_HEADINGS):
         text = plain_text(element.text_content())
         if level := _HEADINGS.get(element.tag):
-            yield TextBlock(plain_text(MARKER.sub("", text)), level)
+            yield TextBlock(plain_text(_MARK.sub("", text)), level)
         elif text:
             yield TextBlock(text)
 
@@ -158,16 +159,16 @@ def _sentences(part: HeadingNode, citations: Citations) -> list[list[HumanSenten
 
 
 def _cited(sentence: str, citations: Citations) -> Iterator[HumanSentence]:
-    numbers = [int(found) for mark in MARKER.finditer(sentence) for found in re.findall(r"\d+", mark[0])]
+    numbers = [int(found) for mark in _MARK.finditer(sentence) for found in re.findall(r"\d+", mark[0])]
     cited = (citations[number].url for number in numbers if number in citations)
-    if text := plain_text(MARKER.sub("", sentence)):
+    if text := plain_text(_MARK.sub("", sentence)):
         yield HumanSentence(text, tuple(dict.fromkeys(filter(None, cited))))
 
 
 def _features(root: Any, tree: HeadingNode, references: int, *, has_banner: bool) -> Features:
     body = [part for part in tree.subsections if not is_back_matter(part.heading)]
     parts = [below for part in body for below in _walk(part)]
-    text = [MARKER.sub("", paragraph) for part in (tree, *parts) for paragraph in part.paragraphs]
+    text = [_MARK.sub("", paragraph) for part in (tree, *parts) for paragraph in part.paragraphs]
     lists = (item.text_content() for item in root.iter("li") if next(item.iterancestors("li"), None) is None)
     return Features(
         sum(map(len, text)),

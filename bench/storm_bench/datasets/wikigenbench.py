@@ -29,7 +29,7 @@ from storm_bench.datasets.usable_documents import is_usable, usable
 from storm_bench.datasets.wikigenbench_article import article_tree
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline import DatasetError
-from storm_pipeline.api import MARKER, plain_text, web_address
+from storm_pipeline.api import plain_text, web_address, without_markers
 
 NAME = "wikigenbench"
 MANIFEST = "manifest.csv"
@@ -126,7 +126,7 @@ def _title(citation: str) -> str:
 
 def _infobox(fields: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for field, value in fields.items():
-        name, plain = plain_text(field), plain_text(MARKER.sub("", value))
+        name, plain = plain_text(field), plain_text(without_markers(value))
         if name and plain:
             yield name, plain
 

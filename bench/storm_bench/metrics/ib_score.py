@@ -7,7 +7,7 @@ from storm_bench.metrics.base import BatchMetric, Measure, Score
 from storm_bench.signatures.judging import AnswerFromArticle, CompareAnswers
 from storm_bench.trimming import as_shown
 from storm_bench.types import Case, Topic
-from storm_pipeline.api import MARKER, Program, tidy
+from storm_pipeline.api import Program, tidy, without_markers
 from storm_pipeline.judges.probability import prompt_fingerprint
 
 LONGEST = 4000
@@ -76,7 +76,7 @@ def questions(topic: Topic) -> list[tuple[str, str]]:
     """(question, value without citation markers) for each infobox field that describes the subject."""
     found = []
     for field, value in topic.human.infobox:
-        name, plain = tidy(field), tidy(MARKER.sub("", value))
+        name, plain = tidy(field), tidy(without_markers(value))
         if (
             name
             and plain

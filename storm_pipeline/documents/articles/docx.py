@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.documents.articles.markdown import markdown_article
 from storm_pipeline.documents.articles.markdown_blocks import TextBlock
-from storm_pipeline.documents.articles.numbered import literal, numbered_article, without_reserved
+from storm_pipeline.documents.articles.numbered import numbered_article
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER, reference_of
 from storm_pipeline.documents.docx import front_styles, open_docx
 from storm_pipeline.documents.markup import parse_xml
 from storm_pipeline.documents.untrusted import DAMAGE, TooLargeError
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.text.markers import literal, mark, without_reserved
 from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Article
 
@@ -74,7 +75,7 @@ class _Notes:
     def marker(self, element: Any) -> str:
         """The marker of a reference to a note."""
         kind = element.tag.removeprefix(_W).removesuffix("Reference")
-        return f"[{self._numbers.get((kind, element.get(f'{_W}id') or ''), LARGEST_NUMBER + 1)}]"
+        return mark(self._numbers.get((kind, element.get(f"{_W}id") or ""), 0))
 
     def cross_reference(self, instruction: str) -> str:
         """The marker of a field that repeats a note's number; empty for another field."""

@@ -7,19 +7,20 @@ from typing import Any, TypeVar
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
-from storm_pipeline.documents.articles.markdown import markdown_article
+from storm_pipeline.documents.articles.markdown import markdown_article, marked_article
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER
 from storm_pipeline.errors import DatasetError, RunError
 from storm_pipeline.render.json import from_json
-from storm_pipeline.text.words import MARKER, tidy
+from storm_pipeline.text.marker_forms import MARKS
+from storm_pipeline.text.markers import mark, marked, marked_number, without_reserved
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article
 
 Retrieved = str | tuple[str, str, str]
 """A passage, or a document as citation, address and text."""
 
 _HEADING = re.compile(r"^[ \t]*(={2,6})[ \t]*([^=\n]+?)[ \t]*=+[ \t]*$", re.M)
-_NUMBER = re.compile(r"\d+")
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -42,17 +43,17 @@ def wikigenbench_article(
     if len(references) > LARGEST_NUMBER:
         raise DatasetError(f"it has more than {LARGEST_NUMBER:,} documents")
     text = _HEADING.sub(lambda found: f"{'#' * len(found[1])} {found[2]}", "\n\n".join(bodies))
-    return markdown_article(title, text, pages, references)
+    return marked_article(title, "\n".join(text.splitlines()), pages, references)
 
 
 def _shifted(text: str, before: int, count: int) -> str:
-    """The text with its numbers, 1 to ``count``, raised by ``before``, and others raised above all documents."""
+    """The text with a mark for each of its markers, the numbers of documents raised by ``before``."""
 
     def shifted(found: re.Match[str]) -> str:
-        number = int(found[0]) if len(found[0]) <= len(str(LARGEST_NUMBER)) else 0
-        return str(before + number if 1 <= number <= count else LARGEST_NUMBER + 1)
+        number = marked_number(found[0])
+        return mark(before + number if number else 0)
 
-    return MARKER.sub(lambda marker: _NUMBER.sub(shifted, marker[0]), text)
+    return MARKS.sub(shifted, marked(without_reserved(text), count))
 
 
 def _reference(document: Retrieved, number: int) -> Reference:

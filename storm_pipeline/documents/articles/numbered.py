@@ -1,38 +1,23 @@
 """An article whose text cites the numbers of a list of references: what imported files have in common."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextBlock, without_title
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference, with_citations
 from storm_pipeline.documents.articles.reference_list import is_back_matter
-from storm_pipeline.references.citations import parse_cited
+from storm_pipeline.references.citations import parse_marked
+from storm_pipeline.text.marker_forms import MARKS
+from storm_pipeline.text.markers import with_brackets
 from storm_pipeline.text.outlines import is_foreign_back_matter
-from storm_pipeline.text.words import MARKER, tidy
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Report, Snippet
-
-_BRACKETS = "[]［］【】"
-_NONCHARACTERS = "".join(map(chr, range(0xFDD0, 0xFDD0 + len(_BRACKETS))))
-_HIDDEN = str.maketrans(_BRACKETS, _NONCHARACTERS)
-_SHOWN = str.maketrans(_NONCHARACTERS, _BRACKETS)
-_RESERVED = re.compile(f"[{_NONCHARACTERS}]")
-
-
-def literal(text: str) -> str:
-    """The text with its brackets hidden, so that they mark no citation; :func:`numbered_article` restores them."""
-    return text.translate(_HIDDEN)
-
-
-def without_reserved(text: str) -> str:
-    """The text without the characters that :func:`literal` uses, which Unicode assigns to no text."""
-    return _RESERVED.sub("", text)
 
 
 def numbered_article(
     title: str, blocks: Iterable[TextBlock], references: Mapping[int, Reference], pages: AvailablePages
 ) -> Article:
-    """An article from text in which ``[n]`` cites the reference ``n``.
+    """An article from text in which :func:`~storm_pipeline.text.markers.mark` cites references by number.
 
     Each citation gets the best passages of its page. Citations of pages that are not available are dropped, and so are
     numbers without a reference; the report counts both. Back matter is left out, and an opening heading that is the
@@ -59,9 +44,9 @@ def _with_numbers(title: str, blocks: Iterable[TextBlock], last: int) -> tuple[A
 
     def read(text: str) -> Paragraph:
         nonlocal invented
-        found = parse_cited(text, shown)
+        found = parse_marked(text, shown)
         invented += found.invented
-        return Paragraph(tuple(replace(own, text=own.text.translate(_SHOWN)) for own in found.sentences))
+        return Paragraph(found.sentences)
 
     tree = _body(HeadingNode.of_blocks(without_title(tuple(blocks), title)), 0)
     lead, sections = tree.read(read)
@@ -71,7 +56,7 @@ def _with_numbers(title: str, blocks: Iterable[TextBlock], last: int) -> tuple[A
 def _body(part: HeadingNode, level: int) -> HeadingNode:
     """A part of the tree without back matter below it, its headings without markers."""
     below = (_body(own, level + 1) for own in part.subsections)
-    heading = tidy(MARKER.sub("", part.heading)).translate(_SHOWN)
+    heading = with_brackets(tidy(MARKS.sub("", part.heading)))
     return HeadingNode(heading, part.paragraphs, tuple(own for own in below if not _is_back_matter(own, level + 1)))
 
 

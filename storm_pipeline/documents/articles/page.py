@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from storm_pipeline.documents.articles.markdown import markdown_article
 from storm_pipeline.documents.articles.markdown_blocks import TextBlock
-from storm_pipeline.documents.articles.numbered import literal, numbered_article, without_reserved
+from storm_pipeline.documents.articles.numbered import numbered_article
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER, reference_of
 from storm_pipeline.documents.decoding import declared_charsets, decoded
@@ -15,6 +15,7 @@ from storm_pipeline.documents.inline_markup import local_name
 from storm_pipeline.documents.markup import parse_html
 from storm_pipeline.documents.plain import web_address
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.text.markers import literal, mark, without_reserved
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article
 
@@ -71,7 +72,7 @@ class _Notes:
     def marker(self, link: Any) -> str:
         """The marker of a link; empty if it leads to no entry."""
         number = self._numbers.get(_target(link))
-        return f"[{number}]" if number else ""
+        return mark(number) if number else ""
 
 
 def _target(link: Any) -> str:

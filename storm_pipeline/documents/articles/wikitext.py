@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from storm_pipeline.documents.articles.markdown_blocks import TextBlock
-from storm_pipeline.documents.articles.numbered import literal, numbered_article, without_reserved
+from storm_pipeline.documents.articles.numbered import numbered_article
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER
 from storm_pipeline.errors import DatasetError, needs_extra
+from storm_pipeline.text.markers import literal, mark, without_reserved
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article
 
@@ -63,10 +64,10 @@ class _References:
 
     def marker(self, tag: Any) -> str:
         """The marker of a ``<ref>``: a number without a page for one that is not defined, nothing for a mere note."""
-        number = self._numbers.get(_key(tag), LARGEST_NUMBER + 1)
+        number = self._numbers.get(_key(tag), 0)
         page = self.pages.get(number)
         is_note = page is not None and not page.url and tag.has("group")
-        return "" if is_note else f"[{number}]"
+        return "" if is_note else mark(number)
 
 
 def _name(tag: Any) -> str:

@@ -1,0 +1,172 @@
+"""The forms in which models and authors write citation markers, and the numbers in them. Pure functions."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+OPENING, CLOSING = "[［【〔", "]］】〕"
+MARKS = re.compile("[\ufde0-\ufde9]+\ufdea")
+"""A :func:`storm_pipeline.text.markers.mark`."""
+HIDDEN = {ord(char): 0xFDD0 + i for i, char in enumerate(OPENING + CLOSING)}
+"""Brackets that mark no citation → what stands for them, so that nothing takes them for markers."""
+WEAK = ("labelled", "curly", "round", "angle")
+"""Forms that are markers only in replies without any others, where all of a form stand at the ends of clauses."""
+
+_BRACKETS = re.escape(OPENING + CLOSING)
+_NOUN = (
+    r"(?:sources?|refs?|references?|citations?|cites?|snippets?|documents?|docs?|passages?|results?|webpages?|"
+    r"sentences?|id|no|see|cf)(?![^\W\d_])"
+)
+_LABEL = rf"(?:{_NOUN}[\s_.:;-]*)?[#^@]{{0,2}}"
+_RANGE = rf"{_LABEL}(\d+)(?:\s*(?:[-–—‑−]|\bto\b)\s*{_LABEL}(\d+))?"
+_ITEM = re.compile(_RANGE, re.I)
+_ITEMS = re.compile(rf"{_RANGE}(?:\s*(?:(?:[,;、，；&]|\band\b)\s*)+{_RANGE})*\s*\.?", re.I)
+_BEHIND = re.compile(
+    rf"""(?ix) (?::\d+)? †.*  # 3:0†source
+    | [,:]\s* (?!{_NOUN}|and\b|to\b) (?:[^\W\d_]{{1,12}}\.?|§+) \s?\d[\w.]* (?:\s*[,–—-]\s*\w{{0,2}}\d+)*  # , p. 2
+    | (?<=\d)\s*:\s*[^\d\s].*  # : the title"""
+)
+"""What may stand behind a marker's numbers: a place in the source, or its title."""
+_ANY_LABEL = re.compile(r"[^\W\d_]{1,20}[\s_.:#-]{0,2}(\d{1,3})")
+
+_BODY = rf"(?:[^{_BRACKETS}\n]|\\?[\[［][^{_BRACKETS}\n]{{0,40}}[\]］]){{1,80}}"
+_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_RUN = rf"[{_DIGITS}]+(?:(?:[⁻˒,]|⁾⁽)[{_DIGITS}]+)*"
+_TAGS = r"ref|refs|reference|cite|citation|source|passage|doc|document|a"
+_BRACKET = (
+    rf"\\?[{re.escape(OPENING)}](?P<in_bracket>{_BODY})\\?[{re.escape(CLOSING)}]"
+    r"(?:\(\s*<?(?:(?:https?|ftp|file|mailto):|www\.|[/#.])(?:[^()\s]|\([^()\s]{0,200}\)){0,500}>?(?:\s+[\"'][^\"'()\n]{0,200}[\"'])?\s*\))?"
+)
+ANY_FORM = re.compile(
+    rf"""(?ix)
+    (?P<mark>{MARKS.pattern})
+    | (?P<bracket>\^?{_BRACKET})
+    | (?P<raised> <sup\b[^<>]{{0,80}}>(?P<in_sup>[^<>]{{1,80}})</sup> | ⁽?(?P<in_run>{_RUN})⁾?
+        | \$?\^\{{(?P<in_power>[^{{}}\n]{{1,40}})\}}\$? | \^(?P<in_caret>\d{{1,3}}(?:,\d{{1,3}}){{0,9}})\^?)
+    | (?P<element> <(?P<tag>{_TAGS})\b[^<>]{{0,100}}>(?P<in_element>[^<>]{{1,80}})</(?P=tag)>
+        | <(?:{_TAGS})\s[^<>=]{{0,40}}=\s*["']?(?P<in_attribute>[^<>"'=]{{1,40}})["']?\s*/>)
+    | (?P<command> ~?\\(?:[a-z]{{0,8}}cite[a-z]{{0,4}}|textsuperscript|footnote(?:mark)?|ref)\*?
+        (?:\[[^\[\]\n]{{0,40}}\]){{0,2}}\{{(?P<in_command>[^{{}}\n]{{1,60}})\}})
+    | (?P<round> [(（](?P<in_round>[^()（）\n]{{1,80}})[)）])
+    | (?P<curly> \{{(?P<in_curly>[^{{}}\n]{{1,60}})\}})
+    | (?P<angle> <\s?(?P<in_angle>\d[^<>\n]{{0,40}})>)"""
+)
+IN_BRACKETS = re.compile(rf"(?P<mark>{MARKS.pattern})|(?P<bracket>{_BRACKET})")
+"""The forms that are looked for in text of which nobody knows what its numbers mean."""
+
+_NESTED = re.compile(rf"[\\^]*[{_BRACKETS}]\^?")
+_UNIT = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}$")
+_BASE = re.compile(r"(?<![\d.,])(?:\d|10)$")
+_OPENED = ("(", *OPENING, *(chr(HIDDEN[ord(char)]) for char in OPENING))
+JOINED = re.compile(r"[\s,;、，；]*(?:(?:\band\b|&|[-–—])\s*)?")
+_LONGEST_JOIN = 8  # characters
+_CODE = re.compile(r"(`+)([^`\n]{1,200})\1|(?<![\w$])\$(?=\S)([^$\n]{1,200})(?<=\S)\$(?!\d)")
+_SPANNED = re.compile(
+    r"<(cite|citation|ref|source)\s[^<>=]{0,40}=\s*[\"']?(\d{1,3})[^<>]{0,40}>([^<>]*[^\W\d_][^<>]*)</\1>", re.I
+)
+_CITE_TAG = re.compile(r"\[/?cite_?(?:start|end)\]\s?|\[/cite\]", re.I)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What has the form of a marker, wherever it stands."""
+
+    start: int
+    end: int
+    form: str  # the group of ANY_FORM, or "labelled"
+    items: tuple[tuple[int, int], ...] = ()  # its numbers as ranges; of a mark none
+    lead: int = -1  # where the first of the candidates starts that stand before it, joined with it
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is a single number."""
+        return self.form == "mark" or (len(self.items) == 1 and self.items[0][0] == self.items[0][1])
+
+    def is_within(self, shown: int | None) -> bool:
+        """Whether each of its numbers was shown; any but 0 if nobody knows how many were."""
+        most = 10**9 if shown is None else shown
+        return all(1 <= number <= most for item in self.items for number in item)
+
+
+def with_tags_as_markers(text: str) -> str:
+    """A reply in which a marker stands behind what ``<cite index="1">…</cite>`` spans, without ``[cite_start]``."""
+    return _SPANNED.sub(r"\3[\2]", _CITE_TAG.sub("", text))
+
+
+def candidates(text: str, form: re.Pattern[str], shown: int | None) -> Iterator[Candidate]:
+    """What has a form of markers and can cite what was shown, in order.
+
+    Code and formulas have none, unless they are one themselves. Numbers that begin at 0, years, exponents
+    and intervals behind an operator cite nothing.
+    """
+    text, at = _without_code(text), 0
+    before = Candidate(-1, -1, "")
+    while found := form.search(text, at):
+        if found.lastgroup == "mark":
+            one: Candidate | None = Candidate(*found.span(), "mark")
+        else:
+            one = _read(found, str(found.lastgroup), shown)
+        if one:
+            lead = before.lead if are_joined(text, before, one) else one.start
+            before = replace(one, lead=lead)
+            yield before
+        at = found.end() if one else found.start() + 1
+
+
+def are_joined(text: str, one: Candidate, following: Candidate) -> bool:
+    """Whether nothing but what joins markers stands between two candidates: ``[1], [2]``, ``[1] and [2]``."""
+    gap = following.start - one.end
+    return one.end >= 0 and gap < _LONGEST_JOIN and bool(JOINED.fullmatch(text, one.end, following.start))
+
+
+def _without_code(text: str) -> str:
+    if "`" not in text and "$" not in text:
+        return text
+    return _CODE.sub(lambda own: own[0] if ANY_FORM.fullmatch((own[2] or own[3]).strip()) else " " * len(own[0]), text)
+
+
+def _read(found: re.Match[str], form: str, shown: int | None) -> Candidate | None:
+    """A match as a candidate; None if its contents are something else."""
+    inner = next(text for name, text in found.groupdict().items() if name.startswith("in_") and text)
+    if form == "raised":
+        inner = _on_the_line(inner, shown)
+    core = _BEHIND.sub("", _NESTED.sub(";", inner)).strip(" ;\t^\\")
+    items: tuple[tuple[int, int], ...] = ()
+    if _ITEMS.fullmatch(core):
+        items = tuple((_value(first), _value(last or first)) for first, last in _ITEM.findall(core))
+        if form == "round" and (core[0].isalpha() or _NESTED.search(inner)):
+            form = "element"  # (Source 1), (see [1])
+    elif form == "bracket" and (labelled := _ANY_LABEL.fullmatch(inner.strip())):
+        form, items = "labelled", ((_value(labelled[1]),) * 2,)
+    one = Candidate(*found.span(), form, items)
+    return one if items and _may_cite(one, found.string, shown) else None
+
+
+def _may_cite(one: Candidate, text: str, shown: int | None) -> bool:
+    """Whether the numbers can be of what was shown, and nothing before them makes them something else."""
+    before = text[max(0, one.start - 4) : one.start]
+    numbers = [number for item in one.items for number in item]
+    if 0 in numbers and (not one.is_single or before[-1:].isalnum()):
+        return False  # [0, 1], a[0]
+    if max(numbers) > max(999, shown or 0):
+        return False  # [1999]
+    if one.form == "raised" and before[-1:] in _OPENED:
+        return False
+    if one.form == "raised" and (_BASE.search(before) or (max(numbers) in (2, 3) and _UNIT.search(before))):
+        return False  # 10⁶, km²
+    if one.form != "bracket" and not one.is_within(shown):
+        return False
+    last = before.rstrip()[-1:]
+    return not (last and last not in "|~>^" and unicodedata.category(last) == "Sm")  # x = [1, 2]
+
+
+def _on_the_line(raised: str, shown: int | None) -> str:
+    """Raised digits as plain ones; a number beyond all that were shown is one number for each digit."""
+    plain = unicodedata.normalize("NFKC", raised.replace("⁻", "-").replace("⁾⁽", ",").replace("˒", ","))
+    return ",".join(plain) if plain.isdecimal() and shown and _value(plain) > shown else plain
+
+
+def _value(digits: str) -> int:
+    """The value of decimal digits in any script; numbers of more than nine digits are out of range anyway."""
+    return int(digits) if len(digits) <= 9 else 10**9

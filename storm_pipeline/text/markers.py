@@ -1,0 +1,187 @@
+"""Citation markers in a text: where they stand, and which brackets are none. Pure functions.
+
+What has one of the forms of :mod:`storm_pipeline.text.marker_forms` is a marker at the end of a clause. Before more
+words of its clause only a single number that was shown is, if it is written as the text's other markers are: ``the dam
+[3] was``, but not ``aged [5-8] were``. Glued to a letter none is: ``[60]fullerene``.
+
+Markers that were read are kept in the text as :func:`mark`, of characters that Unicode assigns to no text.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from storm_pipeline.text.marker_forms import (
+    ANY_FORM,
+    CLOSING,
+    HIDDEN,
+    IN_BRACKETS,
+    JOINED,
+    MARKS,
+    OPENING,
+    WEAK,
+    Candidate,
+    are_joined,
+    candidates,
+    with_tags_as_markers,
+)
+
+_SHOWN = {hidden: char for char, hidden in HIDDEN.items()}
+_DIGITS = {ord(str(digit)): 0xFDE0 + digit for digit in range(10)}
+_PLAIN_DIGITS = {reserved: digit for digit, reserved in _DIGITS.items()}
+_RESERVED = re.compile("[\ufdd0-\ufdef]")
+_ENDS = frozenset("|｜*_~`<—" + OPENING + CLOSING).union(chr(HIDDEN[ord(char)]) for char in CLOSING)
+_ENDING = ("Pe", "Pf", "Pi", "Po")
+_GOES_ON = frozenset("/\\%&@#'’")
+"""Punctuation glued to a bracket behind which its clause goes on."""
+_STOPPED = re.compile(r"[.!?…．؟۔।॥։።។။。！？｡][\"'”’»›)\]」』*_\s]{0,5}$")
+_CODED = re.compile(rf"`((?:{MARKS.pattern})+)`")
+_FOLLOWING = re.compile(r"(\s*)(\S?)")
+_LINE_START = re.compile(r"(?:^|\n)[ \t>*_•-]{0,8}$")
+
+
+def mark(number: int) -> str:
+    """The citation of what was shown under a number, in a text whose markers are read; 0: of nothing shown."""
+    return str(number).translate(_DIGITS) + "\ufdea"
+
+
+def marked_number(found: str) -> int:
+    """The number of a :func:`mark`."""
+    return int(found[:-1].translate(_PLAIN_DIGITS))
+
+
+def literal(text: str) -> str:
+    """The text with its brackets hidden, so that they mark no citation; :func:`with_brackets` restores them."""
+    return text.translate(HIDDEN)
+
+
+def with_brackets(text: str) -> str:
+    """The text with the brackets that :func:`literal` hid."""
+    return text.translate(_SHOWN)
+
+
+def without_reserved(text: str) -> str:
+    """The text without the characters of :func:`mark` and :func:`literal`, which Unicode assigns to no text."""
+    return _RESERVED.sub("", text)
+
+
+def marked(text: str, shown: int, *, is_reply: bool = False) -> str:
+    """The text with a :func:`mark` for each citation in place of its markers; all else stays as it is.
+
+    A bracket that stands where a marker does, and whose number was not shown, becomes ``mark(0)``; a range becomes the
+    numbers shown within it, and ``mark(0)`` for each end that lies outside.
+
+    Args:
+        shown: how many numbers were shown, from 1.
+        is_reply: the text is a whole reply, in which ``(1)``, ``{1}`` or ``[Quelle 1]`` are markers if it has no others
+            and all of that form stand at the ends of clauses.
+    """
+    text = with_tags_as_markers(text) if is_reply else text
+    pieces: list[str] = []
+    at = 0
+    for one in _with_spans(_markers(text, ANY_FORM, shown, is_reply=is_reply), text):
+        gap = text[at : one.start]
+        pieces.append("" if at and gap.strip() and JOINED.fullmatch(gap) else gap)
+        pieces.append(text[one.start : one.end] if one.form == "mark" else "".join(map(mark, _numbers(one, shown))))
+        at = one.end
+    return _CODED.sub(r"\1", "".join((*pieces, text[at:])))
+
+
+def without_markers(text: str, fill: str = "") -> str:
+    """The text without its markers in brackets, whatever their numbers.
+
+    ``fill``: stands for each character of a marker.
+    """
+    pieces, at = [], 0
+    for one in _markers(text, IN_BRACKETS, None):
+        pieces += [text[at : one.start], fill * (one.end - one.start)]
+        at = one.end
+    return "".join((*pieces, text[at:])) if pieces else text
+
+
+def _markers(text: str, form: re.Pattern[str], shown: int | None, *, is_reply: bool = False) -> list[Candidate]:
+    """The markers of a text in order."""
+    found = list(candidates(text, form, shown))
+    standing = _standing(text, [one for one in found if one.form not in WEAK], shown)
+    if standing or not is_reply:
+        return standing
+    each = ([one for one in found if one.form == weak] for weak in WEAK)
+    return next((own for own in each if own and _kept(text, own, lambda _: False) == own), [])
+
+
+def _standing(text: str, found: Sequence[Candidate], shown: int | None) -> list[Candidate]:
+    """Those of the candidates that stand where markers do: at the end of a clause, or like those that do."""
+    ends = _kept(text, found, lambda _: False)
+    spaced = {_is_spaced(text, one) for one in ends if one.form not in ("mark", "raised")} or {True, False}
+
+    def may_stand(one: Candidate) -> bool:
+        is_alike = one.form == "raised" or _is_spaced(text, one) in spaced
+        return is_alike and one.is_single and one.is_within(shown) and _is_before_word(text, one)
+
+    return _kept(text, found, may_stand)
+
+
+def _kept(text: str, found: Sequence[Candidate], is_kept: Callable[[Candidate], bool]) -> list[Candidate]:
+    """The candidates at the ends of clauses, those that markers follow, and others that are to be kept."""
+    kept: list[Candidate] = []
+    for one in reversed(found):
+        if one.form == "mark" or _ends_clause(text, one, kept[-1] if kept else None) or is_kept(one):
+            kept.append(one)
+    return kept[::-1]
+
+
+def _is_spaced(text: str, one: Candidate) -> bool:
+    return one.start == 0 or text[one.start - 1].isspace()
+
+
+def _ends_clause(text: str, one: Candidate, marker: Candidate | None) -> bool:
+    """Whether a clause ends behind a candidate: in the text, or in the marker that follows it."""
+    if marker and are_joined(text, one, marker):
+        return one.is_single or not text[one.end : marker.start].isspace()  # aged [5-8] [2]
+    after = text[one.end : one.end + 1]
+    if not after or _is_ending(after) or (after in "'’" and not text[one.end + 1 : one.end + 2].isalpha()):
+        return True
+    is_stopped = bool(_STOPPED.search(text[max(0, one.lead - 6) : one.lead]))
+    if not after.isspace():
+        return is_stopped and not text[one.lead - 1].isspace() and after.isalpha() and not after.islower()
+    gap, following = _FOLLOWING.match(text, one.end).groups()  # type: ignore[union-attr]
+    if following.islower():
+        return False
+    begins = following.isupper() and bool(_LINE_START.search(text[max(0, one.lead - 10) : one.lead]))
+    is_word = following.isalnum() or following in "([{（“„«\"'‘"
+    return "\n" in gap or is_stopped or begins or not is_word
+
+
+def _is_ending(char: str) -> bool:
+    """Whether a character that is glued to a bracket ends its clause: punctuation and marks, in any script."""
+    return char in _ENDS or (unicodedata.category(char) in _ENDING and char not in _GOES_ON)
+
+
+def _is_before_word(text: str, one: Candidate) -> bool:
+    """Whether a word follows, which is not glued to it where scripts put spaces between words."""
+    after = text[one.end : one.end + 1]
+    return after.isspace() or after in "《「『" or (after.isalpha() and after.lower() == after.upper())
+
+
+def _with_spans(found: Sequence[Candidate], text: str) -> Iterator[Candidate]:
+    """The markers, those that a dash joins as one range: ``[1]–[3]``."""
+    waiting: Candidate | None = None
+    for one in found:
+        gap = text[waiting.end : one.start].strip() if waiting else ""
+        if waiting and gap in ("-", "–", "—") and all(own.is_single and own.items for own in (waiting, one)):
+            waiting = replace(waiting, end=one.end, items=((waiting.items[0][0], one.items[0][0]),))
+            continue
+        if waiting:
+            yield waiting
+        waiting = one
+    if waiting:
+        yield waiting
+
+
+def _numbers(one: Candidate, shown: int) -> Iterator[int]:
+    """The numbers shown that a marker cites, and 0 for each end of a range that was not."""
+    for ends in one.items:
+        invented = (0 for end in dict.fromkeys(ends) if not 1 <= end <= shown)
+        yield from chain(invented, range(max(min(ends), 1), min(max(ends), shown) + 1))

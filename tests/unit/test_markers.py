@@ -1,0 +1,123 @@
+"""Citation markers: every form is read alike, and other brackets stay in the text."""
+
+import re
+
+import pytest
+from citation_forms import FORMS, STAYS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storm_pipeline.documents.articles.markdown import markdown_article
+from storm_pipeline.documents.articles.pages import AvailablePages
+from storm_pipeline.references.grounding import Claim
+from storm_pipeline.render.markdown import to_markdown
+from storm_pipeline.text.markers import mark, marked, without_markers
+from storm_pipeline.writers.drafts import RemarkReply, read_draft, read_replies
+
+SHOWN = 14
+PLAIN = """The Orrin Dam was built between 1931 and 1936 [1]. Two thousand men worked on it [2] [13]. It is high [3].
+
+## The lake
+Char live in the lake, which is 40 km long [12]. Four hundred families lost their farms to it [1] [2] [3]."""
+CLAIMS = [
+    Claim("The Orrin Dam was built between 1931 and 1936.", (0,)),
+    Claim("Two thousand men worked on it.", (1, 12)),
+    Claim("It is high.", (2,)),
+    Claim("Char live in the lake, which is 40 km long.", (11,)),
+    Claim("Four hundred families lost their farms to it.", (0, 1, 2)),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_draft_is_read_alike_in_every_form(form: str) -> None:
+    draft = read_draft(FORMS[form](PLAIN), SHOWN)
+    assert draft.claims() == CLAIMS
+    assert [block.heading for block in draft.blocks] == ["", "The lake"]
+    assert (draft.invented, draft.broken_off, draft.is_unmarked) == (0, "", False)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_reply_to_a_remark_is_read_alike_in_every_form(form: str) -> None:
+    reply = FORMS[form]("1: The dam was built of concrete [2] [3].")
+    assert read_replies(reply, SHOWN) == {1: RemarkReply(Claim("The dam was built of concrete.", (1, 2)))}
+
+
+@pytest.mark.parametrize("text", STAYS)
+def test_brackets_that_cite_nothing_stay(text: str) -> None:
+    draft = read_draft(text, SHOWN)
+    words = [re.sub(r" ?\[1\](?=[.]?$)", "", text).replace("`", "`").removeprefix("It rose. ")]
+    assert [claim.text for claim in draft.claims()][-1:] == words
+    assert draft.invented == 0
+    assert all(claim.cited in ((0,), ()) for claim in draft.claims())
+
+
+@pytest.mark.parametrize("text", STAYS)
+def test_brackets_that_cite_nothing_come_back_from_an_exported_article(text: str) -> None:
+    if "`" in text or "$" in text:
+        return  # marks of Markdown
+    sources = "\n\n## References\n" + "".join(f"{n}. [Page](https://a.example/{n})\n" for n in range(1, SHOWN + 1))
+    pages = AvailablePages(())
+    article = markdown_article("Dam", text + sources, pages)
+    told = [sentence.text for sentence in article.sentences()]
+    assert told == [claim.text for claim in read_draft(text, SHOWN).claims()]
+    assert to_markdown(article)
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("The city [3] was founded in 1900 [4].", (2, 3)),
+        ("The city[3] was founded in 1900[4].", (2, 3)),
+        ("The city [3] was founded in 1900.", (2,)),
+        ("The city [1]–[3] was founded [1]–[3].", (0, 1, 2)),
+        ("该市[3]建于1900年[4]。", (2, 3)),
+        ("댐[3]은 1936년에 완공되었다[4].", (2, 3)),
+    ],
+)
+def test_a_single_number_within_a_clause_cites(text: str, cited: tuple[int, ...]) -> None:
+    (claim,) = read_draft(text, SHOWN, "ko" if "댐" in text else "zh" if "市" in text else "en").claims()
+    assert claim.cited == cited
+
+
+def test_parentheses_cite_only_where_all_of_them_may() -> None:
+    assert read_draft("It is old (1) and deep (2).", 2).claims() == [Claim("It is old (1) and deep (2).", ())]
+    assert read_draft("It was built (1936). It is deep (2).", 2).claims()[1] == Claim("It is deep.", (1,))
+    assert read_draft("It is old [1]. It is deep (2).", 2).claims()[1] == Claim("It is deep (2).", ())
+
+
+WORDS = st.lists(st.sampled_from(["dam", "of", "1936", "it", "Orrin", "km", "long", "(old)", "5–8", "C"]), min_size=4)
+SENTENCES = st.tuples(WORDS, st.lists(st.integers(4, SHOWN), min_size=1, max_size=3, unique=True))
+
+
+@given(st.lists(SENTENCES, min_size=1, max_size=5), st.sampled_from(sorted(FORMS)))
+@settings(max_examples=300, deadline=None)
+def test_any_sentences_are_read_alike_in_every_form(sentences: list[tuple[list[str], list[int]]], form: str) -> None:
+    texts = [f"So {' '.join(words)} stood there" for words, _ in sentences]
+    cited = [" ".join(f"[{number}]" for number in numbers) for _, numbers in sentences]
+    reply = " ".join(f"{text} {numbers}." for text, numbers in zip(texts, cited, strict=True))
+    expected = read_draft(reply, SHOWN)
+    assert [claim.cited for claim in expected.claims()] == [tuple(n - 1 for n in own) for _, own in sentences]
+    assert read_draft(FORMS[form](reply), SHOWN).claims() == expected.claims()
+
+
+@given(st.text(alphabet="ab 1[]()²<>.,\n\\{}^$`", max_size=40), st.integers(0, 3))
+@settings(max_examples=300, deadline=None)
+def test_nothing_but_markers_is_lost(text: str, shown: int) -> None:
+    read = marked(text, shown)
+    assert not set(re.sub("[\ufde0-\ufdea]", "", read)) - set(text)
+    assert sorted(re.sub("[^ab]", "", read)) == sorted(re.sub("[^ab]", "", text)) or "[" in text or "<" in text
+    assert len(without_markers(text, "\0")) == len(text)
+
+
+@given(st.text(max_size=60))
+def test_text_without_markers_is_unchanged(text: str) -> None:
+    plain = re.sub(r"[\d\ufdd0-\ufdef]", "", text)
+    plain = "".join(char for char in plain if not char.isdigit())
+    assert marked(plain, 5) == plain
+    assert without_markers(plain) == plain
+
+
+def test_what_is_marked_stays_marked() -> None:
+    text = f"It ran{mark(12)}{mark(0)}."
+    assert marked(text, 3) == text
+    assert without_markers(text) == "It ran."
