@@ -46,6 +46,27 @@ def with_gemini_tags(text: str) -> str:
     return re.sub(r"(?m)^(?=[^\W\d_])|(?<=\]) (?=[^\W\d_])", lambda found: f"{found[0]}[cite_start]", cited)
 
 
+def in_tags(begins: str, ends: str, one: str) -> Form:
+    """Sentences between tags that name all their citations, each as in ``one``; ``{}`` stands for them."""
+
+    def tagged(found: re.Match[str]) -> str:
+        numbers = ",".join(one.format(number) for number in re.findall(r"\[(\d+)\]", found[2]))
+        return begins.replace("{}", numbers) + found[1] + ends.replace("{}", numbers) + found[3]
+
+    return lambda text: re.sub(r"([^\W\d_][^.。\n\[]*?)((?: ?\[\d+\])+)([.。])", tagged, text)
+
+
+def with_definitions(text: str) -> str:
+    """Footnotes, and what each of them is at the end."""
+    numbers = dict.fromkeys(re.findall(r"\[(\d+)\]", text))
+    return written("[^{}]")(text) + "\n\n" + "\n".join(f"[^{number}]: Passage {number}" for number in numbers)
+
+
+CARD = '@render id="a1" type="inline_citation">\n@argument name="citation_id">{}@/argument>\n@/render>'.replace(
+    "@", "<"
+)
+
+
 FORMS: dict[str, Form] = {
     "[1]": str,
     "[1] behind the stop": behind_stops(str),
@@ -99,6 +120,10 @@ FORMS: dict[str, Form] = {
     "^[1]": written("^[{}]"),
     "TeX": joined(r"~\cite{", ",", "}"),
     "TeX, raised": joined(r"\textsuperscript{", ",", "}"),
+    "tags with document and sentence": in_tags('@cite index="{}">'.replace("@", "<"), "</cite>", "{}-1"),
+    "tags that repeat the numbers": in_tags("<co: {}>", "</co: {}>", "{}"),
+    "cards": behind_stops(written(CARD)),
+    "footnotes with definitions": with_definitions,
     "code": written(" `[{}]`"),
 }
 """Name → form. What reads the text finds in each the citations that it finds in the text itself."""

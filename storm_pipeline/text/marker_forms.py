@@ -61,10 +61,21 @@ _BASE = re.compile(r"(?<![\d.,])(?:\d|10)$")
 _OPENED = ("(", *OPENING, *(chr(HIDDEN[ord(char)]) for char in OPENING))
 JOINED = re.compile(r"[\s,;、，；]*(?:(?:\band\b|&|[-–—])\s*)?")
 _LONGEST_JOIN = 8  # characters
-_CODE = re.compile(r"(`+)([^`\n]{1,200})\1|(?<![\w$])\$(?=\S)([^$\n]{1,200})(?<=\S)\$(?!\d)")
+_CODE = re.compile(r"(?<!`)(`{1,4})([^`\n]{1,200})\1(?!`)|(?<![\w$])\$(?=\S)([^$\n]{1,200})(?<=\S)\$(?!\d)")
 _SPANNED = re.compile(
-    r"<(cite|citation|ref|source)\s[^<>=]{0,40}=\s*[\"']?(\d{1,3})[^<>]{0,40}>([^<>]*[^\W\d_][^<>]*)</\1>", re.I
+    r"""(?ix) <(?P<tag>cite|citation|ref|source|co)\s?(?:[^<>=]{0,40}=|:)
+    \s*["']?(?P<numbers>\d[\d,;\s-]{0,40})[^<>]{0,40}> (?P<text>[^<>]*[^\W\d_][^<>]*) </(?P=tag)\b[^<>]{0,40}>"""
 )
+"""Text between tags that cite: ``<cite index="2-1,5-3">…</cite>`` (document and sentence), ``<co: 2,5>…</co: 2,5>``."""
+_NUMBER = re.compile(r"(?:^|[,;])\s*(\d{1,3})")
+_CARD = re.compile(
+    r"<(?P<tag>[\w:.-]{1,40})\b[^<>]{0,200}cit[^<>]{0,200}>\s*(?:<(?P<inner>\w{1,20})[^<>]{0,100}>)?\s*(?P<number>\d{1,3})"
+    r"\s*(?:</(?P=inner)>)?\s*</(?P=tag)>",
+    re.I,
+)
+"""An element about a citation that holds its number alone, or within another element."""
+_DEFINITION = re.compile(r"^[ \t]{0,3}\[\^\d{1,3}\]:[^\n]*(?:\n|\Z)", re.M)
+"""A line that says what a footnote is: ``[^2]: title``."""
 _CITE_TAG = re.compile(r"\[/?cite_?(?:start|end)\]\s?|\[/cite\]", re.I)
 
 
@@ -90,8 +101,19 @@ class Candidate:
 
 
 def with_tags_as_markers(text: str) -> str:
-    """A reply in which a marker stands behind what ``<cite index="1">…</cite>`` spans, without ``[cite_start]``."""
-    return _SPANNED.sub(r"\3[\2]", _CITE_TAG.sub("", text))
+    """A reply in which a marker stands behind what tags such as ``<cite index="1">…</cite>`` span, or in their place.
+
+    What only opens a citation (``[cite_start]``) is left out, and so are lines that define footnotes.
+    """
+    if "[^" in text:
+        text = _DEFINITION.sub("", text)
+    if "<" in text:
+        text = _CARD.sub(r"[\g<number>]", _SPANNED.sub(_with_marker, text))
+    return _CITE_TAG.sub("", text)
+
+
+def _with_marker(found: re.Match[str]) -> str:
+    return found["text"] + "".join(f"[{number}]" for number in _NUMBER.findall(found["numbers"]))
 
 
 def candidates(text: str, form: re.Pattern[str], shown: int | None) -> Iterator[Candidate]:

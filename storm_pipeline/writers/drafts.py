@@ -9,7 +9,7 @@ from storm_pipeline.languages import joined, ordinals_have_stops
 from storm_pipeline.quantities.months import month_names
 from storm_pipeline.references.citations import parse_marked
 from storm_pipeline.references.grounding import Claim
-from storm_pipeline.text.marker_forms import MARKS
+from storm_pipeline.text.marker_forms import MARKS, with_tags_as_markers
 from storm_pipeline.text.markers import mark, marked, without_reserved
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import EMPHASIS, has_word, tidy
@@ -200,8 +200,8 @@ def read_replies(
 def _numbered(text: str, remarks: int, shown: int) -> list[tuple[int, str]]:
     """The replies, marked, with their numbers; the number in a line's first marker is one if the first line's is."""
     replies: list[tuple[int, str]] = []
+    text = with_tags_as_markers(without_reserved(text))  # such tags may span lines
     first = next(filter(_NUMBERED.match, text.splitlines()), "")
-    text = without_reserved(text)
     for line in text.splitlines():
         found = _NUMBERED.match(line)
         if found and (_OPENING_MARKER.match(first) or not _OPENING_MARKER.match(line)):

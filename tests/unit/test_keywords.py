@@ -15,7 +15,7 @@ OBJECTS = {"lm", "search", "embedder", "programs"}
 
 
 def test_the_keywords_are_the_settings() -> None:
-    settings: dict[str, Any] = {name: field.annotation for name, field in Settings.model_fields.items()}
+    settings: dict[str, Any] = {name: get_type_hints(Settings)[name] for name in Settings.model_fields}
     assert get_type_hints(SettingsKeywords) == {n: kind for n, kind in settings.items() if n not in OBJECTS}
     assert not SettingsKeywords.__required_keys__
 

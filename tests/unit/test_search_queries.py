@@ -74,7 +74,7 @@ def test_addresses_of_papers() -> None:
         ("<jats:title>Abstract</jats:title><jats:p>Silk.</jats:p>", "Silk."),
         ("<jats:sec><jats:title>Aims:</jats:title><jats:p>A</jats:p></jats:sec>\n<jats:sec><jats:title>Results"
          "</jats:title><jats:p>B</jats:p></jats:sec>", "Aims: A Results: B"),
-        ("<jats:p>H<jats:sub>2</jats:sub>O, p &lt; 0.05 &amp;amp; n &gt; 3</jats:p>", "H2O, p < 0.05 & n > 3"),
+        ("<jats:p>H<jats:sub>2</jats:sub>O, p &lt; 0.05 &amp;amp; n &gt; 3</jats:p>", "H₂O, p < 0.05 & n > 3"),
         ("<jats:p>open<jats:italic>ed", "opened"),
         ("a < b and c > d <!-- gone -->", "a < b and c > d"),
         (None, ""),
