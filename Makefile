@@ -38,6 +38,8 @@ $(READY): pyproject.toml bench/pyproject.toml training/pyproject.toml constraint
 	@echo "installing into $(VENV) …"
 	@$(INSTALL) torch || $(INSTALL) torch --extra-index-url $(TORCH_INDEX)
 	@$(INSTALL) --editable '.[dev]' --editable './bench[dev]' --editable './training[dev]'
+	@# its bound on typer is that of its own command line, of which nothing is used that changed
+	@$(INSTALL) --no-deps openapi-python-client
 	@touch $@
 
 setup: $(READY) ## create the environment (all other targets do so on demand)

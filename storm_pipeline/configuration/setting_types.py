@@ -120,7 +120,7 @@ Pages = Annotated[tuple[_Page, ...], _each(_page)]
 Texts = Annotated[tuple[_Text, ...], _each(_not_blank)]
 Length = Annotated[
     str,
-    BeforeValidator(lambda given: str(given) if type(given) is int else given),
     Field(pattern=r"^(short|standard|long|[1-9]\d{2,4})$"),
+    BeforeValidator(lambda given: str(given) if type(given) is int else given),
 ]
 Folder = Annotated[Path, BeforeValidator(_named_folder), AfterValidator(_expanded)]

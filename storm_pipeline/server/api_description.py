@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from storm_pipeline.recipes import OUTLINES, RECIPES, WITHOUT_OUTLINE
+from storm_pipeline.server.problems import Problem
 from storm_pipeline.server.remote_settings import RemoteSettings, article_formats
 
 _ABOUT = """Starts, follows and stops runs that research a topic and write an article, and returns their results.
@@ -63,6 +64,7 @@ def _description(app: FastAPI, remote: RemoteSettings, *, secured: bool) -> dict
     schemas = found["components"]["schemas"]
     for own in ("HTTPValidationError", "ValidationError"):  # of FastAPI; errors have another form here
         schemas.pop(own, None)
+    schemas["Problem"] = Problem.model_json_schema()
     schemas[_SETTINGS] = remote.json_schema()
     for order in ("RunOrder", "ResumeOrder"):
         schemas[order]["properties"]["settings"] = {"$ref": f"#/components/schemas/{_SETTINGS}"}

@@ -8,20 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from storm_pipeline.check import check_article, read_for_check
 from storm_pipeline.check.judging import Status
 from storm_pipeline.check.report import to_record
-from storm_pipeline.errors import PageError, SettingsError
+from storm_pipeline.errors import DatasetError, PageError, SettingsError
 from storm_pipeline.judges.base import Judge
 from storm_pipeline.judges.opening import open_judge
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.pages.reading import kept_pages
+from storm_pipeline.server.bodies import TooLargeError
 from storm_pipeline.settings import Settings
 
 MOST_SENTENCES, MOST_PAGES = 500, 50
 """Sentences of an article that is checked, and pages that are fetched for it, at most."""
+MOST_CHARACTERS = 1_000_000
+"""Characters of the article, and of the text of a page, at most."""
 
 
 class SentPage(BaseModel):
@@ -29,9 +32,9 @@ class SentPage(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    url: str = Field(max_length=2000)
+    url: str = Field(min_length=1, max_length=2000)
     title: str = Field(default="", max_length=1000)
-    text: str = Field(max_length=1_000_000)
+    text: str = Field(description=f"Its text, of at most {MOST_CHARACTERS:,} characters.")
 
 
 class CheckOrder(BaseModel):
@@ -39,10 +42,12 @@ class CheckOrder(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    markdown: str = Field(max_length=1_000_000, description="The article, with footnotes or numbers of references.")
+    markdown: str = Field(
+        description=f"The article, with footnotes or numbers of references; at most {MOST_CHARACTERS:,} characters."
+    )
     title: str = Field(default="", max_length=300)
     sources: list[SentPage] = Field(default_factory=list, max_length=500, description="Pages that it cites.")
-    fetch: bool = Field(default=False, description="Fetch cited pages that were not sent.")
+    fetch: StrictBool = Field(default=False, description="Fetch cited pages that were not sent.")
 
 
 class CitedPassage(BaseModel):
@@ -100,16 +105,22 @@ class ArticleCheck:
 
         ``fetch``: whether cited pages that were not sent are fetched, as pages are in a run; no private address is.
 
-        Raises SettingsError, DatasetError: the article is too long or cannot be read, or the owner's judge is a model.
-        Others as :func:`storm_pipeline.judges.opening.open_judge`.
+        Raises TooLargeError: a text is too long. Raises SettingsError, DatasetError: the article has too many sentences
+        or cannot be read, or the owner's judge is a model. Others as
+        :func:`storm_pipeline.judges.opening.open_judge`.
         """
+        if max(map(len, (markdown, *(own.text for own in sources)))) > MOST_CHARACTERS:
+            raise TooLargeError(f"the article and each text of a page may have {MOST_CHARACTERS:,} characters")
         if self._settings.judge == "model":
             raise SettingsError("this server's judge is a language model, whose cost its budget does not cover")
         article = {"title": title, "markdown": markdown, "sources": [own.model_dump() for own in sources]}
         with self._lock, tempfile.TemporaryDirectory(prefix="storm-") as place:
             file = Path(place) / "article.json"
             file.write_text(json.dumps(article), encoding="utf-8")
-            read = read_for_check(file, None, self._fetching() if fetch else None)
+            try:
+                read = read_for_check(file, None, self._fetching() if fetch else None)
+            except DatasetError as error:
+                raise DatasetError(str(error).replace(str(file), "the article")) from error
             titled = replace(read.article, title=title)
             if (length := sum(1 for _ in titled.sentences())) > MOST_SENTENCES:
                 raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from fastapi import Depends, FastAPI, Header, Path, Query, Request
 from fastapi.responses import Response
@@ -138,7 +139,7 @@ class _Routes:
     def start_run(self, order: RunOrder, response: Response) -> RunView:
         """Start a run; where as many are under way as the server allows, it waits for its turn."""
         name = self._runs.start(order)
-        response.headers["Location"] = f"/runs/{name}"
+        response.headers["Location"] = f"/runs/{quote(name)}"
         return self._runs.view(name)
 
     def get_run(self, run: _Run) -> RunView:
@@ -166,11 +167,10 @@ class _Routes:
         self,
         run: _Run,
         after: Annotated[int, Query(ge=0)] = 0,
-        last_event_id: Annotated[int | None, Header(ge=0)] = None,
+        last_event_id: Annotated[int, Header(ge=0)] = 0,
     ) -> AsyncIterator[ServerSentEvent]:
         """Events of a run as they happen, from the first or after a given one, until it ends."""
-        known = after if last_event_id is None else last_event_id
-        async for found in iterate_in_threadpool(self._runs.events(run, known)):
+        async for found in iterate_in_threadpool(self._runs.events(run, max(after, last_event_id))):
             if found is None:
                 await asyncio.sleep(_POLL)
             else:

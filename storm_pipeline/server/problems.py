@@ -96,6 +96,8 @@ def header(description: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"description": description, "required": True, "schema": schema}
 
 
+_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+"""Not by FastAPI's ``model``, which takes an error for an event where a success is a stream of events."""
 _LATER = {"headers": {"Retry-After": header("Seconds to wait.", {"type": "integer", "minimum": 0})}}
 _HEADERS = {
     401: {"headers": {"WWW-Authenticate": header("How to authenticate.", {"type": "string", "const": "Bearer"})}},
@@ -111,7 +113,8 @@ def declared(errors: Iterable[int], *, is_open: bool = False) -> dict[int | str,
     """
     statuses = sorted({*errors, *_ALWAYS, *(() if is_open else (401,))})
     return {
-        status: {"model": Problem, "description": _MEANINGS[status], **_HEADERS.get(status, {})} for status in statuses
+        status: {"description": _MEANINGS[status], "content": _CONTENT, **_HEADERS.get(status, {})}
+        for status in statuses
     }
 
 

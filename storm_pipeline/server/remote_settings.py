@@ -25,6 +25,7 @@ _BY_VALUE = frozenset({*(f"{role}_lm" for role in ROLES), "lm", "search", "embed
 _LOCKED = frozenset("out cache api_base api_key_env".split())  # settings that no caller may choose
 STYLE = "[a-z0-9][a-z0-9-]{0,99}"
 """Names of citation styles, as a regular expression."""
+_EXACT = 2.0**53  # above it floats leave out whole numbers
 _KNOWN = TEXTS | FORMATS
 
 
@@ -127,7 +128,7 @@ class RemoteSettings:
         return {name: value for name, value in explicit.items() if value is not None}
 
     def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        values = {name: value for name, value in given.items() if value is not None}
+        values = {name: _whole(value) for name, value in given.items() if value is not None}
         for name, value in values.items():
             if name not in Settings.model_fields:
                 raise SettingsError(f"{no_such_setting(name)}; callers may choose {', '.join(self.choices())}")
@@ -155,6 +156,11 @@ class RemoteSettings:
         chosen = getattr(Settings.build({name: value}), name)
         if cap is not None and chosen > cap:
             raise SettingsError(f"setting {name!r} may be at most {cap:g} on this server")
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole number as an int, which 3.0 is too in JSON; other values as they are."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT else value
 
 
 def article_formats() -> tuple[ArticleFormat, ...]:

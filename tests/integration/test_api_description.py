@@ -1,0 +1,195 @@
+"""The HTTP API does what ``/openapi.json`` says, as schemathesis finds with all of its checks; no model is asked."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from described_api import application, service
+from year_judge import YearJudge
+
+from storm_pipeline.recipes import RECIPES
+from storm_pipeline.server import checking
+from storm_pipeline.server.gate import Gate
+from storm_pipeline.server.remote_settings import article_formats
+
+pytest.importorskip("fastapi")
+schemathesis = pytest.importorskip("schemathesis")
+
+TOKEN = "correct-horse-battery"
+EXAMPLES = 10  # of valid and invalid requests of each operation, beside those that cover its description
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def app(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    """The API with the token that the test names, if any."""
+    monkeypatch.setattr(checking, "open_judge", lambda *_: YearJudge())
+    with service(tmp_path) as served:
+        yield application(served, getattr(request, "param", ""))
+
+
+def answered(app: Gate, method: str, path: str, **request: Any) -> httpx.Response:
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
+            return await client.request(method, path, **request)
+
+    return asyncio.run(ask())
+
+
+def described(app: Gate, **request: Any) -> Json:
+    found: Json = answered(app, "GET", "/openapi.json", **request).json()
+    return found
+
+
+def operations(description: Json) -> Iterator[tuple[str, str, Json]]:
+    for path, own in description["paths"].items():
+        for method, operation in own.items():
+            yield method.upper(), path, operation
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("app", "token"), [("", ""), (TOKEN, TOKEN)], ids=["open", "token"], indirect=["app"])
+def test_schemathesis_finds_nothing(app: Gate, token: str) -> None:
+    from schemathesis.config import SchemathesisConfig
+    from schemathesis.engine import from_schema
+    from schemathesis.engine.events import FatalError, NonFatalError, ScenarioFinished
+
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    generation = {"max-examples": EXAMPLES, "deterministic": True, "no-shrink": True, "database": "none"}
+    config = SchemathesisConfig.from_dict({"seed": 1, "generation": generation, "headers": headers})
+    schema = schemathesis.openapi.from_asgi("/openapi.json", app, config=config, headers=headers)
+    ran, failures = set(), []
+    for event in from_schema(schema).execute():
+        if isinstance(event, FatalError | NonFatalError):
+            failures.append(str(event))
+        elif isinstance(event, ScenarioFinished):
+            checks = [check for own in event.recorder.checks.values() for check in own]
+            ran |= {check.name for check in checks}
+            found = [check.failure_info for check in checks if check.failure_info]
+            failures += [f"{own.failure.title}: {own.failure.message}\n{own.code_sample[:1000]}" for own in found]
+    assert not failures, "\n\n".join(failures[:5])
+    assert ran == set(schemathesis.checks.CHECKS.get_all_names())
+
+
+def test_operations_have_readable_names_groups_and_typed_answers(app: Gate) -> None:
+    description = described(app)
+    names = [operation["operationId"] for _, _, operation in operations(description)]
+    assert len(set(names)) == len(names)
+    assert {"start_run", "get_run", "follow_run", "get_article", "check_article", "put_document"} <= set(names)
+    assert {tag for *_, one in operations(description) for tag in one["tags"]} == {
+        tag["name"] for tag in description["tags"]
+    }
+    article = description["paths"]["/runs/{run}/article"]["get"]
+    assert set(article["responses"]["200"]["content"]) == {one.media_type for one in article_formats()}
+    assert next(iter(article["responses"]["200"]["content"])) == "text/markdown"
+    chosen = next(one for one in article["parameters"] if one["name"] == "format")
+    assert chosen["schema"]["enum"] == [one.name for one in article_formats()]
+    assert set(description["paths"]["/runs/{run}/events"]["get"]["responses"]["200"]["content"]) == {
+        "text/event-stream"
+    }
+    schemas = description["components"]["schemas"]
+    assert all("description" in one for one in schemas["RunView"]["properties"].values())
+    assert "HTTPValidationError" not in json.dumps(description)
+    assert schemas["RunOrder"]["properties"]["settings"] == {"$ref": "#/components/schemas/ChosenSettings"}
+    assert schemas["RunOrder"]["else"]["properties"]["recipe"]["enum"] == [*RECIPES, None]
+
+
+@pytest.mark.parametrize("app", ["", TOKEN], ids=["open", "token"], indirect=True)
+def test_errors_and_access_are_declared(app: Gate, request: pytest.FixtureRequest) -> None:
+    token = request.node.callspec.params["app"]
+    description = described(app, headers={"Authorization": f"Bearer {token}"} if token else {})
+    for _, path, operation in operations(description):
+        is_secured = bool(token) and path != "/health"
+        assert ("401" in operation["responses"]) == is_secured
+        assert operation.get("security", []) == ([{"bearer": []}] if is_secured else [])
+        assert {"403", "408", "413", "429", "500", "503"} <= set(operation["responses"])
+        errors = {status: one for status, one in operation["responses"].items() if status >= "400"}
+        assert all(
+            one["content"] == {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+            for one in errors.values()
+        )
+        assert "Retry-After" in errors["429"]["headers"]
+    schemes = description["components"].get("securitySchemes", {})
+    assert [(one["type"], one["scheme"]) for one in schemes.values()] == ([("http", "bearer")] if token else [])
+    started = description["paths"]["/runs"]["post"]["responses"]["202"]
+    assert "Location" in started["headers"]
+
+
+DEEP = b'{"topic": "x", "settings": ' + b"[" * 30_000 + b"]" * 30_000 + b"}"
+JSON = {"Content-Type": "application/json"}
+BAD = [
+    ("POST", "/runs", {"content": DEEP, "headers": JSON}),
+    ("POST", "/runs", {"content": b'{"topic": "\\ud800"}', "headers": JSON}),
+    ("POST", "/runs", {"content": b'{"topic": "x", "settings": {"style": "\\ud800"}}', "headers": JSON}),
+    ("POST", "/runs", {"content": b'{"topic": "x", "\\ud800": 1}', "headers": JSON}),
+    ("POST", "/runs", {"content": b'{"topic": "x", "settings": {"\\udfff": 1}}', "headers": JSON}),
+    ("POST", "/runs", {"content": b'{"topic": "x", "settings": {"seed": ' + b"9" * 5000 + b"}}", "headers": JSON}),
+    ("POST", "/runs", {"content": b'{"topic": "x", "settings": {"temperature": NaN}}', "headers": JSON}),
+    ("POST", "/runs", {"content": b'{"topic": "x", "settings": {"turns": true}}', "headers": JSON}),
+    ("POST", "/runs", {"content": b'{"topic": "x", "settings": {"turns": "3"}}', "headers": JSON}),
+    ("POST", "/runs", {"content": b'{"topic": "x\\u0000"}', "headers": JSON}),
+    ("POST", "/runs", {"content": b"\xff\xfe\xfa", "headers": JSON}),
+    ("POST", "/runs", {"content": b'{"topic": "x"}', "headers": {"Content-Type": "text/plain"}}),
+    ("POST", "/runs", {"content": b'{"topic": "x"}', "headers": {"Content-Type": "application/xml; charset=x"}}),
+    ("POST", "/runs", {"data": {"topic": "x"}}),
+    ("POST", "/check", {"json": {"markdown": "", "sources": [{"url": "", "text": ""}]}}),
+    ("POST", "/check", {"json": {"markdown": "x" * 1_000_001}}),
+    ("GET", "/runs?most=" + "9" * 5000, {}),
+    ("GET", "/runs?most=0&most=x", {}),
+    ("GET", "/runs/x/events?after=-1", {}),
+    ("GET", "/runs/x/events", {"headers": {"Last-Event-ID": b"\xff"}}),
+    ("GET", "/runs/x/article?format=%ff&format=exe", {}),
+    ("GET", "/runs/%ed%a0%80", {}),
+    ("DELETE", "/documents/x", {}),
+    ("PUT", "/documents/x/a.exe", {"content": b"x"}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "request_"), BAD, ids=range(len(BAD)))
+def test_what_cannot_be_used_is_answered_as_declared(app: Gate, method: str, path: str, request_: Json) -> None:
+    answer = answered(app, method, path, **request_)
+    template = {"events": "/runs/{run}/events", "article": "/runs/{run}/article"}.get(
+        path.partition("?")[0].rpartition("/")[2]
+    ) or {"/runs/%": "/runs/{run}", "/docume": "/documents/{documents}"}.get(path[:7], path.partition("?")[0])
+    if method == "PUT":
+        template += "/{name}"
+    assert 400 <= answer.status_code < 500
+    assert str(answer.status_code) in described(app)["paths"][template][method.lower()]["responses"], answer.text
+    assert set(answer.json()) == {"error", "kind"}
+    assert "/tmp" not in answer.text
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "PATCH", "PUT", "HEAD", "QUERY"])
+def test_a_method_that_a_path_does_not_take_is_told_those_it_takes(app: Gate, method: str) -> None:
+    for path, allowed in {"/runs": "GET, POST", "/runs/x": "DELETE, GET", "/health": "GET", "/check": "POST"}.items():
+        answer = answered(app, method, path)
+        assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+
+
+def test_a_run_whose_name_is_in_another_script_is_located(app: Gate) -> None:
+    answer = answered(app, "POST", "/runs", json={"topic": "서울"})
+    assert answer.status_code == 202
+    assert answered(app, "GET", answer.headers["location"]).json()["run"] == answer.json()["run"]
+
+
+def test_whole_numbers_are_integers_in_either_form(app: Gate) -> None:
+    settings = {"turns": 3.0, "length": 1200, "since": "2020-01-31", "temperature": 1, "max_cost": None}
+    assert answered(app, "POST", "/runs", json={"topic": "Silk Road", "settings": settings}).status_code == 202
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        {"settings": {"since": "2021-01-01", "until": "2020-01-01"}},
+        {"outline": "# References"},
+        {"outline": "# Silk Road"},
+    ],
+)
+def test_what_contradicts_itself_is_told_apart_from_what_is_invalid(app: Gate, order: Json) -> None:
+    answer = answered(app, "POST", "/runs", json={"topic": "Silk Road", **order})
+    assert (answer.status_code, answer.json()["kind"]) == (409, "ContradictionError")
