@@ -37,10 +37,17 @@ class SentPage(BaseModel):
     text: str = Field(description=f"Its text, of at most {MOST_CHARACTERS:,} characters.")
 
 
+_EXAMPLE: Any = {
+    "title": "Orrin dam",
+    "markdown": "The dam was finished in 1926.[^1]\n\n[^1]: https://example.org/orrin\n",
+    "sources": [{"url": "https://example.org/orrin", "title": "Orrin", "text": "The dam was finished in 1926."}],
+}
+
+
 class CheckOrder(BaseModel):
     """The body of a request to check an article."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
 
     markdown: str = Field(
         description=f"The article, with footnotes or numbers of references; at most {MOST_CHARACTERS:,} characters."

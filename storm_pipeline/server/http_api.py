@@ -38,7 +38,14 @@ _FIGURES = "text/plain; version=0.0.4; charset=utf-8"
 _ORDERED, _EXPORTED = (400, 402, 404, 409, 422), (400, 404, 409, 501)
 """What can be wrong with an order, and with an article in a format."""
 # The forms of these are for clients. They are looked up as they come, which says better why there is no such thing.
-_Run = Annotated[str, Path(description="Name of the run.", json_schema_extra={"pattern": RUN, "maxLength": 255})]
+_Run = Annotated[
+    str,
+    Path(
+        description="Name of the run.",
+        json_schema_extra={"pattern": RUN, "maxLength": 255},
+        examples=["silk-road-20261122-203616"],
+    ),
+]
 _Format = Annotated[str, Query(json_schema_extra={"enum": [one.name for one in article_formats()]})]
 _Style = Annotated[
     str | None, Query(description="Name of a CSL style, such as apa.", json_schema_extra={"pattern": f"^{STYLE}$"})
@@ -48,8 +55,8 @@ _Style = Annotated[
 class Health(BaseModel):
     """That the server answers."""
 
-    status: Literal["ok"] = "ok"
-    version: str = Field(default=__version__, description="Version of storm-pipeline.")
+    status: Literal["ok"]
+    version: str = Field(description="Version of storm-pipeline.")
 
 
 def create_app(service: RunService, token: str = "", reach: Reach | None = None) -> Gate:
@@ -118,7 +125,7 @@ class _Routes:
 
     def get_health(self) -> Health:
         """Say that the server answers."""
-        return Health()
+        return Health(status="ok", version=__version__)
 
     def list_formats(self) -> list[ArticleFormat]:
         """The formats of articles."""
