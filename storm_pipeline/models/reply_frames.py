@@ -37,6 +37,8 @@ _ROLE = r"(?:assistant|model|bot)\b[ \t]*(?=\n|<)"
 _AT_START = re.compile(rf"(?:{_SPECIAL}\s*+(?:{_ROLE})?|assistant\n|[\s\ufeff\u200b\x00]++)++")
 _AT_END = re.compile(rf"(?:{_SPECIAL}|\[\[ ## completed ## \]\]|\[(?:DONE|END)\]|</?END>|(?<=\n)\#{{2,}})\Z")
 _END_OF_TURN = re.compile(rf"(?<![ `'\"(“‘]){_SPECIAL}(?!`)\s*+(user\b|human\b|system\b)?", re.I)
+_NEXT_TURN = re.compile(r"(?<=[^\w\s])assistant\n\n")
+"""What Llama's header of the next turn leaves where its tokens are not shown: ``the end.assistant``."""
 _NO_END = re.compile(r"tool|function|python|call|box|start|begin|bos\b|<s>", re.I)
 _TURN = re.compile(
     r"^\#{2,3}[ ]?(?:Response|Assistant|Output|Instruction|User|Human|Input|System)[ ]?:[ \t]*$", re.I | re.M
@@ -185,7 +187,9 @@ def _byte_of() -> dict[str, bytes]:
 def end_of_turn(text: str, start: int = 0) -> int:
     """Offset of the first token behind ``start`` that ends a turn; the text's length if there is none."""
     ends = (found.start() for found in _END_OF_TURN.finditer(text, start) if found[1] or not _NO_END.search(found[0]))
-    return next(ends, len(text))
+    end = next(ends, len(text))
+    lost = _NEXT_TURN.search(text, start, end)
+    return lost.start() if lost else end
 
 
 def plain_key(key: str) -> str:

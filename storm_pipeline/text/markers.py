@@ -94,6 +94,8 @@ def without_markers(text: str, fill: str = "") -> str:
 
     ``fill``: stands for each character of a marker.
     """
+    if not _RESERVED.search(text) and not any(char in text for char in OPENING):
+        return text
     pieces, at = [], 0
     for one in _markers(text, IN_BRACKETS, None):
         pieces += [text[at : one.start], fill * (one.end - one.start)]

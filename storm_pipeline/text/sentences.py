@@ -124,9 +124,10 @@ def _line_spans(text: str) -> list[tuple[int, int]]:
         if not line.strip():
             blank = True
             continue
-        before = text[max(spans[-1][0], spans[-1][1] - _REACH) : spans[-1][1]] if spans else ""
-        before_text = without_markers(before).strip()
-        wrapped = plain[:1].islower() and not blank and not _SENTENCE_END.search(before_text)
+        wrapped = plain[:1].islower() and not blank
+        if wrapped and spans:
+            before = text[max(spans[-1][0], spans[-1][1] - _REACH) : spans[-1][1]]
+            wrapped = not _SENTENCE_END.search(without_markers(before).strip())
         if spans and (not plain or wrapped or not worded):
             spans[-1] = (spans[-1][0], position)
             worded = worded or bool(plain)
