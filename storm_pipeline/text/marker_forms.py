@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-OPENING, CLOSING = "[［【〔", "]］】〕"
+OPENING, CLOSING = "[［【〔⟦", "]］】〕⟧"
 MARKS = re.compile("[\ufde0-\ufde9]+\ufdea")
 """A :func:`storm_pipeline.text.markers.mark`."""
 HIDDEN = {ord(char): 0xFDD0 + i for i, char in enumerate(OPENING + CLOSING)}
@@ -18,13 +18,15 @@ _NOUN = (
     r"(?:sources?|refs?|references?|citations?|cites?|snippets?|documents?|docs?|passages?|results?|webpages?|"
     r"sentences?|id|no|see|cf)(?![^\W\d_])"
 )
-_LABEL = rf"(?:{_NOUN}[\s_.:;-]*)?[#^@]{{0,2}}"
+_LABEL = rf"(?:{_NOUN}[\s_.:;-]*){{0,2}}[#^@]{{0,2}}"
 _RANGE = rf"{_LABEL}(\d+)(?:\s*(?:[-–—‑−]|\bto\b)\s*{_LABEL}(\d+))?"
 _ITEM = re.compile(_RANGE, re.I)
 _ITEMS = re.compile(rf"{_RANGE}(?:\s*(?:(?:[,;、，；&]|\band\b)\s*)+{_RANGE})*\s*\.?", re.I)
 _BEHIND = re.compile(
     rf"""(?ix) (?::\d+)? †.*  # 3:0†source
-    | [,:]\s* (?!{_NOUN}|and\b|to\b) (?:[^\W\d_]{{1,12}}\.?|§+) \s?\d[\w.]* (?:\s*[,–—-]\s*\w{{0,2}}\d+)*  # , p. 2
+    | (?:[,:;]\s*|\s(?=[(]|[^\W\d_]{{1,4}}\.)) \(? (?!{_NOUN}|and\b|to\b)  # , p. 2
+      (?:[^\W\d_]{{1,12}}\.?|§+) \s?\d[\w.]* (?:\s*[,–—-]\s*\w{{0,2}}\d+)* \)?
+    | ,\s*["“„«].*  # , "words"
     | (?<=\d)\s*:\s*[^\d\s].*  # : the title"""
 )
 """What may stand behind a marker's numbers: a place in the source, or its title."""
@@ -33,7 +35,7 @@ _ANY_LABEL = re.compile(r"[^\W\d_]{1,20}[\s_.:#-]{0,2}(\d{1,3})")
 _BODY = rf"(?:[^{_BRACKETS}\n]|\\?[\[［][^{_BRACKETS}\n]{{0,40}}[\]］]){{1,80}}"
 _DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RUN = rf"[{_DIGITS}]+(?:(?:[⁻˒,]|⁾⁽)[{_DIGITS}]+)*"
-_TAGS = r"ref|refs|reference|cite|citation|source|passage|doc|document|a"
+_TAGS = r"ref|refs|reference|cit|cite|citation|source|passage|doc|document|a"
 _BRACKET = (
     rf"\\?[{re.escape(OPENING)}](?P<in_bracket>{_BODY})\\?[{re.escape(CLOSING)}]"
     r"(?:\(\s*<?(?:(?:https?|ftp|file|mailto):|www\.|[/#.])(?:[^()\s]|\([^()\s]{0,200}\)){0,500}>?(?:\s+[\"'][^\"'()\n]{0,200}[\"'])?\s*\))?"
@@ -43,19 +45,20 @@ ANY_FORM = re.compile(
     (?P<mark>{MARKS.pattern})
     | (?P<bracket>\^?{_BRACKET})
     | (?P<raised> <sup\b[^<>]{{0,80}}>(?P<in_sup>[^<>]{{1,80}})</sup> | ⁽?(?P<in_run>{_RUN})⁾?
-        | \$?\^\{{(?P<in_power>[^{{}}\n]{{1,40}})\}}\$? | \^(?P<in_caret>\d{{1,3}}(?:,\d{{1,3}}){{0,9}})\^?)
+        | \$?\^\{{(?P<in_power>[^{{}}\n]{{1,40}})\}}\$? | \$?\^(?P<in_caret>\d{{1,3}}(?:,\d{{1,3}}){{0,9}})(?:\^|\$)?)
     | (?P<element> <(?P<tag>{_TAGS})\b[^<>]{{0,100}}>(?P<in_element>[^<>]{{1,80}})</(?P=tag)>
-        | <(?:{_TAGS})\s[^<>=]{{0,40}}=\s*["']?(?P<in_attribute>[^<>"'=]{{1,40}})["']?\s*/>)
+        | <(?:{_TAGS})\s[^<>=]{{0,40}}=\s*["']?(?P<in_attribute>[^<>"'=]{{1,40}})["']?\s*(?:/>|></[a-z]{{1,10}}>))
     | (?P<command> ~?\\(?:[a-z]{{0,8}}cite[a-z]{{0,4}}|textsuperscript|footnote(?:mark)?|ref)\*?
         (?:\[[^\[\]\n]{{0,40}}\]){{0,2}}\{{(?P<in_command>[^{{}}\n]{{1,60}})\}})
     | (?P<round> [(（](?P<in_round>[^()（）\n]{{1,80}})[)）])
     | (?P<curly> \{{(?P<in_curly>[^{{}}\n]{{1,60}})\}})
-    | (?P<angle> <\s?(?P<in_angle>\d[^<>\n]{{0,40}})>)"""
+    | (?P<angle> <(?P<in_angle>[^<>\n/=]{{1,40}})>)"""
 )
 IN_BRACKETS = re.compile(rf"(?P<mark>{MARKS.pattern})|(?P<bracket>{_BRACKET})")
 """The forms that are looked for in text of which nobody knows what its numbers mean."""
 
 _NESTED = re.compile(rf"[\\^]*[{_BRACKETS}]\^?")
+_AROUND = " ;\t^\\\"'\u200b\u2060\ufeff"
 _UNIT = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}$")
 _BASE = re.compile(r"(?<![\d.,])(?:\d|10)$")
 _OPENED = ("(", *OPENING, *(chr(HIDDEN[ord(char)]) for char in OPENING))
@@ -105,6 +108,7 @@ def with_tags_as_markers(text: str) -> str:
 
     What only opens a citation (``[cite_start]``) is left out, and so are lines that define footnotes.
     """
+    text = text.replace("&#91;", "[").replace("&#93;", "]")
     if "[^" in text:
         text = _DEFINITION.sub("", text)
     if "<" in text:
@@ -153,7 +157,8 @@ def _read(found: re.Match[str], form: str, shown: int | None) -> Candidate | Non
     inner = next(text for name, text in found.groupdict().items() if name.startswith("in_") and text)
     if form == "raised":
         inner = _on_the_line(inner, shown)
-    core = _BEHIND.sub("", _NESTED.sub(";", inner)).strip(" ;\t^\\")
+    inner = unicodedata.normalize("NFKC", inner)
+    core = _BEHIND.sub("", _NESTED.sub(";", inner)).strip(_AROUND)
     items: tuple[tuple[int, int], ...] = ()
     if _ITEMS.fullmatch(core):
         items = tuple((_value(first), _value(last or first)) for first, last in _ITEM.findall(core))
@@ -167,7 +172,7 @@ def _read(found: re.Match[str], form: str, shown: int | None) -> Candidate | Non
 
 def _may_cite(one: Candidate, text: str, shown: int | None) -> bool:
     """Whether the numbers can be of what was shown, and nothing before them makes them something else."""
-    before = text[max(0, one.start - 4) : one.start]
+    before = text[max(0, one.start - 4) : one.start].rstrip("\\")
     numbers = [number for item in one.items for number in item]
     if 0 in numbers and (not one.is_single or before[-1:].isalnum()):
         return False  # [0, 1], a[0]

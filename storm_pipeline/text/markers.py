@@ -33,11 +33,13 @@ _DIGITS = {ord(str(digit)): 0xFDE0 + digit for digit in range(10)}
 _PLAIN_DIGITS = {reserved: digit for digit, reserved in _DIGITS.items()}
 _RESERVED = re.compile("[\ufdd0-\ufdef]")
 _ENDS = frozenset("|｜*_~`<—" + OPENING + CLOSING).union(chr(HIDDEN[ord(char)]) for char in CLOSING)
-_ENDING = ("Pe", "Pf", "Pi", "Po")
+_ENDING = ("Pe", "Pf", "Pi", "Po", "Cf")
 _GOES_ON = frozenset("/\\%&@#'’")
 """Punctuation glued to a bracket behind which its clause goes on."""
 _STOPPED = re.compile(r"[.!?…．؟۔।॥։።។။。！？｡][\"'”’»›)\]」』*_\s]{0,5}$")
-_CODED = re.compile(rf"`((?:{MARKS.pattern})+)`")
+_WRAPPED = re.compile(
+    rf"[`_{{]((?:{MARKS.pattern})+)[`_}}]|<([a-z]+)\b[^<>]{{0,100}}>\s*((?:{MARKS.pattern})+)\s*</\2>", re.I
+)
 _FOLLOWING = re.compile(r"(\s*)(\S?)")
 _LINE_START = re.compile(r"(?:^|\n)[ \t>*_•-]{0,8}$")
 
@@ -86,7 +88,7 @@ def marked(text: str, shown: int, *, is_reply: bool = False) -> str:
         pieces.append("" if at and gap.strip() and JOINED.fullmatch(gap) else gap)
         pieces.append(text[one.start : one.end] if one.form == "mark" else "".join(map(mark, _numbers(one, shown))))
         at = one.end
-    return _CODED.sub(r"\1", "".join((*pieces, text[at:])))
+    return _WRAPPED.sub(lambda found: found[1] or found[3], "".join((*pieces, text[at:])))
 
 
 def without_markers(text: str, fill: str = "") -> str:

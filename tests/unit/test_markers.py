@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.documents.articles.markdown import markdown_article
-from storm_pipeline.documents.articles.pages import AvailablePages
+from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.references.grounding import Claim
 from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.text.markers import mark, marked, without_markers
@@ -45,22 +45,20 @@ def test_a_reply_to_a_remark_is_read_alike_in_every_form(form: str) -> None:
 @pytest.mark.parametrize("text", STAYS)
 def test_brackets_that_cite_nothing_stay(text: str) -> None:
     draft = read_draft(text, SHOWN)
-    words = [re.sub(r" ?\[1\](?=[.]?$)", "", text).replace("`", "`").removeprefix("It rose. ")]
-    assert [claim.text for claim in draft.claims()][-1:] == words
+    assert " ".join(claim.text for claim in draft.claims()) == re.sub(r" ?\[1\](?=[.]?$)", "", text)
     assert draft.invented == 0
-    assert all(claim.cited in ((0,), ()) for claim in draft.claims())
+    assert {position for claim in draft.claims() for position in claim.cited} <= {0}
 
 
-@pytest.mark.parametrize("text", STAYS)
-def test_brackets_that_cite_nothing_come_back_from_an_exported_article(text: str) -> None:
-    if "`" in text or "$" in text:
-        return  # marks of Markdown
+@pytest.mark.parametrize("text", [one for one in STAYS if "`" not in one and "$" not in one])  # marks of Markdown
+def test_brackets_that_cite_nothing_stay_in_an_imported_article(text: str) -> None:
     sources = "\n\n## References\n" + "".join(f"{n}. [Page](https://a.example/{n})\n" for n in range(1, SHOWN + 1))
-    pages = AvailablePages(())
+    pages = AvailablePages([Reference(f"https://a.example/{n}", "Page", text) for n in range(1, SHOWN + 1)])
     article = markdown_article("Dam", text + sources, pages)
     told = [sentence.text for sentence in article.sentences()]
     assert told == [claim.text for claim in read_draft(text, SHOWN).claims()]
-    assert to_markdown(article)
+    again = markdown_article("Dam", to_markdown(article), pages)
+    assert [sentence.text for sentence in again.sentences()] == told
 
 
 @pytest.mark.parametrize(

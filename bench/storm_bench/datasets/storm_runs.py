@@ -164,7 +164,7 @@ def _article(title: str, text: str, shown: tuple[Citation, ...]) -> Article:
 
     def cited(line: str) -> Paragraph:
         nonlocal invented
-        found = parse_cited(line, shown)
+        found = parse_cited(line.replace("[0]", f"[{len(shown) + 1}]"), shown)  # behind a word, [0] would be text
         invented += found.invented
         return Paragraph(found.sentences)
 

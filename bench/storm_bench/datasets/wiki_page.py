@@ -24,7 +24,7 @@ _CLASSES = frozenset(
 )
 _HEADINGS = {f"h{level}": level for level in range(2, 7)}
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # invalid in XML
-_MARK = re.compile(r"\[\s?\d+\s?\](?![^\W_])")
+_MARK = re.compile(r"\[\s*\d+\s*\](?![^\W_])")
 _DISPLAY = re.compile(r"\{\\displaystyle (.*)\}")
 
 
