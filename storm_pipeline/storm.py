@@ -235,7 +235,7 @@ class Storm:
         chosen = self._choosing()
         require_keys(chosen.settings, own_engine=self._engine_object is not None)
         with RunStore.create(self.settings.out, topic, name, pieces) as run:
-            run.queue(chosen.settings)
+            run.queue(chosen.settings, chosen._given.chosen_by)
             return run.folder
 
     @overload
@@ -287,7 +287,7 @@ class Storm:
                 _outline if _is_outline(store) else self._writing(store.recipe)
             )
             require_own(store.state.get("models"), self.programs)
-            return self._with(settings)._choosing(resumed=True)._session(store, work, stopped, *sinks, before=saved)
+            return self._with(settings)._choosing(store.state)._session(store, work, stopped, *sinks, before=saved)
 
     def write_from(self, piece: str, run: Path | str, *, accept_damage: bool = False) -> Article:
         """Write an article from a piece of an earlier run that was edited by hand, in a new folder.
@@ -308,7 +308,7 @@ class Storm:
                 saved = old.saved_settings()
                 settings = changed_settings(usable_settings(old, saved, self.settings), self.settings)
                 require_own(old.state.get("models"), self.programs)
-                chosen = self._with(settings)._choosing(resumed=True)
+                chosen = self._with(settings)._choosing(old.state)
                 require_keys(chosen.settings, own_engine=self._engine_object is not None)
                 pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
                 parse_pieces(old.topic, pieces)  # validates them before a folder is made
@@ -396,9 +396,9 @@ class Storm:
         with self._halting(halt) as stopped, RunStore.create(self.settings.out, topic, recipe, pieces) as run:
             return chosen._session(run, work, stopped, *sinks)
 
-    def _choosing(self, *, resumed: bool = False) -> "Storm":
+    def _choosing(self, begun: Mapping[str, Any] | None = None) -> "Storm":
         """This object with the models that its programs and the caller's DSPy settings choose for a run."""
-        settings, given = choose(self.settings, self._given, self.programs, resumed=resumed)
+        settings, given = choose(self.settings, self._given, self.programs, begun)
         if given is self._given and settings is self.settings:
             return self
         other = self._copy(settings)
@@ -415,10 +415,10 @@ class Storm:
     ) -> T:
         from storm_pipeline.progress.automatic import with_progress  # here, since rich takes long to load
 
-        note, before = self._given.note, before or {}
+        before = before or {}
         with (
             with_progress((*self._sinks, *sinks), self._progress) as shown,
-            session(run, self.settings, self._open, sinks=shown, halt=halt, before=before, on_models=note) as ctx,
+            session(run, self.settings, self._open, sinks=shown, halt=halt, before=before, given=self._given) as ctx,
         ):
             self._running.add(halt)
             try:

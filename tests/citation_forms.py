@@ -139,6 +139,8 @@ STAYS = (
     "The set [0, 1] is closed [1].",
     "All values in [1, 2] are allowed [1].",
     "The unit interval is [0, 1].",
+    "A risk (95 % CI [1, 3]) was found [1].",
+    "The year 1904³ is noted [1].",
     "Children aged [5-8] were examined [1].",
     "They examined children aged [5-8] [1].",
     "The molecule is [60]fullerene [1].",

@@ -158,6 +158,17 @@ FORMS: dict[str, Form] = {
     ),
     "pieces of a byte-level tokenizer": only("text", lambda reply, _: reply.translate({32: "Ġ", 10: "Ċ"})),
     "pieces of SentencePiece": only("text", lambda reply, _: "▁" + reply.translate({32: "▁", 10: "<0x0A>"})),
+    "final answer of an agent": only("text", lambda reply, _: f"Final Answer: {reply}"),
+    "name of a chat's turn": only("text", lambda reply, _: f"Assistant: {reply}"),
+    "thinking in a fence": only("text", lambda reply, _: f"```thinking\n{DRAFT}\n```\n\n{reply}"),
+    "thinking and answer in bold": only("text", lambda reply, _: f"**Thinking:**\nWell.\n\n**Answer:**\n{reply}"),
+    "plan in tags": only("text", lambda reply, _: f"<plan>{DRAFT}</plan>\n{reply}"),
+    "tool call of GLM": only(
+        "text",
+        lambda reply, field: (
+            f"<tool_call>reply\n<arg_key>{field}</arg_key>\n<arg_value>{reply}</arg_value>\n</tool_call>"
+        ),
+    ),
     "quoted": only("text", lambda reply, _: f"“{reply}”"),
     "texts by paragraph": only("text", lambda reply, field: json.dumps({field: reply.split("\n\n")})),
     "message": only("text", lambda reply, _: json.dumps({"role": "assistant", "content": reply})),

@@ -6,6 +6,7 @@ In this order: the predictor's own (``set_lm``, or ``lm=`` of a call), what code
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import dspy
 
@@ -19,6 +20,7 @@ from storm_pipeline.types import ModelChoice
 
 _FIELDS = frozenset({"lm", *(f"{role}_lm" for role in ROLES)})
 _OF_PROGRAM, _OF_DSPY = "program", "dspy.settings.lm"
+_WHO = (_OF_PROGRAM, "Storm", "settings", _OF_DSPY, "run", "default")
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Given:
     by: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
 
+    @property
+    def chosen_by(self) -> dict[str, str]:
+        """Setting of a model → who chose it."""
+        return {name: self.by.get(name, "default") for name in sorted(_FIELDS)}
+
     @classmethod
     def to_storm(
         cls, settings: Settings | None, keywords: Iterable[str], objects: Mapping[str, ModelObject]
@@ -45,12 +52,14 @@ class Given:
         return cls(objects, by)
 
 
-def choose(settings: Settings, given: Given, programs: Programs, *, resumed: bool = False) -> tuple[Settings, Given]:
+def choose(
+    settings: Settings, given: Given, programs: Programs, begun: Mapping[str, Any] | None = None
+) -> tuple[Settings, Given]:
     """The settings and models of a run that begins in this thread.
 
     Args:
         given: to ``Storm``.
-        resumed: whether the settings are those of a run, whose models stay.
+        begun: of a run that is resumed, what its ``run.json`` says; the settings are its own, and its models stay.
 
     Raises SettingsError: the model of DSPy's settings is needed and is none.
     """
@@ -60,17 +69,22 @@ def choose(settings: Settings, given: Given, programs: Programs, *, resumed: boo
         return _with_lm(settings.model_copy(update=dict.fromkeys(_FIELDS - {"lm"})), given, most)
     if programs.section.own_lm is not None and settings.writing == "auto":
         settings = settings.model_copy(update={"writing": "whole"})  # else the embedded model's writer, which asks none
-    if resumed:
-        given = replace(given, by=dict.fromkeys(_FIELDS, "run") | dict(given.by))
+    by_run = begun is not None and not _FIELDS & given.by.keys()
+    if begun is not None:
+        said = begun.get("chosen_by")
+        known = {name: by for name, by in said.items() if by in _WHO} if isinstance(said, dict) else {}
+        given = replace(given, by=dict.fromkeys(_FIELDS, "run") | known | dict(given.by))
     lm = dspy.settings.lm
     if lm is None:
         return settings, given
-    if resumed and is_object(settings.lm) and "lm" not in given.objects:  # if it is another, it is refused when opened
+    if (
+        begun is not None and is_object(settings.lm) and "lm" not in given.objects
+    ):  # if it is another, it is refused when opened
         objects, by = {**given.objects, "lm": lm}, {**given.by, "lm": _OF_DSPY}
         return settings, replace(given, objects=objects, by=by)
     if "lm" not in given.by:
         settings, given = _with_lm(settings, given, lm, _OF_DSPY)
-    return settings, replace(given, note=_overruled(settings, given, lm))
+    return settings, replace(given, note=_overruled(settings, given, lm, is_resumed=by_run))
 
 
 def _with_lm(settings: Settings, given: Given, lm: ModelObject | None, by: str = _OF_PROGRAM) -> tuple[Settings, Given]:
@@ -80,18 +94,19 @@ def _with_lm(settings: Settings, given: Given, lm: ModelObject | None, by: str =
     return settings.model_copy(update=own_place | named), given
 
 
-def _overruled(settings: Settings, given: Given, lm: object) -> str:
+def _overruled(settings: Settings, given: Given, lm: object, *, is_resumed: bool) -> str:
     """A note that a model of DSPy's settings is not used, or not for some roles; empty where all use it."""
     fields = {role: settings.names_model_of(role) for role in ROLES}
     others = [role for role, name in fields.items() if given.by[name] != _OF_DSPY and given.objects.get(name) is not lm]
     if not others:
         return ""
     whom = "" if len(others) == len(ROLES) else f" for {', '.join(others)}"
-    where = {"Storm": "Storm(…) was given", "settings": "the settings name", "run": "the run was begun with"}
+    where = {"Storm": "Storm(…) was given", "settings": "the settings name"}
     chosen = settings.lm_of(others[0]).removeprefix("object:").partition("@")[0]
+    who = "the run was begun with" if is_resumed else where.get(given.by[fields[others[0]]], "the run was begun with")
     return (
         f"the model of dspy.settings, {getattr(lm, 'model', lm)}, is not used{whom}: "
-        f"{where[given.by[fields[others[0]]]]} {chosen}; to use it, give it as Storm(lm=…)"
+        f"{who} {chosen}; to use it, give it as Storm(lm=…)"
     )
 
 

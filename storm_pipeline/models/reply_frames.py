@@ -18,7 +18,10 @@ _MARK = re.compile(
 )
 """A tag or token: ``<think>``, ``</seed:think>``, ``<|END_THINKING|>``, ``[THINK]``, ``◁think▷``, ``&lt;think&gt;``."""
 _MARK_OR_OBJECT = re.compile(rf"{_MARK.pattern} | \{{")
-_THINKING = re.compile(r"\w*(?:think|thought|reason)(?:s|ing|ings)?|cot|analysis|reflection|scratchpad|monologue", re.I)
+_THINKING = re.compile(
+    r"\w*(?:think|thought|reason)(?:s|ing|ings)?|cot|analysis|reflection|scratchpad|monologue|plan(?:ning)?", re.I
+)
+_THINKING_FENCE = re.compile(r"\A\s*```([a-z_]{3,20})[ \t]*\n.*?\n```[ \t]*(?:\n|\Z)", re.S | re.I)
 _OTHER_MARKS = (["inner", "prefix"], ["inner", "suffix"])
 _ENDS = frozenset({"end", "stop", "suffix"})
 _HARMONY = re.compile(r"<\|(start|channel|message|constrain|end|return|call)\|>")
@@ -65,6 +68,8 @@ def strip_thinking(text: str) -> str:
     and so is everything after an unmatched opening one. The rest is returned stripped.
     """
     text = final_channel(text)
+    if (fence := _THINKING_FENCE.match(text)) and is_thinking(fence[1]):
+        text = text[fence.end() :]
     return "".join(text[start:end] for start, end in outside_thinking(text)).strip()
 
 

@@ -122,10 +122,15 @@ def _says(text: str, value: Any) -> bool:
     position = 0
     for pattern in _patterns(value):
         found = pattern.search(text, position)
-        if not found or any(map(str.isalnum, text[position : found.start()])):
+        if not found or _leaves_out(text[position : found.start()]):
             return False
         position = found.end()
-    return not any(map(str.isalnum, text[position:]))
+    return not _leaves_out(text[position:])
+
+
+def _leaves_out(gap: str) -> bool:
+    """Whether something is said between two parts of a value, or left out by an ellipsis."""
+    return any(map(str.isalnum, gap)) or "..." in gap or "…" in gap
 
 
 def _unescaped(escapes: re.Match[str]) -> str:

@@ -44,6 +44,8 @@ _QUOTED = (
 )
 _ABOUT = frozenset("type role name id object model title description language lang status finishreason".split())
 """Keys, as :func:`plain_key` gives them, whose texts say something about a reply."""
+_SAYS = "final answer|final response|assistant"
+"""Labels of a reply in agents' and chats' templates."""
 _THINKING_LABEL = re.compile(r"[*_#\s]{0,8}+([A-Za-z]{3,12})[*_\s]{0,4}+[:：]")
 
 
@@ -201,8 +203,9 @@ def _without_tags(text: str, field: str) -> str:
     whole = _TAGGED.fullmatch(text)
     if whole and f"</{whole[1]}" not in whole[2]:
         return whole[2].strip()
-    closing = list(re.finditer(rf"</{field}\s*>", text, re.I))[-1:]
-    opening = list(re.finditer(rf"<{field}\b[^<>]*>", text[: closing[0].start()], re.I))[-1:] if closing else []
+    names = rf"(?:{field}|arg_value|parameter|answer|final_answer|response|output|result)"
+    closing = list(re.finditer(rf"</{names}\s*>", text, re.I))[-1:]
+    opening = list(re.finditer(rf"<{names}\b[^<>]*>", text[: closing[0].start()], re.I))[-1:] if closing else []
     if opening:
         inside = text[opening[0].end() : closing[0].start()]
         if _is_most(inside, text[: opening[0].start()] + text[closing[0].end() :]):
@@ -218,12 +221,13 @@ def _without_label(text: str, field: str) -> str:
     """The text behind the field's own name: ``Text:``, ``**Text:**``, ``## Text``, ``[[ ## text ## ]]``."""
     name = re.escape(field).replace("_", "[ _-]")
     marker, bold = rf"\[\[\s*\#\#\s*{name}\s*\#\#\s*\]\]", r"(?:\*\*|__)"
-    label = rf"(?:\#{{1,6}}[ \t]*)?{bold}?{name}{bold}?[ \t]*[:：]{bold}?"
+    label = rf"(?:\#{{1,6}}[ \t]*)?{bold}?(?:{name}|{_SAYS}){bold}?[ \t]*[:：]{bold}?"
+    behind_thinking = label.replace(_SAYS, f"{_SAYS}|answer|response")
     heading = rf"(?:\#{{1,6}}[ \t]*{bold}?|{bold}){name}{bold}?[ \t]*(?=\n)"
     if found := re.match(rf"(?:{marker}|{label}|{heading})\s*", text, re.I):
         return text[found.end() :]
     thought = _THINKING_LABEL.match(text)
-    anywhere = rf"{marker}|^{label}" if thought and is_thinking(thought[1]) else marker
+    anywhere = rf"{marker}|^{behind_thinking}" if thought and is_thinking(thought[1]) else marker
     labels = list(re.finditer(anywhere, text, re.I | re.M))
     return text[labels[-1].end() :].strip() if labels else text
 

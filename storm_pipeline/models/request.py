@@ -80,7 +80,8 @@ class Answer:
     @property
     def is_page(self) -> bool:
         """Whether a web server answered, which has no model: not with an overload or a log-in."""
-        page = self.kind.startswith("text/html") or self.start.lstrip()[:15].lower().startswith(_PAGE_BEGINS)
+        start = bytes(self.start.lstrip()[:15].lower())
+        page = start.startswith(_PAGE_BEGINS) or (self.kind.startswith("text/html") and start[:1] in (b"", b"<"))
         return page and self.status < 500 and self.status not in {401, 403, 407, 408, 429}
 
 

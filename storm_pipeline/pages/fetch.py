@@ -60,7 +60,7 @@ def fetch_page(
         if answer.response.status != 200:
             raise PageError(f"{answer.url} answered {answer.response.status}; the page cannot be fetched")
         kind = answer.header("Content-Type")
-        content_type = kind.partition(";")[0].strip().lower()
+        content_type = kind.partition(";")[0].partition(",")[0].strip().lower()
         if content_type not in {*HTML, TEXT, PDF, *_UNTOLD}:
             raise PageError(
                 f"{answer.url} has the content type {content_type[:80]!r}; only HTML, plain text and PDF are read"

@@ -155,16 +155,23 @@ class RunStore:
         except (KeyError, TypeError, ValueError, OverflowError, OSError):
             return None
 
-    def queue(self, settings: Settings) -> None:
+    def queue(self, settings: Settings, chosen_by: Mapping[str, str]) -> None:
         """Save what the run is to be begun with, and that it waits."""
         self._save_settings(settings)
-        self.update_state(status="queued")
+        self.update_state(status="queued", chosen_by=dict(chosen_by))
 
-    def begin(self, settings: Settings) -> None:
-        """Start another session of the run; its number is ``state["sessions"]``."""
+    def begin(self, settings: Settings, chosen_by: Mapping[str, str] | None = None) -> None:
+        """Start another session of the run; its number is ``state["sessions"]``.
+
+        ``chosen_by``: setting of a model → who chose it.
+        """
         self._save_settings(settings)
         self.state.pop("reason", None)
-        self.update_state(sessions=self.state["sessions"] + 1, status="running")
+        self.update_state(
+            sessions=self.state["sessions"] + 1,
+            status="running",
+            **({"chosen_by": dict(chosen_by)} if chosen_by else {}),
+        )
 
     def _save_settings(self, settings: Settings) -> None:
         text = settings.model_dump_json(indent=1)

@@ -16,6 +16,7 @@ from storm_pipeline.configuration.providers import provider_with_key
 from storm_pipeline.errors import RunError, StoppedError, StormError, unforeseen
 from storm_pipeline.judges.opening import judge_of_run
 from storm_pipeline.models.asking import LanguageModels
+from storm_pipeline.models.choosing import Given
 from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.windows import settled, why_less
@@ -59,7 +60,7 @@ def session(
     sinks: Sequence[EventSink],
     halt: threading.Event,
     before: SavedSettings,
-    on_models: str = "",
+    given: Given | None = None,
 ) -> Iterator[RunContext]:
     """Open a session of a run for the block, and save how it ended.
 
@@ -68,19 +69,19 @@ def session(
         open_parts: opens models, search engine and embedder; gets a progress callback for downloads, and a check to
             call between steps, which raises if the run must stop.
         before: settings of the last session; empty if there was none.
-        on_models: a note for the user on the choice of models.
+        given: the models that were chosen for it.
 
     Raises RunError: the folder cannot be written, or a piece from the user cannot be read.
     """
-    start = time.monotonic()
+    start, given = time.monotonic(), given or Given()
     user_pieces = parse_pieces(run.topic, run.state["given"])
     ledger = Ledger()
     spent = ledger.restore(run.earlier_events)
     control = RunControl(settings, spent, halt)
     less = why_less(settings)
     settings = settled(settings)
-    notes = [*_changes(run, before, settings), *filter(None, [on_models, less, _model_notice(settings)])]
-    run.begin(settings)
+    notes = [*_changes(run, before, settings), *filter(None, [given.note, less, _model_notice(settings)])]
+    run.begin(settings, given.chosen_by)
     notes += filter(None, [remember_own(claim_of(run, settings.model_dump(mode="json"))), _fetch_notice(settings)])
     with ExitStack() as stack:
         log = LogSink(run.folder)

@@ -33,8 +33,8 @@ _BEHIND = re.compile(
 _ANY_LABEL = re.compile(r"[^\W\d_]{1,20}[\s_.:#-]{0,2}(\d{1,3})")
 
 _BODY = rf"(?:[^{_BRACKETS}\n]|\\?[\[［][^{_BRACKETS}\n]{{0,40}}[\]］]){{1,80}}"
-_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-_RUN = rf"[{_DIGITS}]+(?:(?:[⁻˒,]|⁾⁽)[{_DIGITS}]+)*"
+RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_RUN = rf"[{RAISED}]+(?:(?:[⁻˒,]|⁾⁽)[{RAISED}]+)*"
 _TAGS = r"ref|refs|reference|cit|cite|citation|source|passage|doc|document|a"
 _BRACKET = (
     rf"\\?[{re.escape(OPENING)}](?P<in_bracket>{_BODY})\\?[{re.escape(CLOSING)}]"

@@ -21,6 +21,7 @@ from storm_pipeline.text.marker_forms import (
     JOINED,
     MARKS,
     OPENING,
+    RAISED,
     WEAK,
     Candidate,
     are_joined,
@@ -109,6 +110,8 @@ def _markers(text: str, form: re.Pattern[str], shown: int | None, *, is_reply: b
     """The markers of a text in order."""
     found = list(candidates(text, form, shown))
     standing = _standing(text, [one for one in found if one.form not in WEAK], shown)
+    if any(one.form not in ("raised", "mark") for one in standing):
+        standing = [one for one in standing if text[one.start] not in RAISED]  # 1904³ in a text that cites by [1]
     if standing or not is_reply:
         return standing
     each = ([one for one in found if one.form == weak] for weak in WEAK)
@@ -145,6 +148,9 @@ def _ends_clause(text: str, one: Candidate, marker: Candidate | None) -> bool:
     if marker and are_joined(text, one, marker):
         return one.is_single or not text[one.end : marker.start].isspace()  # aged [5-8] [2]
     after = text[one.end : one.end + 1]
+    if after and after in ")）" and not one.is_single:  # (95% CI [1, 3]) was
+        following = _FOLLOWING.match(text, one.end + 1)[2]  # type: ignore[index]
+        return not following.isalnum() or following.isupper()
     if not after or _is_ending(after) or (after in "'’" and not text[one.end + 1 : one.end + 2].isalpha()):
         return True
     is_stopped = bool(_STOPPED.search(text[max(0, one.lead - 6) : one.lead]))

@@ -361,3 +361,8 @@ def test_strip_thinking_leaves_no_tag(text: str) -> None:
     assert "<think>" not in once
     assert "</think>" not in once
     assert strip_thinking(once) == once
+
+
+@pytest.mark.parametrize("gap", ["...", "…"])
+def test_an_object_that_leaves_something_out_is_sampled_again(gap: str) -> None:
+    refused(RefineOutline, '{"sections": [{"title": "Origins", "subsections": []}, GAP\n]}'.replace("GAP", gap))
