@@ -447,7 +447,10 @@ class Storm:
 
     @property
     def program(self) -> "StormProgram":
-        """This object as a DSPy module, to be evaluated and optimised; see :class:`StormProgram`."""
+        """This object as a DSPy module, to be evaluated and optimised; see :class:`StormProgram`.
+
+        A new one at each access, with programs of its own: keep it, and call it, after ``set_lm``.
+        """
         return self.stage("article")
 
     def stage(self, makes: "Makes") -> "StormProgram":
