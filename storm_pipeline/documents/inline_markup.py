@@ -3,6 +3,7 @@
 import copy
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from storm_pipeline.documents.raised import is_note_mark, lowered_text, raised_text
@@ -15,7 +16,14 @@ _FOOTNOTE = re.compile(r"foot-?note|end-?note|note-?ref|(?<![a-z])fn", re.I)
 NOTE_LABEL = re.compile(rf"{_FOOTNOTE.pattern}|note|reference|citation|(?<![a-z])(?:cite|x?ref|bib)", re.I)
 """A label of a superscript (class, role, kind of reference) that makes it the mark of a note."""
 _QUOTES = "\"'“”„«»‹›‘’「『"
-_LEVELS = 4  # elements around a mark in which the text before it is looked for
+_LEVELS = 4  # elements around a mark, and before it, in which the text before it is looked for
+_INLINES = frozenset("a b cite em font i small span strong u xref".split())
+_POSITION = re.compile(r"vertical-align\s*:\s*(sup|sub)(?:er)?\b", re.I)
+_POSITIONS = {"sup": "sup", "super": "sup", "superscript": "sup", "sub": "sub", "subscript": "sub"}
+_CONTENTS = frozenset({"toc", "doc-toc", "contents", "table-of-contents"})
+_LINE_LABEL = re.compile(rf"{_FOOTNOTE.pattern}|(?<![a-z])(?:note|reference|citation|cite|bibr)s?(?![a-z])", re.I)
+_SHORT_MARK = re.compile(r"[\[(]?(?:\d{1,3}|[^\W\d_]{1,2}|[*†‡§¶]{1,3})[\])]?")
+_CLOSING = ".,;:!?%”’\"'»)]"
 
 
 def as_read(root: Any) -> Any:
@@ -26,7 +34,7 @@ def as_read(root: Any) -> Any:
     """
     root = copy.deepcopy(root)
     for element in list(root.iter()):
-        match name := local_name(element):
+        match name := _kind(element):
             case "sup" | "sub" | "s" | "strike" if _has_blocks(element):  # it was not closed
                 continue
             case "sup":
@@ -34,6 +42,8 @@ def as_read(root: Any) -> Any:
             case "sub":
                 _replace(element, lowered_text(_text(element)))
             case "a" | "xref" if _is_note_link(element):
+                _replace(element, "")
+            case _ if name in _INLINES and _is_glued_note(element):
                 _replace(element, "")
             case "q":
                 _quote(element)
@@ -51,6 +61,20 @@ def as_read(root: Any) -> Any:
 def local_name(element: Any) -> str:
     """An element's name without its namespace or prefix; empty for comments and the like."""
     return element.tag.rpartition("}")[2].rpartition(":")[2].lower() if isinstance(element.tag, str) else ""
+
+
+def _kind(element: Any) -> str:
+    """An element's name; ``sup`` or ``sub`` for one that its style or class raises or lowers, directly at text."""
+    name = local_name(element)
+    if name not in _INLINES:
+        return name
+    style = _POSITION.search(element.get("style") or "")
+    classes = (element.get("class") or "").lower().split()
+    position = style[1].lower() if style else next((_POSITIONS[own] for own in classes if own in _POSITIONS), "")
+    if not position or len(_text(element).split()) != 1:
+        return name
+    is_at_text = bool(_text_before(element)[-1:].strip()) or (element.tail or "")[:1].isalnum()
+    return position if is_at_text else name
 
 
 def _replace(element: Any, text: str) -> None:
@@ -94,8 +118,29 @@ def _is_note_link(link: Any) -> bool:
         return True
     if "noteref" in labels:
         return True
-    is_raised = [local_name(child) for child in link] == ["sup"] and text.strip() == _text(link[0]).strip()
+    is_raised = [_kind(child) for child in link] == ["sup"] and text.strip() == _text(link[0]).strip()
     return is_raised and _leads_to_place(link)
+
+
+def _is_glued_note(element: Any) -> bool:
+    """Whether an element that stands directly behind text is the mark of a note: by a label, or as a lone link.
+
+    The link leads to a place of a page, and all of the text is a short mark. Tables of contents have no notes.
+    """
+    text = "".join(islice(element.itertext(), 9)).strip()  # a short mark has fewer characters
+    before = _text_before(element)[-1:]
+    is_glued = (before.isalnum() or before in _CLOSING) and not (element.tail or "")[:1].isalnum()
+    if not before or not is_glued or not _SHORT_MARK.fullmatch(text):
+        return False
+    links = [own for own in element.iter() if local_name(own) == "a"]
+    is_link = len(links) == 1 and bool((links[0].get("href") or "").partition("#")[2])
+    return (is_link or bool(_LINE_LABEL.search(_labels(element)))) and not any(
+        map(_is_contents, element.iterancestors())
+    )
+
+
+def _is_contents(element: Any) -> bool:
+    return local_name(element) == "nav" or not _CONTENTS.isdisjoint(_labels(element).lower().split())
 
 
 def _leads_to_place(link: Any) -> bool:
@@ -118,8 +163,14 @@ def _text_before(element: Any) -> str:
 
 
 def _texts_before(element: Any) -> Iterator[str]:
-    before, parent = element.getprevious(), element.getparent()
-    if before is not None:
-        yield from filter(None, (before.tail, _text(before) if isinstance(before.tag, str) else ""))
-    elif parent is not None and parent.text:
+    siblings = list(islice(element.itersiblings(preceding=True), _LEVELS))
+    for before in siblings:
+        if before.tail:
+            yield before.tail
+        if local_name(before) in _BLOCKS or local_name(before) == "br":
+            yield "\n"
+        if isinstance(before.tag, str) and (text := _text(before)):
+            yield text
+    parent = element.getparent()
+    if len(siblings) < _LEVELS and parent is not None and parent.text:
         yield parent.text

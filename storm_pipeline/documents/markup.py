@@ -22,8 +22,8 @@ _DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
 _HEADING = re.compile(r"<(?:\w+:)?title\b[^<>]*>([^<>]*)</(?:\w+:)?title\s*>", re.I)
 _BLOCK = re.compile(r"</?(?:\w+:)?(?:p|sec|title|list|list-item|break|br|div|li|ul|ol|disp-formula)\b[^<>]*>", re.I)
 _TAG = re.compile(r"<(?:[/?]?[a-zA-Z]|!)[^<>]*>")
-_INLINE = re.compile(
-    r"<(?:\w+:)?(?P<name>sup|sub|del|strike|rt|rp)\b(?P<labels>[^<>]*)>"
+INLINE = re.compile(
+    r"<(?:\w+:)?(?P<name>sup|sub|del|strike|s|rt|rp)\b(?P<labels>[^<>]*)>"
     r"(?P<content>(?:[^<]|<(?!/?(?:\w+:)?(?P=name)\b))*)</(?:\w+:)?(?P=name)\s*>",
     re.I,
 )
@@ -131,9 +131,9 @@ def fragment_text(fragment: object) -> str:
     """
     if not isinstance(fragment, str):
         return ""
-    text = _INLINE.sub(_inline, _BLOCK.sub(" ", _HEADING.sub(_labelled, fragment)))
+    text = INLINE.sub(inline_text, _BLOCK.sub(" ", _HEADING.sub(_labelled, fragment)))
     # Deposited fragments are often escaped twice.
-    return plain_text(html.unescape(_INLINE.sub(_inline, html.unescape(_TAG.sub("", text)))))
+    return plain_text(html.unescape(INLINE.sub(inline_text, html.unescape(_TAG.sub("", text)))))
 
 
 def _labelled(heading: re.Match[str]) -> str:
@@ -141,7 +141,7 @@ def _labelled(heading: re.Match[str]) -> str:
     return f" {label}: " if label and not _REDUNDANT_HEADING.fullmatch(label) else " "
 
 
-def _inline(found: re.Match[str]) -> str:
+def inline_text(found: re.Match[str]) -> str:
     """A superscript or subscript as text; nothing for marks of notes, deleted text, and readings of ruby."""
     text = html.unescape(_TAG.sub("", found["content"]))
     match found["name"].lower():

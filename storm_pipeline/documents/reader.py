@@ -15,6 +15,7 @@ from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.formats import DOCX, EPUB, HTML, OLD_OFFICE, PDF, ZIP, format_of
 from storm_pipeline.documents.kept import KeptDocuments
+from storm_pipeline.documents.markdown_text import markdown_as_read
 from storm_pipeline.documents.markup import parse_page
 from storm_pipeline.documents.pdf import SCAN, read_pdf
 from storm_pipeline.documents.plain import page_number, plain_text, stated_date, web_address
@@ -97,8 +98,8 @@ def read_text(data: bytes) -> FileText:
 
 
 def read_markdown(data: bytes) -> FileText:
-    """A Markdown text, unchanged; an initial level-1 heading is its title."""
-    text = mended(decoded(data))
+    """A Markdown text, its marks within lines as people read them; an initial level-1 heading is its title."""
+    text = markdown_as_read(mended(decoded(data)))
     if is_mojibake(text):
         return _UNDECODED
     first = next((line.strip() for line in text.split("\n") if line.strip()), "")

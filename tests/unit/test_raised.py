@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
+from storm_pipeline.documents.markdown_text import markdown_as_read
 from storm_pipeline.documents.markup import fragment_text, parse_html, text_of
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.documents.reader import read_html
+from storm_pipeline.documents.reader import read_html, read_markdown
 from storm_pipeline.languages import stem_set
 from storm_pipeline.pages.extract import extract
 from storm_pipeline.pages.fetch import Fetched
@@ -62,6 +63,43 @@ LINKED = [
     ("sold <strike>40</strike> 50 boats", "sold 50 boats"),
     ("said <q>no <b>ship</b></q> to", "said “no ship” to"),
     ("said <q>“no ship”</q> to", "said “no ship” to"),
+    # Raised and lowered by a style or a class.
+    ("the 68<span style='vertical-align:super'>4</span> boats", "the 68⁴ boats"),
+    ('the 68<span style="font-size: 70%; Vertical-Align : Super;">4</span> boats', "the 68⁴ boats"),
+    ('the 68<span class="superscript">4</span> boats', "the 68⁴ boats"),
+    ('the 68<small class="small sup">4</small> boats', "the 68⁴ boats"),
+    ('by <span class="sup">14</span>C dating', "by ¹⁴C dating"),
+    ('the harbour<span class="sup">3</span> then', "the harbour then"),
+    ('the 1<span class="sup">st</span> of', "the 1st of"),
+    ("the H<span style='vertical-align: sub'>2</span>O of", "the H₂O of"),
+    ('the CO<span class="subscript">2</span> and C<i class="sub">6</i> of', "the CO₂ and C₆ of"),
+    ('the title <span class="sub">2020 edition</span> of', "the title 2020 edition of"),
+    ('of 1904 <span class="sub">2020</span> of', "of 1904 2020 of"),
+    ("of 1904<span style='vertical-align:super'><a href='#fn3'>3</a></span> by", "of 1904 by"),
+    ("of 1904<a href='#fn3'><span style='vertical-align:super'>3</span></a> by", "of 1904 by"),
+    # Marks of notes that stand on the line.
+    ("of 1904<a href='#fn3'>3</a> by", "of 1904 by"),
+    ("of 1914<a href='#x3' id='ref3'>3</a> by", "of 1914 by"),
+    ("of 1904<a href='notes.html#x3'>[3]</a>.", "of 1904."),
+    ("of <b>1904</b><a href='#x3'>*</a> by", "of 1904 by"),
+    ("the harbour.<a href='#xa'>a</a> Then", "the harbour. Then"),
+    ("of 1904<a href='#x3'>3</a><a href='#x4'>4</a> by", "of 1904 by"),
+    ("of 1904<span>[<a href='#x9'>9</a>]</span> by", "of 1904 by"),
+    ("of 1906<span class='footnote-ref'>9</span> by", "of 1906 by"),
+    ("of 1906<span role='doc-noteref'>‡</span> by", "of 1906 by"),
+    ("of 1906<span class='endnote'>[9]</span> by", "of 1906 by"),
+    ("of 1906<span class='reference'>9</span> by", "of 1906 by"),
+    # Other links and labels stay.
+    ("see <a href='#s3'>3</a> by", "see 3 by"),
+    ("see (<a href='#s3'>3</a>) by", "see (3) by"),
+    ("of 1904–<a href='#s3'>05</a> by", "of 1904–05 by"),
+    ("of 1904<a href='other.html'>5</a> by", "of 19045 by"),
+    ("see§<a href='#s3'>3</a> by", "see§3 by"),
+    ("of 1906 <span class='note'>9</span> by", "of 1906 9 by"),
+    ("of 19<span class='year'>06</span> by", "of 1906 by"),
+    ("of 19<span class='notebook annotation'>06</span> by", "of 1906 by"),
+    ("the word<a href='#word'>play</a> by", "the wordplay by"),
+    ("part 1<a href='#s12'>2</a>3 by", "part 123 by"),
 ]
 
 
@@ -105,6 +143,80 @@ def test_formulas_of_a_book() -> None:
         "<mo>+</mo><mfrac><mn>1</mn><mn>2</mn></mfrac><msubsup><mi>v</mi><mn>0</mn><mn>2</mn></msubsup></math>"
     )
     assert read_epub(epub(f"<p>{formula}</p>")).pages == ((None, "E=mc²+1/2v₀²"),)
+
+
+def test_numbers_of_a_table_of_contents_stay() -> None:
+    lists = "<li>Trade<a href='#s1'>1</a></li><li><a href='#s2'>2</a> Silk</li>"
+    for contents in (f"<ol class='toc'>{lists}</ol>", f"<div id='contents'><ul>{lists}</ul></div>"):
+        assert text_of(parse_html(f"<body>{contents}".encode())).split() == ["Trade1", "2", "Silk"]
+
+
+def test_a_link_on_a_line_of_its_own_is_no_mark() -> None:
+    page = "<div>In 1904<br><a href='#x3'>3</a> ships<div>and 5</div><a href='#x4'>4</a> boats</div>"
+    assert text_of(parse_html(page.encode())).split() == "In 1904 3 ships and 5 4 boats".split()
+
+
+MARKDOWN = [
+    ("of 1904<sup>3</sup> by", "of 1904³ by"),
+    ("the harbour<sup>3</sup> by", "the harbour by"),
+    ("of 1904<sup>[3]</sup> by", "of 1904 by"),
+    ('of 1904<sup><a href="#fn3">3</a></sup> by', "of 1904 by"),
+    ("of H<sub>2</sub>O and p &lt; 5 by", "of H₂O and p &lt; 5 by"),
+    ("sold <del>40</del> and <s>50</s> 60 boats", "sold and 60 boats"),
+    ("the 68^4^ boats", "the 68⁴ boats"),
+    ("of 10^-6^ and e^2x^ and ^14^C", "of 10⁻⁶ and e^(2x) and ¹⁴C"),
+    ("the 1^st^ of", "the 1st of"),
+    ("the H~2~O and C~6~H~12~O~6~ of", "the H₂O and C₆H₁₂O₆ of"),
+    ("sold ~~30~~ 45 boats", "sold 45 boats"),
+    ("sold ~~30 *old* ships~~ 45 boats", "sold 45 boats"),
+    ("of 1904[^1] and 1905[^long-name][^2].", "of 1904 and 1905."),
+    # What is no mark stays.
+    ("about ~5 to ~10 boats, 2^3 and 2^4, ^_^", "about ~5 to ~10 boats, 2^3 and 2^4, ^_^"),
+    (r"of 68\^4\^ and \~~30\~~ boats", r"of 68\^4\^ and \~~30\~~ boats"),
+    ("of `68^4^ <sup>3</sup> [^1]` and ``a ` ~~b~~`` by", "of `68^4^ <sup>3</sup> [^1]` and ``a ` ~~b~~`` by"),
+    ("where $x^2+y^2$ and $$H~2~O$$ for $5 and 68^4^ for $6", "where $x^2+y^2$ and $$H~2~O$$ for $5 and 68⁴ for $6"),
+    ("see [it](/a~b~c) and https://a.example/x~b~c/^d^ by", "see [it](/a~b~c) and https://a.example/x~b~c/^d^ by"),
+    ("see [3](#s3), [1] and (^) by", "see [3](#s3), [1] and (^) by"),
+]
+
+
+@pytest.mark.parametrize(("markup", "text"), MARKDOWN)
+def test_markup_within_lines_is_read_in_markdown(markup: str, text: str) -> None:
+    read = read_markdown(f"# T\n\nA word {markup} word.\n".encode())
+    assert read.title == "T"
+    assert plain_text(read.pages[0][1].split("\n")[2]) == f"A word {text} word."
+
+
+def test_the_text_of_notes_stays_in_markdown() -> None:
+    text = "It began in 1904[^1].\n\n[^1]: Said by 3 monks.\n  [^b]:\tOr 1905[^1].\n"
+    assert read_markdown(text.encode()).pages == ((None, "It began in 1904.\n\nSaid by 3 monks.\nOr 1905.\n"),)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "```python\n68^4^ ~~30~~\n\nH~2~O[^1]\n```",
+        "~~~\n68^4^\n```\n68^4^\n~~~~",
+        "> ```\n> 68^4^ <sup>3</sup>\n> ```",
+        "    68^4^ ~~30~~\n\tH~2~O[^1]",
+    ],
+)
+def test_code_of_markdown_is_unchanged(code: str) -> None:
+    read = read_markdown(f"Of 5^2^.\n\n{code}\n\nOf 68^4^.".encode())
+    assert read.pages == ((None, f"Of 5².\n\n{code}\n\nOf 68⁴."),)
+
+
+def test_code_that_is_not_closed_and_lists_in_markdown() -> None:
+    assert read_markdown(b"Of 5^2^.\n```\n68^4^\n").pages[0][1] == "Of 5².\n```\n68^4^\n"
+    assert read_markdown(b"- a\n\n    - 68^4^\n").pages[0][1] == "- a\n\n    - 68⁴\n"
+
+
+@given(st.text("a1 ^~`$[]<>sup/\\\n", max_size=60))
+def test_markdown_keeps_every_letter_outside_marks(text: str) -> None:
+    found = markdown_as_read(text)
+    assert len(found) <= len(text) + 2 * text.count("^") + 3 * text.count("<sup")
+    if not set("^~<[") & set(text):
+        assert found == text
 
 
 def test_a_superscript_that_was_not_closed_swallows_no_paragraphs() -> None:
