@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from storm_pipeline.configuration.addresses import endpoint, is_web_address, without_secrets
 from storm_pipeline.configuration.providers import qualified
@@ -99,8 +99,10 @@ def _top_p(value: Any) -> Any:
     return value
 
 
-Temperature = Annotated[float | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_temperature)]
-TopP = Annotated[float | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_top_p)]
+_Warmth = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 2})]
+_Share = Annotated[float, WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1})]
+Temperature = Annotated[_Warmth | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_temperature)]
+TopP = Annotated[_Share | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_top_p)]
 NumberOrNone = Annotated[int | None, BeforeValidator(_absent)]
 ModelName = Annotated[str, AfterValidator(_model)]
 RoleModel = Annotated[str | None, _optional(_model)]

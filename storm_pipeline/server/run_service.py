@@ -15,7 +15,7 @@ from storm_pipeline.run.log import logger
 from storm_pipeline.server.budget import Budgets
 from storm_pipeline.server.callers import OWNER, Caller, Tokens
 from storm_pipeline.server.documents import DocumentSets
-from storm_pipeline.server.orders import RunOrder, given_outline
+from storm_pipeline.server.orders import MAX_TOPIC_LENGTH, RunOrder, given_outline
 from storm_pipeline.server.redaction import Redactor
 from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.server.run_folders import EventFile, RunFolders
@@ -80,6 +80,8 @@ class RunService(AbstractContextManager["RunService"]):
         """
         if order.makes == "outline" and order.outline is not None:
             raise SettingsError("an outline is made or given: leave 'outline' out, or order an article")
+        if len(order.topic) > MAX_TOPIC_LENGTH:
+            raise SettingsError(f"the topic has {len(order.topic)} characters: send at most {MAX_TOPIC_LENGTH}")
         settings = self._searching(self.remote.for_new_run(order.settings), caller, order.documents)
         budget = self._budgets.of(caller)
         if budget and settings.max_cost is None:  # what he may spend is reserved
