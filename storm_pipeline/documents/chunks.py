@@ -22,7 +22,7 @@ _NOT_AN_END = re.compile(
 _UNPUNCTUATED_BLOCK = re.compile(r"(?<=[^\W_])(?=[^\S\n]*+\n[^\S\n]*+\n\s*+(\S?))")
 MOST_SHARED = 45
 """Maximum number of words that :func:`overlapping` passages have in common."""
-_FEWEST_SHARED = 6  # minimum number of them: by fewer, passages are not joined
+FEWEST_SHARED = 6  # minimum number of them: by fewer, passages are not joined
 _LINE = 5  # words of a line that goes on in the next one, rather than being a heading
 
 
@@ -66,7 +66,7 @@ def overlapping(passages: Iterable[str]) -> Iterator[str]:
     for passage in passages:
         yield f"{end} {passage}".lstrip()
         ends = (passage[start:].strip() for start, _ in reversed(list(_sentences(passage))))
-        end = next((own for own in ends if count_words(own) >= _FEWEST_SHARED), "")
+        end = next((own for own in ends if count_words(own) >= FEWEST_SHARED), "")
         if count_words(end) > MOST_SHARED:
             end = ""
 

@@ -155,7 +155,10 @@ def _ends_clause(text: str, one: Candidate, marker: Candidate | None) -> bool:
         return True
     is_stopped = bool(_STOPPED.search(text[max(0, one.lead - 6) : one.lead]))
     if not after.isspace():
-        return is_stopped and not text[one.lead - 1].isspace() and after.isalpha() and not after.islower()
+        begins_sentence = (after.isalpha() and not after.islower()) or (
+            after.isdigit() and text[one.lead - 1] in "。！？｡"
+        )
+        return is_stopped and not text[one.lead - 1].isspace() and begins_sentence
     gap, following = _FOLLOWING.match(text, one.end).groups()  # type: ignore[union-attr]
     if following.islower():
         return False

@@ -256,7 +256,9 @@ def test_without_its_settings_a_run_does_not_go_on_with_others(tmp_path: Path, c
 def test_a_folder_that_is_deleted_stays_deleted(tmp_path: Path) -> None:
     def delete(event: Event) -> None:
         if isinstance(event, StageAdvanced):
-            shutil.rmtree(folder(tmp_path), ignore_errors=True)
+            for made in (tmp_path / "runs").iterdir():
+                while made.exists():  # other threads may write into it meanwhile
+                    shutil.rmtree(made, ignore_errors=True)
 
     with FakeModel(answers()) as server, pytest.raises(RunError, match=r"cannot write .*restore the folder"):
         storm(server, tmp_path, sinks=[CallbackSink(delete)]).write("Silk Road")

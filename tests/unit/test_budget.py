@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {
-    "core": (("storm_pipeline", "signatures"), 50_000),
+    "core": (("storm_pipeline", "signatures"), 50_250),
     "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 20_000),
     "training": (("training/storm_training",), 3_500),
 }

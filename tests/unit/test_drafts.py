@@ -382,3 +382,11 @@ def test_titles_with_stops_are_not_split() -> None:
     ]
     (reply,) = read_replies("1: It is in *What? No!* of 2004 [2].", 2).values()
     assert reply.claim == Claim("It is in What? No! of 2004.", (1,))
+
+
+def test_a_marker_behind_a_full_width_stop_ends_its_sentence_before_a_number() -> None:
+    claims = read_draft("塔身则未受损坏。[3]1955年有77000名游客。[1]", 3, "zh").claims()
+    assert [(claim.text, claim.cited) for claim in claims] == [
+        ("塔身则未受损坏。", (2,)),
+        ("1955年有77000名游客。", (0,)),
+    ]

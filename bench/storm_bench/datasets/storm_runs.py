@@ -29,7 +29,6 @@ from storm_pipeline.documents.articles.pages import AvailablePages
 from storm_pipeline.types import Citation, Heading, Paragraph, Source
 
 _HEADING = re.compile(r"(#+)\s*(.*?)\s*#*")
-_NONE = "999"  # a number that no source has
 _NUMBER = re.compile(r"\[(\d+)\]")
 _POLISHED = ("storm_polished_article.txt", "storm_gen_article_polished.txt", "storm_gen_article_polished_article.txt")
 _OUTLINES = ("refine_outline.txt", "storm_gen_outline.txt")
@@ -149,7 +148,7 @@ def _renumbered(polished: str, generated: str, folder: Path) -> str:
                     raise DatasetError(f"{_OTHER_BODY.format(folder)}: [{new}] was both [{original[new]}] and [{old}]")
     if not original and _NUMBER.search(body):
         raise DatasetError(_OTHER_BODY.format(folder))
-    return _NUMBER.sub(lambda found: f"[{original.get(found[1], _NONE)}]", polished)
+    return _NUMBER.sub(lambda found: f"[{original.get(found[1], '999')}]", polished)  # which no source has
 
 
 def _sentences(text: str) -> list[tuple[str, list[str]]]:
