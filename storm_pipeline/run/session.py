@@ -85,13 +85,12 @@ def session(
         log = LogSink(run.folder)
         stack.callback(log.close)
         events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
+        notes += filter(None, [remember_own(claim_of(run, settings.model_dump(mode="json"))), _fetch_notice(settings)])
         run.begin(settings, given.chosen_by)
         # At once: whoever is told of the folder can resume.
         events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))
         is_set_up = False
         try:
-            claim = claim_of(run, settings.model_dump(mode="json"))
-            notes += filter(None, [remember_own(claim), _fetch_notice(settings)])
             with events.in_stage("set-up"):
                 for note in notes:
                     events.noted(note)

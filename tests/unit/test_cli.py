@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from types import ModuleType
-from typing import Any, get_args, get_origin
+from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -140,7 +140,7 @@ def run(*arguments: str) -> Result:
 
 def an_option(field: str) -> tuple[str, str, Any]:
     """A way to give a field of the settings: the option, the text after it, and the value that it means."""
-    annotation: Any = Settings.model_fields[field].annotation
+    annotation: Any = get_type_hints(Settings)[field]
     flag = "--" + field.replace("_", "-")
     kinds = set(get_args(annotation)) or {annotation}
     if field in VALID:
