@@ -43,6 +43,8 @@ _OF_THE_MODEL = frozenset({"api_base", "api_key_env"})
 _SETS = Path(__file__).parent / "models" / "sets"  # compiled sets of the package, each in a folder
 _EVIDENCE = 3000
 _INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 600
+MAX_TOPIC_LENGTH = 300
+"""Characters of a topic."""
 Role = Literal["asker", "expert", "outliner", "writer", "reviewer", "judge"]
 ROLES: tuple[Role, ...] = ("asker", "expert", "outliner", "writer", "reviewer", "judge")
 

@@ -37,7 +37,7 @@ from storm_pipeline.run.user_pieces import MOST_SECTIONS, parse_pieces, read_out
 from storm_pipeline.search.base import AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.tables_of_contents import ContentsSource
-from storm_pipeline.settings import ROLES, Role, Settings, no_such_setting
+from storm_pipeline.settings import MAX_TOPIC_LENGTH, ROLES, Role, Settings, no_such_setting
 from storm_pipeline.steps.images import find_images
 from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.text.outlines import parse_outline
@@ -48,7 +48,6 @@ from storm_pipeline.writers.disagreement import contested
 if TYPE_CHECKING:
     from storm_pipeline.program import Makes, StormProgram
 
-_MAX_TOPIC_LENGTH = 300
 _OUTLINE = "outline"
 """Recipe name in the folder of an outline run; ``outline-<recipe>`` for recipes other than STORM."""
 T = TypeVar("T")
@@ -415,10 +414,10 @@ class Storm:
     ) -> T:
         from storm_pipeline.progress.automatic import with_progress  # here, since rich takes long to load
 
-        before = before or {}
+        saved, given = before or {}, self._given
         with (
             with_progress((*self._sinks, *sinks), self._progress) as shown,
-            session(run, self.settings, self._open, sinks=shown, halt=halt, before=before, given=self._given) as ctx,
+            session(run, self.settings, self._open, sinks=shown, halt=halt, before=saved, given=given) as ctx,
         ):
             self._running.add(halt)
             try:
@@ -661,8 +660,8 @@ def _validated(topic: str) -> str:
         raise SettingsError("the topic holds unprintable characters: check how it was typed or passed")
     if not topic.strip("\u200c\u200d "):
         raise SettingsError("the topic is empty: say what the article should be about")
-    if len(topic) > _MAX_TOPIC_LENGTH:
+    if len(topic) > MAX_TOPIC_LENGTH:
         raise SettingsError(
-            f"the topic has {len(topic)} characters, at most {_MAX_TOPIC_LENGTH} are allowed: give a shorter one"
+            f"the topic has {len(topic)} characters, at most {MAX_TOPIC_LENGTH} are allowed: give a shorter one"
         )
     return topic

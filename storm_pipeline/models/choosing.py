@@ -69,7 +69,7 @@ def choose(
         return _with_lm(settings.model_copy(update=dict.fromkeys(_FIELDS - {"lm"})), given, most)
     if programs.section.own_lm is not None and settings.writing == "auto":
         settings = settings.model_copy(update={"writing": "whole"})  # else the embedded model's writer, which asks none
-    by_run = begun is not None and not _FIELDS & given.by.keys()
+    now = given.by  # by this object, not by whoever began the run
     if begun is not None:
         said = begun.get("chosen_by")
         known = {name: by for name, by in said.items() if by in _WHO} if isinstance(said, dict) else {}
@@ -77,14 +77,13 @@ def choose(
     lm = dspy.settings.lm
     if lm is None:
         return settings, given
-    if (
-        begun is not None and is_object(settings.lm) and "lm" not in given.objects
-    ):  # if it is another, it is refused when opened
+    # If it is another model than the run's, it is refused when opened.
+    if begun is not None and is_object(settings.lm) and "lm" not in given.objects:
         objects, by = {**given.objects, "lm": lm}, {**given.by, "lm": _OF_DSPY}
         return settings, replace(given, objects=objects, by=by)
     if "lm" not in given.by:
         settings, given = _with_lm(settings, given, lm, _OF_DSPY)
-    return settings, replace(given, note=_overruled(settings, given, lm, is_resumed=by_run))
+    return settings, replace(given, note=_overruled(settings, given, lm, now))
 
 
 def _with_lm(settings: Settings, given: Given, lm: ModelObject | None, by: str = _OF_PROGRAM) -> tuple[Settings, Given]:
@@ -94,8 +93,11 @@ def _with_lm(settings: Settings, given: Given, lm: ModelObject | None, by: str =
     return settings.model_copy(update=own_place | named), given
 
 
-def _overruled(settings: Settings, given: Given, lm: object, *, is_resumed: bool) -> str:
-    """A note that a model of DSPy's settings is not used, or not for some roles; empty where all use it."""
+def _overruled(settings: Settings, given: Given, lm: object, now: Mapping[str, str]) -> str:
+    """A note that a model of DSPy's settings is not used, or not for some roles; empty where all use it.
+
+    ``now``: setting → who chose it for this session of the run; all others were chosen when it was begun.
+    """
     fields = {role: settings.names_model_of(role) for role in ROLES}
     others = [role for role, name in fields.items() if given.by[name] != _OF_DSPY and given.objects.get(name) is not lm]
     if not others:
@@ -103,7 +105,7 @@ def _overruled(settings: Settings, given: Given, lm: object, *, is_resumed: bool
     whom = "" if len(others) == len(ROLES) else f" for {', '.join(others)}"
     where = {"Storm": "Storm(…) was given", "settings": "the settings name"}
     chosen = settings.lm_of(others[0]).removeprefix("object:").partition("@")[0]
-    who = "the run was begun with" if is_resumed else where.get(given.by[fields[others[0]]], "the run was begun with")
+    who = where.get(now.get(fields[others[0]], ""), "the run was begun with")
     return (
         f"the model of dspy.settings, {getattr(lm, 'model', lm)}, is not used{whom}: "
         f"{who} {chosen}; to use it, give it as Storm(lm=…)"

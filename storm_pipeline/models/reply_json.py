@@ -13,7 +13,8 @@ from pydantic_core import from_json
 
 from storm_pipeline.text.words import encodable, encodable_values
 
-_DECODER = json.JSONDecoder(strict=False)
+DECODER = json.JSONDecoder(strict=False)
+"""Takes line breaks within strings, as models write them."""
 _LAST_NUMBER = re.compile(r"[-+.\deE]+\Z")
 _BEGUN = re.compile(r"[-+.\deE]*|t|tr|tru|f|fa|fal|fals|n|nu|nul")
 _TAIL = re.compile(r"(?:`{3,}|~{3,}|</[\w:.-]{1,40}>)\Z")
@@ -55,7 +56,7 @@ def json_end(text: str) -> int:
 def object_at(text: str, start: int, ends: int) -> JsonObject:
     """What stands at an opening bracket of a text whose JSON ends at an offset."""
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        value, end = DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
         unended = error.msg.startswith("Unterminated string")
         rest = text[error.pos : ends]

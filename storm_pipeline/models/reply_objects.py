@@ -1,7 +1,6 @@
 """Reads the JSON object of a reply: the last one that fits the signature, whatever stands around it."""
 
 import html
-import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,6 +18,7 @@ from storm_pipeline.models.reply_frames import (
     without_tokens,
 )
 from storm_pipeline.models.reply_json import (
+    DECODER,
     JsonObject,
     ReplyFormError,
     json_end,
@@ -29,7 +29,6 @@ from storm_pipeline.models.reply_json import (
 from storm_pipeline.text.words import encodable_values
 
 R = TypeVar("R", bound=BaseModel)
-_DECODER = json.JSONDecoder(strict=False)
 _FIRST_KEY = re.compile(r"\{\s*[\"'“‘]?([\w -]+?)[\"'”’]?\s*:")
 _ANY_KEY = re.compile(r"[\"'“‘]([\w -]+)[\"'”’]\s*:")
 _VALUE_KEYS = ("value", "values", "const", "default", "content", "text", "data", "items", "enum")
@@ -207,7 +206,7 @@ def _unescaped(text: str) -> str:
         return html.unescape(text)
     if '\\"' in text:
         with suppress(ValueError):
-            return str(_DECODER.decode(f'"{text}"'))
+            return str(DECODER.decode(f'"{text}"'))
     return text
 
 
@@ -216,7 +215,7 @@ def _whole(text: str) -> Any:
     if text[:1] not in {"{", "[", '"'}:
         return None
     try:
-        value, end = _DECODER.raw_decode(text)
+        value, end = DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         return None
     return encodable_values(value) if not text[end:].strip() else None
@@ -228,5 +227,5 @@ def _lists(text: str) -> Iterator[tuple[int, list[Any]]]:
     while (start := text.find("[", position)) >= 0 and (tried := tried + 1) <= _DEEPEST:
         position = start + 1
         with suppress(ValueError, RecursionError):
-            value, position = _DECODER.raw_decode(text, start)
+            value, position = DECODER.raw_decode(text, start)
             yield start, encodable_values(value)

@@ -19,10 +19,9 @@ from storm_pipeline.models.reply_frames import (
     strip_thinking,
     without_tokens,
 )
-from storm_pipeline.models.reply_json import ReplyFormError
+from storm_pipeline.models.reply_json import DECODER, ReplyFormError
 
 _LEVELS = 24  # more than anything real has around it
-_DECODER = json.JSONDecoder(strict=False)
 _MOST_OBJECTS = 50  # brackets that are tried
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*([\w+.#-]*)[ \t]*$", re.M)
 _LANGUAGE = re.compile(r"\A(?:markdown|md|plaintext|text|txt)\n(?=\S)")
@@ -45,6 +44,7 @@ _QUOTED = (
 _ABOUT = frozenset("type role name id object model title description language lang status finishreason".split())
 """Keys, as :func:`plain_key` gives them, whose texts say something about a reply."""
 _SAYS = "final answer|final response|assistant"
+_SAYS_BEHIND_THINKING = f"{_SAYS}|answer|response"
 """Labels of a reply in agents' and chats' templates."""
 _THINKING_LABEL = re.compile(r"[*_#\s]{0,8}+([A-Za-z]{3,12})[*_\s]{0,4}+[:：]")
 
@@ -86,7 +86,7 @@ def _without_json(text: str, field: str) -> str:
     if text[:1] not in {"{", "[", '"'}:
         return text
     try:
-        value = _parts_of_python(text) or _DECODER.decode(text)
+        value = _parts_of_python(text) or DECODER.decode(text)
     except json.JSONDecodeError as error:
         if text[0] == "{" and (one := _ONE_STRING.fullmatch(text)) and not _NEXT_KEY.search(one[1]):
             return _unescaped(one[1])
@@ -116,7 +116,7 @@ def _unescaped(text: str) -> str:
     """The text of a JSON string whose inner quotes may not be escaped."""
     escaped = re.sub(r"(\\.)|\"", lambda found: found[1] or '\\"', text, flags=re.S)
     with suppress(ValueError):
-        return str(_DECODER.decode(f'"{escaped}"'))
+        return str(DECODER.decode(f'"{escaped}"'))
     return text
 
 
@@ -151,7 +151,7 @@ def _entries(value: Any, level: int = 0) -> Iterator[tuple[str, Any]]:
             continue
         if isinstance(own, str) and own.lstrip()[:1] == "{":
             with suppress(ValueError, RecursionError):
-                own = _DECODER.decode(own)  # noqa: PLW2901
+                own = DECODER.decode(own)  # noqa: PLW2901
         if isinstance(key, str):
             yield key, own
         yield from _entries(own, level + 1)
@@ -221,13 +221,15 @@ def _without_label(text: str, field: str) -> str:
     """The text behind the field's own name: ``Text:``, ``**Text:**``, ``## Text``, ``[[ ## text ## ]]``."""
     name = re.escape(field).replace("_", "[ _-]")
     marker, bold = rf"\[\[\s*\#\#\s*{name}\s*\#\#\s*\]\]", r"(?:\*\*|__)"
-    label = rf"(?:\#{{1,6}}[ \t]*)?{bold}?(?:{name}|{_SAYS}){bold}?[ \t]*[:：]{bold}?"
-    behind_thinking = label.replace(_SAYS, f"{_SAYS}|answer|response")
+
+    def label(names: str) -> str:
+        return rf"(?:\#{{1,6}}[ \t]*)?{bold}?(?:{name}|{names}){bold}?[ \t]*[:：]{bold}?"
+
     heading = rf"(?:\#{{1,6}}[ \t]*{bold}?|{bold}){name}{bold}?[ \t]*(?=\n)"
-    if found := re.match(rf"(?:{marker}|{label}|{heading})\s*", text, re.I):
+    if found := re.match(rf"(?:{marker}|{label(_SAYS)}|{heading})\s*", text, re.I):
         return text[found.end() :]
     thought = _THINKING_LABEL.match(text)
-    anywhere = rf"{marker}|^{behind_thinking}" if thought and is_thinking(thought[1]) else marker
+    anywhere = rf"{marker}|^{label(_SAYS_BEHIND_THINKING)}" if thought and is_thinking(thought[1]) else marker
     labels = list(re.finditer(anywhere, text, re.I | re.M))
     return text[labels[-1].end() :].strip() if labels else text
 
@@ -240,7 +242,7 @@ def _of_object(text: str, field: str) -> str:
             break
         position = start + 1
         with suppress(ValueError, RecursionError):
-            value, position = _DECODER.raw_decode(text, start)
+            value, position = DECODER.raw_decode(text, start)
             if _text_in(value, field) is not None:
                 last = text[start:position]
     begun = re.search(rf"\{{\s*[\"']{field}[\"']\s*:", text, re.I)

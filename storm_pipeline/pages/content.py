@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from storm_pipeline.documents import formats
 from storm_pipeline.errors import PageError
+from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.fetch import HTML, PDF, TEXT, Fetched
-
-_MAX_BYTES = 10_000_000
 
 
 def told_by_bytes(fetched: Fetched) -> Fetched:
@@ -15,9 +14,10 @@ def told_by_bytes(fetched: Fetched) -> Fetched:
 
     Raises PageError: it is neither HTML nor plain text nor PDF, or unpacks to more than 10 MB.
     """
-    if formats.format_of(fetched.body) == formats.GZIP:
-        fetched = replace(fetched, body=_unpacked(fetched))
     told = formats.format_of(fetched.body)
+    if told == formats.GZIP:
+        fetched = replace(fetched, body=_unpacked(fetched))
+        told = formats.format_of(fetched.body)
     if told == formats.PDF:
         return replace(fetched, content_type=PDF)
     if told == formats.HTML:
@@ -31,9 +31,9 @@ def told_by_bytes(fetched: Fetched) -> Fetched:
 def _unpacked(fetched: Fetched) -> bytes:
     unpacker = zlib.decompressobj(wbits=31)
     try:
-        body = unpacker.decompress(fetched.body, _MAX_BYTES)
+        body = unpacker.decompress(fetched.body, Limits.max_bytes)
     except zlib.error as error:
         raise PageError(f"{fetched.final_url} is a damaged gzip file; it was not read") from error
     if unpacker.unconsumed_tail:
-        raise PageError(f"{fetched.final_url} unpacks to more than {_MAX_BYTES:,} bytes; such pages are not read")
+        raise PageError(f"{fetched.final_url} unpacks to more than {Limits.max_bytes:,} bytes; such pages are not read")
     return body

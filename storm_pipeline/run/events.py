@@ -339,6 +339,7 @@ class Events:
         """Record that a piece of the current stage is poorer than it could be."""
         self.emit(Degraded(self.stage, detail))
 
-    def failed(self, piece: str, error: Exception) -> None:
-        """Record that a piece of the current stage is missing, and why."""
-        self.emit(Failed(self.stage, f"{piece}: {error}", counts=not isinstance(error, BudgetSpentError)))
+    def failed(self, piece: str, error: Exception, *, counts: bool = True) -> None:
+        """Record that a piece of the current stage is missing, and why; ``counts``: towards ``max_failures``."""
+        counts = counts and not isinstance(error, BudgetSpentError)
+        self.emit(Failed(self.stage, f"{piece}: {error}", counts=counts))

@@ -5,7 +5,9 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
-Topic = Annotated[str, Field(description="Topic of the article, at most 300 characters.")]
+from storm_pipeline.settings import MAX_TOPIC_LENGTH
+
+Topic = Annotated[str, Field(description=f"Topic of the article, at most {MAX_TOPIC_LENGTH} characters.")]
 Run = Annotated[str, Field(description="Name of the run, such as silk-road-20261121-101500.")]
 Chosen = Annotated[
     dict[str, Any] | None, Field(description="Settings of this run that the server lets callers choose.")

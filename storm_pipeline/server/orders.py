@@ -7,9 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from storm_pipeline.errors import ContradictionError, RunError, SettingsError
 from storm_pipeline.run.user_pieces import parse_pieces
 from storm_pipeline.server.documents import ID
+from storm_pipeline.settings import MAX_TOPIC_LENGTH
 from storm_pipeline.types import Outline
 
-MAX_TOPIC_LENGTH = 300
 _VISIBLE = r"\p{L}\p{M}\p{N}\p{P}\p{S}"
 _BLANK = r"\s\u200c\u200d"
 _TOPIC = f"^[{_BLANK}]*[{_VISIBLE}][{_VISIBLE}{_BLANK}]*$"
@@ -22,7 +22,7 @@ class RunOrder(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     topic: str = Field(
-        description="Topic of the article, at most 300 characters.",
+        description=f"Topic of the article, at most {MAX_TOPIC_LENGTH} characters.",
         json_schema_extra={"minLength": 1, "maxLength": MAX_TOPIC_LENGTH, "pattern": _TOPIC},
         examples=["Silk Road"],
     )

@@ -15,13 +15,13 @@ from storm_pipeline.run.log import logger
 from storm_pipeline.server.budget import Budgets
 from storm_pipeline.server.callers import OWNER, Caller, Tokens
 from storm_pipeline.server.documents import DocumentSets
-from storm_pipeline.server.orders import MAX_TOPIC_LENGTH, RunOrder, given_outline
+from storm_pipeline.server.orders import RunOrder, given_outline
 from storm_pipeline.server.redaction import Redactor
 from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.server.run_folders import EventFile, RunFolders
 from storm_pipeline.server.run_queue import Job, RunQueue
 from storm_pipeline.server.run_view import RunView
-from storm_pipeline.settings import Settings
+from storm_pipeline.settings import MAX_TOPIC_LENGTH, Settings
 from storm_pipeline.types import Article, Outline
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from storm_pipeline.models.programs import Program
 from storm_pipeline.references.grounding import Claim, Grounding, Judged, numbers_shown
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.events import Failed
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.disagreement import NOTHING_DIFFERS, Differing
 from storm_pipeline.writers.drafts import Draft, RemarkReply, read_replies, without_prompt_lines
@@ -100,8 +99,8 @@ def checked_blocks(
 def _tell_unmarked(ctx: RunContext, where: str, *, is_lost: bool) -> None:
     """Record that a whole reply cites nothing, as a failure where nothing of it is kept."""
     if is_lost:
-        told = f"{where}: {NO_MARKERS}; use another model with --lm"
-        ctx.events.emit(Failed(ctx.events.stage, told, counts=False))  # the run ends if every reply is so
+        error = ModelError(f"{NO_MARKERS}; use another model with --lm")
+        ctx.events.failed(where, error, counts=False)  # the run ends if every reply is so
     else:
         ctx.events.degraded(f"{where}: {NO_MARKERS}; its sentences have those sources that the check found for them")
 
