@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import inspect
 import os
 import signal
 import socket
@@ -67,10 +68,14 @@ def data_dir() -> Iterator[Path]:
 
 @pytest.fixture
 def no_clients_left() -> Iterator[None]:
-    """LiteLLM's clients close no connection when they are dropped: the warning of it belongs to the test that asked."""
+    """LiteLLM's clients close no connection when they are dropped: those that a test used are closed at its end."""
     yield
     if "litellm" in sys.modules:
-        sys.modules["litellm"].in_memory_llm_clients_cache.flush_cache()
+        kept = sys.modules["litellm"].in_memory_llm_clients_cache
+        for client in kept.cache_dict.values():
+            if not inspect.iscoroutinefunction(close := getattr(client, "close", lambda: None)):
+                close()
+        kept.flush_cache()
     gc.collect()
 
 

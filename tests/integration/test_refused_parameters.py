@@ -38,6 +38,7 @@ from storm_pipeline.run.journal import Journal
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article
 
+pytestmark = pytest.mark.usefixtures("no_clients_left")
 FOUND = ["Caravan", "Spice trade"]
 GPT, CLAUDE = "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"
 
