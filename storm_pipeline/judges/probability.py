@@ -1,20 +1,20 @@
 """A judge that asks a language model about each claim and its passages alone, and takes its probability of yes."""
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import dspy
 
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.models.probabilities import probabilities
 from storm_pipeline.models.programs import Program
 from storm_pipeline.signatures.judging import JudgeSupport, Supports
 
 WINDOW = 500
 """Maximum words of a passage per question, as in the official evaluation."""
-_VERDICT_SCORES: Mapping[Supports, float] = {"yes": 1.0, "partly": 0.5, "no": 0.0}
+_VERDICT_SCORES: Mapping[str, float] = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 
 
 class AskedModel(Protocol):
@@ -89,31 +89,13 @@ class ProbabilityJudge:
 
 def _score(reply: dspy.Prediction) -> float:
     verdict: Supports = reply.verdict
-    probabilities = _verdict_probabilities(reply.get("logprobs"), verdict)
-    total = sum(probabilities.values())
+    found = probabilities(reply.get("logprobs"), verdict, tuple(_VERDICT_SCORES))
+    total = sum(found.values())
     return (
-        sum(_VERDICT_SCORES[name] * probability for name, probability in probabilities.items()) / total
+        sum(_VERDICT_SCORES[name] * probability for name, probability in found.items()) / total
         if total
         else _VERDICT_SCORES[verdict]
     )
-
-
-def _verdict_probabilities(logprobs: Any, verdict: Supports) -> dict[Supports, float]:
-    """Probability of each verdict at the first token of the reply's verdict; all 0 without probabilities."""
-    tokens = logprobs["content"] if logprobs else []
-    at = "".join(token["token"] for token in tokens).rfind(verdict)
-    end, probabilities = 0, dict.fromkeys(_VERDICT_SCORES, 0.0)
-    for token in tokens:
-        end += len(token["token"])
-        if at < 0 or end <= at:
-            continue
-        for option in token["top_logprobs"] or [token]:
-            start = option["token"].strip(' ":\n{').rstrip('"}')
-            for name in _VERDICT_SCORES:
-                if start and (name.startswith(start) or start.startswith(name)):
-                    probabilities[name] += math.exp(option["logprob"])
-        break
-    return probabilities
 
 
 def prompt_fingerprint(*programs: Program) -> str:
