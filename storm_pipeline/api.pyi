@@ -70,6 +70,5 @@ from storm_pipeline.text.words import (
     tidy as tidy,
     words as words,
 )
-from storm_pipeline.writers.small.self_contained import in_context as in_context
 
 __all__: list[str]

@@ -18,7 +18,7 @@ from storm_pipeline.steps.exclusions import leave_out_copies, usable
 from storm_pipeline.steps.finish import as_article, finish
 from storm_pipeline.steps.interviews import hold_interviews, hold_interviews_without_perspectives, without_excluded
 from storm_pipeline.steps.later_rounds import DraftedSections, answer_open_questions
-from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
+from storm_pipeline.steps.outline import draft_outline, keep_outline, name_sections, plan_outline, refine_outline
 from storm_pipeline.steps.searching import look_up_topic, search_all, search_with_topic
 from storm_pipeline.steps.section_evidence import fill_gaps, gather_evidence
 from storm_pipeline.text.formatting import did_you_mean
@@ -28,7 +28,6 @@ from storm_pipeline.writers.section_loop import write_sections
 Conversations = tuple[Conversation, ...]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,59}")
 Interviews = Callable[[RunContext, str], Conversations]
-Refine = Callable[[RunContext, str, Outline, Conversations], Outline]
 
 
 def storm(ctx: RunContext, topic: str) -> Article:
@@ -41,13 +40,16 @@ def storm_iterative(ctx: RunContext, topic: str) -> Article:
 
     Not in the paper. Whoever plans and asks sees what a search for the topic finds, and interviewers see each other's
     questions. A search that finds little new is repeated for more. Open questions of the draft are looked up
-    ``research_rounds`` - 1 times. A writer by sentence plans sections from what was found, its outline stays a draft.
+    ``research_rounds`` - 1 times.
     """
     ctx = look_up_topic(ctx, topic)
     asked = None if ctx.settings.writes_by_sentence else Asked()
     interviews = partial(hold_interviews, interview=partial(converse, deeper=True, asked=asked), asked=asked)
-    refine = _as_drafted if ctx.settings.writes_by_sentence else refine_outline
-    outline, conversations = _outlined(ctx, topic, interviews, refine)
+    if ctx.settings.writes_by_sentence:
+        conversations = interviews(ctx, topic)
+        outline = name_sections(ctx, topic)
+    else:
+        outline, conversations = _outlined(ctx, topic, interviews)
     evidence = fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations))
     written = DraftedSections(write_sections(ctx, evidence.outline, evidence.sections), evidence, conversations)
     for number in range(2, ctx.settings.research_rounds + 1):
@@ -90,17 +92,11 @@ def no_perspective_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conver
     return _outlined(ctx, topic, hold_interviews_without_perspectives)
 
 
-def _outlined(
-    ctx: RunContext, topic: str, interviews: Interviews, refine: Refine = refine_outline
-) -> tuple[Outline, Conversations]:
+def _outlined(ctx: RunContext, topic: str, interviews: Interviews) -> tuple[Outline, Conversations]:
     with Tasks() as tasks:
         draft = tasks.start(draft_outline, ctx, topic)
         conversations = interviews(ctx, topic)
-        return refine(ctx, topic, draft.result(), conversations), conversations
-
-
-def _as_drafted(ctx: RunContext, _topic: str, draft: Outline, _conversations: Conversations) -> Outline:
-    return keep_outline(ctx, draft)
+        return refine_outline(ctx, topic, draft.result(), conversations), conversations
 
 
 def _written(ctx: RunContext, topic: str, outline: Outline, conversations: Conversations) -> Article:

@@ -218,13 +218,16 @@ class Settings(BaseModel):
     )
     section_snippets: int = Field(default=16, ge=1, le=100, description="Snippets retrieved per section.")
     section_facts: int = Field(
-        default=16, ge=1, le=200, description="Source sentences shown to the writer per section."
+        default=12,
+        ge=1,
+        le=200,
+        description="Source sentences per section among which the embedded model chooses (writing: sentences).",
     )
     section_words: int = Field(
         default=320,
         ge=30,
         le=5000,
-        description="Target length of a section that is written sentence by sentence, in words.",
+        description="Maximum words of a section of an extract (writing: sentences).",
     )
     max_sections: int = Field(default=8, ge=1, le=50, description="Maximum first-level sections of an article.")
     outline_depth: int = Field(default=2, ge=1, le=6, description="Maximum heading levels of the outline.")
@@ -233,8 +236,8 @@ class Settings(BaseModel):
     )
     writing: Literal["auto", "whole", "sentences"] = Field(
         default="auto",
-        description="How sections and lead are written: whole, as in the paper, or sentence by sentence from one "
-        "fact each, which keeps small models truthful; auto: sentences if the writer is the embedded model.",
+        description="How sections and lead are written: whole, as in the paper, or as an extract of the sources' own "
+        "sentences, which the model chooses; auto: sentences if the writer is the embedded model.",
     )
     answers: Literal["plain", "outlined"] = Field(
         default="plain",

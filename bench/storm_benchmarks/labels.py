@@ -19,7 +19,6 @@ KEPT = {
     "capable-citations": ("article",),
     "storm-errors": ("run",),
     "deepscholar-nuggets": ("topic", "article"),
-    "embedded-pairs": ("reader",),
     "own-sentences": ("language",),
     "mended-sentences": ("passages", "was"),
     "judged-article": ("version",),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, product, repeat, zip_longest
 from random import Random
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import dspy
 from pydantic import BaseModel
@@ -173,6 +173,8 @@ class MadeUpReply:
     def _value(self, field: FieldInfo, items: int) -> Any:
         """A value of a field's type; ``items`` is the usual length of a list."""
         kind = field.annotation
+        if get_origin(kind) is Annotated:
+            kind = get_args(kind)[0]
         if get_origin(kind) is list:
             (item,) = get_args(kind)
             if item is Place:

@@ -18,7 +18,7 @@ _AGAIN = ("evidence", "sections", "open questions")  # those that come again in 
 _WORDS_A_CALL = 50  # what a call of a hosted model takes before its first word, in words of reply
 _WORDS_A_WORD = 0.2  # what reading a word of a prompt takes on this machine, in words of reply
 _UNREAD = 0.55  # share of its prompts that this machine's server had not read before
-_HEADED = 0.1  # calls for a heading that a simulated section of a writer by sentence counts as; fitted to recorded runs
+_CHOSEN = 0.3  # calls that one for a choice counts as: real sources offer fewer sentences than simulated ones
 _WORDS_A_TOKEN = 0.75
 _PRIOR = 1  # calls that what was expected of a stage's calls counts as, beside those that were made
 _EARLY = 0.03  # share of a run before which nothing is said about its end
@@ -82,9 +82,11 @@ def expected_phases(
     work: defaultdict[str, float] = defaultdict(float)
     local = any(map(is_embedded, settings.models))
     for call in simulation.calls:
-        share, unread = (_HEADED, 1.0) if call.program == "heading" else (1.0, _UNREAD)
+        if call.program == "choose" and call.stage != "sections":  # the lead's: topics mostly have a page of their own
+            continue
+        share = _CHOSEN if call.program == "choose" else 1.0
         calls[call.stage] += share
-        read = unread * sum(len(message.split()) for message in call.messages)
+        read = _UNREAD * sum(len(message.split()) for message in call.messages)
         work[call.stage] += share * _work(1, read, len(call.reply.split()), local=local)
     sections = steps["sections"] // max(1, starts["sections"])
     most = {} if local else {"conversations": settings.perspectives + 1}
@@ -92,8 +94,7 @@ def expected_phases(
 
     def phase(stage: str) -> Phase:
         at_once = max(1, min(most.get(stage, 1), settings.calls_in_flight))
-        announced = (_HEADED if stage == "sections" and settings.writes_by_sentence else 1) * steps[stage]
-        asks = calls[stage], work[stage] / at_once, announced, starts[stage]
+        asks = calls[stage], work[stage] / at_once, steps[stage], starts[stage]
         return Phase(stage, *asks, at_once, local, beside_others=settings.calls_in_flight > 1)
 
     return tuple(phase(stage) for stage in sorted(calls, key=place_of))

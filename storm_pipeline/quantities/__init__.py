@@ -3,7 +3,6 @@
 from storm_pipeline.quantities.checking import (
     differing,
     differing_dates,
-    first_year,
     full_dates,
     missing,
     quantities,
@@ -15,7 +14,6 @@ __all__ = [
     "Quantity",
     "differing",
     "differing_dates",
-    "first_year",
     "full_dates",
     "missing",
     "quantities",

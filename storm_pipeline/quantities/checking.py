@@ -40,7 +40,6 @@ _STEM, _EXACT = 4, 1000  # letters by which forms of one noun are matched; least
 _HYPHENS = ("-", "‑", "‐")
 _YEAR = re.compile(r"(?:1\d{3}|20\d{2})(?!\d)")
 _BARE_YEAR = re.compile(r"(?:19|20)\d\d")
-_BEFORE_A_YEAR = re.compile(r"(?:\b(?:in|since|until|during|from|between|after|before|circa|c\.) |\()$", re.I)
 """What makes a bare number of four digits a year."""
 
 
@@ -215,21 +214,6 @@ def differing_dates(one: str, other: str, language: str = "en") -> tuple[str, st
 def _dates(text: str, language: str) -> list[Mention]:
     found = _read(text, language)
     return [own for own in found if own.readings[0].kind == "date" or _YEAR.match(text, own.start, own.end)]
-
-
-def _is_year(text: str, mention: Mention) -> bool:
-    """Whether a bare number is a year by the word before it."""
-    digits = text[mention.start : mention.end]
-    return bool(_YEAR.fullmatch(digits) and _BEFORE_A_YEAR.search(text[: mention.start]))
-
-
-def first_year(text: str, language: str = "en") -> int | None:
-    """The first year in a text: in a date, after a word such as "in", or of a decade or century; negative for BC."""
-    for mention in _read(text, language):
-        one = mention.readings[0]
-        if (one.kind == "date" and one.low) or (one.kind == "number" and _is_year(text, mention)):
-            return int(one.low)
-    return None
 
 
 @functools.lru_cache(maxsize=4096)

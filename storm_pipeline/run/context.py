@@ -1,7 +1,7 @@
-"""The context that the steps of a run share, and the protocol of the writers."""
+"""The context that the steps of a run share."""
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import dspy
 
@@ -10,6 +10,7 @@ from storm_pipeline.judges.support import Verdicts
 from storm_pipeline.models.asking import LanguageModels, Usable
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.references.store import ReferenceStore
+from storm_pipeline.references.subject import Subject
 from storm_pipeline.run.events import Events
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.ledger import Ledger
@@ -27,29 +28,6 @@ class UserPieces:
 
     perspectives: tuple[Perspective, ...] | None = None
     outline: Outline | None = None
-
-
-class Subject(Protocol):
-    """What the sources say the topic is, for writers that cannot tell it from its namesakes."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Its full names, the topic first."""
-        ...
-
-    @property
-    def own(self) -> frozenset[str]:
-        """Ids of the pages about it alone."""
-        ...
-
-    @property
-    def described(self) -> str:
-        """The topic with its definition."""
-        ...
-
-    def named_in(self, text: str) -> bool:
-        """Whether a text has a full name of it."""
-        ...
 
 
 @dataclass(frozen=True)

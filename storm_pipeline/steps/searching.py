@@ -15,6 +15,7 @@ from storm_pipeline.identity import normalised_text
 from storm_pipeline.net.retrying import reporting_retries
 from storm_pipeline.references.facts import facts_of
 from storm_pipeline.references.relevance import COPULA, bare_name
+from storm_pipeline.references.subject import related, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import Retried, Searched
 from storm_pipeline.search.registry import is_local
@@ -22,7 +23,6 @@ from storm_pipeline.search.result import SearchResult
 from storm_pipeline.steps.exclusions import usable
 from storm_pipeline.text.words import caseless
 from storm_pipeline.types import Outline, Snippet
-from storm_pipeline.writers import subject_of
 
 _DEPTH = 8  # depth of the search that tells what the topic is, as a multiple of an interview's
 _LOCAL_DEPTH = 20  # the same where the engine searches on this machine: a small model's questions find little more
@@ -85,8 +85,8 @@ def _search(ctx: RunContext, query: str, depth: int) -> tuple[tuple[Snippet, ...
 def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
     """The context with what a search for the topic says it is. Not in the paper.
 
-    A capable model is shown the titles found, and sentences that name the topic, before it plans and asks. Small models
-    cannot tell it from its namesakes: for them rules do, and what names the topic is added to the store, since their
+    A capable model is shown the titles found, and sentences that name the topic, before it plans and asks. A small
+    model is told what the topic's own page says that it is, and what is related is added to the store, since its
     questions reach some of it only. If hardly a sentence names it, that is recorded, and only the basic facts are asked
     for. Raises NothingFoundError: nothing that is found for a small model names the topic.
     """
@@ -97,10 +97,11 @@ def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
     with ctx.events.in_stage("search"):
         found = usable(ctx, search_all(ctx, [topic], depth=depth))
     subject = subject_of(topic, found)
-    named = [s for s in found if s.source_id in subject.own or subject.named_in(f"{s.title}. {s.text}")]
+    near = related(subject, found, ctx.store)
+    named = [s for s in near if s.source_id in subject.own or subject.named_in(f"{s.title}. {s.text}")]
     sentences = sum(s.source_id in subject.own or subject.named_in(fact.text) for s in named for fact in facts_of(s))
     ctx = replace(ctx, subject=subject)
-    ctx.store.add(named)
+    ctx.store.add(near)
     if sentences >= _LITTLE:
         return ctx
     if not sentences:
@@ -113,6 +114,8 @@ def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
         f"{ctx.search.name} says little about {topic!r} ({sentences} sentences name it): the article will be short; "
         "another engine (--search) may know more"
     )
+    with ctx.events.in_stage("sections", total=0):  # so that the time left does not wait for any
+        pass
     short = ctx.settings.model_copy(update={"perspectives": 0, "related_topics": 0})
     pieces = replace(ctx.user_pieces, outline=ctx.user_pieces.outline or Outline(topic))  # too short for sections
     return replace(ctx, settings=short, user_pieces=pieces)

@@ -3,13 +3,10 @@
 What only small models need is in ``writers/small``, of which nothing but this file imports anything.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
-from storm_pipeline.run.context import Subject
 from storm_pipeline.run.writer import Writer
 from storm_pipeline.settings import Settings
-from storm_pipeline.types import Snippet
 
 
 def writer_for(settings: Settings) -> Writer[Any]:
@@ -21,10 +18,3 @@ def writer_for(settings: Settings) -> Writer[Any]:
     from storm_pipeline.writers.whole import WholeWriter
 
     return WholeWriter()
-
-
-def subject_of(topic: str, found: Iterable[Snippet]) -> Subject:
-    """What the snippets, the best first, say the topic is: for small models, which cannot tell its namesakes."""
-    from storm_pipeline.writers.small import subject
-
-    return subject.subject_of(topic, subject.sources_of(found))

@@ -166,8 +166,7 @@ def test_a_section_that_the_interviews_passed_by_gets_a_search_of_its_own(tmp_pa
     def engine(query: str) -> list[Snippet]:
         return [found] if query == "Silk Road Monks and temples" else list(world(query))
 
-    outline = {"sections": [{"title": t, "subsections": []} for t in ("Goods", "Routes", "Monks and temples")]}
-    answers = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
+    answers = {"NameSections": json.dumps({"sections": ["Goods", "Routes", "Monks and temples"]})}
     with FakeModel(answers) as server:
         article = storm(server, tmp_path, search=FakeSearch(engine), writing="sentences").write("Silk Road")
     urls = {source.id: source.url for source in article.references}
@@ -222,8 +221,7 @@ def test_such_a_search_looks_deeper_than_an_interview(tmp_path: Path) -> None:
             asked[query] = k
             return list(world(query))[:k]
 
-    outline = {"sections": [{"title": t, "subsections": []} for t in ("Goods", "Routes", "Monks and temples")]}
-    answers = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
+    answers = {"NameSections": json.dumps({"sections": ["Goods", "Routes", "Monks and temples"]})}
     with FakeModel(answers) as server:
         storm(server, tmp_path, search=Mine(), top_k=4, writing="sentences").write("Silk Road")
     assert asked.pop("Silk Road") == 32  # the first search, which tells what the topic is
@@ -253,8 +251,7 @@ def test_of_what_such_a_search_finds_the_nearest_that_name_the_topic_are_embedde
     def engine(query: str) -> list[Snippet]:
         return many if query == "Silk Road Monks and temples" else list(world(query))
 
-    outline = {"sections": [{"title": t, "subsections": []} for t in ("Goods", "Routes", "Monks and temples")]}
-    answers = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
+    answers = {"NameSections": json.dumps({"sections": ["Goods", "Routes", "Monks and temples"]})}
     with FakeModel(answers) as server:
         settings = {"search": FakeSearch(engine), "embedder": Counting(), "top_k": len(many), "writing": "sentences"}
         article = storm(server, tmp_path, **settings).write("Silk Road")
@@ -502,7 +499,7 @@ def test_a_topic_with_little_is_asked_the_basic_facts_and_gets_a_lead_alone(tmp_
         article = storm(server, tmp_path, search=FakeSearch(lambda query: found), writing="sentences").write("Basil II")
         asked = {asked.signature for asked in server.asked}
     assert [c.perspective.name for c in article.conversations] == ["Basic fact writer"]
-    assert not asked & {"FindRelatedTopics", "FindPerspectives", "DraftOutline", "NameSection"}
+    assert not asked & {"FindRelatedTopics", "FindPerspectives", "NameSections", "NameSection"}
     assert not article.sections
     assert " ".join(sentence.text for sentence in article.sentences()) == own
     assert any("says little about" in str(problem) for problem in article.report.problems)

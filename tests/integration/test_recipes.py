@@ -140,8 +140,7 @@ def test_rag_and_its_outline_driven_form_make_the_same_outline(tmp_path: Path) -
 def test_only_the_recipe_with_gap_searches_searches_for_more_than_the_interviews_ask(tmp_path: Path) -> None:
     from found_pages import world
 
-    outline = {"sections": [{"title": t, "subsections": []} for t in ("Goods", "Routes", "Monks and temples")]}
-    replies = {name: json.dumps(outline) for name in ("DraftOutline", "RefineOutline")}
+    replies = {"NameSections": json.dumps({"sections": ["Goods", "Routes", "Monks and temples"]})}
 
     def searched(recipe: str) -> tuple[set[str], set[tuple[str, int]]]:
         searches: set[tuple[str, int]] = set()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.quantities import Quantity, first_year, missing, quantities
+from storm_pipeline.quantities import Quantity, missing, quantities
 
 HELD = [
     ("It had two million readers.", "en", "2,000,000 people read it.", "en"),
@@ -531,24 +531,6 @@ def test_a_megabyte_is_read_in_seconds() -> None:
         start = time.process_time()
         quantities(unit * (1_000_000 // len(unit)))
         assert time.process_time() - start < 10
-
-
-@pytest.mark.parametrize(
-    ("text", "year"),
-    [
-        ("In 1890 the crest was built.", 1890),
-        ("Built between 1931 and 1936, it fell in 1950.", 1931),
-        ("It opened on 5 May 1890.", 1890),
-        ("It fell in the 1890s, after 1402.", 1890),
-        ("It began in the 14th century.", 1300),
-        ("It fell in 44 BC.", -44),
-        ("About 1500 people live on 1900 metres.", None),
-        ("It cost 1890 dollars, then 2,000.", None),
-        ("It has no date.", None),
-    ],
-)
-def test_the_first_year_of_a_text(text: str, year: int | None) -> None:
-    assert first_year(text) == year
 
 
 @pytest.mark.parametrize("name", ["PTQ4DM", "H5N1", "Web2Vec"])

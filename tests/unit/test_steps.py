@@ -1,10 +1,5 @@
 """Pure parts of the steps: budgets, facts, headings. Whole runs are in tests/integration/test_pipeline.py."""
 
-from collections.abc import Mapping
-from typing import Any
-
-import pytest
-from contexts import run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,10 +8,9 @@ from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.outline import share_budget
 from storm_pipeline.text.sentences import split_sentences
 from storm_pipeline.text.words import numbers, word_count
-from storm_pipeline.types import Conversation, Heading, Outline, Perspective, Section, Sentence, Snippet, Turn
+from storm_pipeline.types import Conversation, Heading, Perspective, Section, Sentence, Snippet, Turn
 from storm_pipeline.writers.section_loop import _with_distinct_headings
-from storm_pipeline.writers.small.evidence import FactEvidence
-from storm_pipeline.writers.small.headings import fitting_heading
+from storm_pipeline.writers.small.evidence import SentenceEvidence
 
 WORDS = st.lists(
     st.sampled_from("alpha beta gamma delta road silk trade caravan 1402".split()), min_size=1, max_size=12
@@ -107,32 +101,7 @@ def test_numbers() -> None:
     assert numbers("In 1,200 towns, 3.5 % of 12 people by 1999.") == {"1200", "3.5", "12", "1999"}
 
 
-@pytest.mark.parametrize(
-    ("planned", "told", "heading"),
-    [
-        ("Legacy", "Salt wells", "Salt wells"),
-        ("Legacy", '## "The salt wells of the Silk Road".', "Salt wells"),
-        ("Salt and wells", "Salt", "Salt"),  # the sentences name it, whatever was planned
-        ("Legacy", "Silk Road", "Legacy"),
-        ("Legacy", "Wells", "Legacy"),  # another section's
-        ("Legacy", "References", "Legacy"),
-        ("Legacy", "The sentences are about the wells of salt and about salt", "Legacy"),
-        ("Legacy", "", "Legacy"),
-    ],
-)
-def test_a_planned_heading_gives_way_to_a_usable_one(planned: str, told: str, heading: str) -> None:
-    outline = Outline("Silk Road", (Heading(planned), Heading("Wells")))
-    texts = ["The salt wells gave salt.", "Of all wells the salt wells were deepest."]
-
-    def name(inputs: Mapping[str, Any]) -> dict[str, str]:
-        assert (inputs["topic"], inputs["sentences"]) == ("Silk Road", "\n".join(texts))
-        return {"heading": told}
-
-    with run([], {"NameSection": name}) as (ctx, _):
-        assert fitting_heading(ctx, outline, outline.sections[0], texts) == heading
-
-
 def test_two_sections_do_not_come_to_one_heading() -> None:
-    planned = [FactEvidence(Heading(title), ()) for title in ("Legacy", "Camels", "Trade", "Law")]
+    planned = [SentenceEvidence(Heading(title), ()) for title in ("Legacy", "Camels", "Trade", "Law")]
     headings = _with_distinct_headings(planned, [Section("Wells"), None, Section("wells"), Section("Law")])
     assert [section.heading for section in headings] == ["Wells", "Trade", "Law"]

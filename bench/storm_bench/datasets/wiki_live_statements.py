@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from unicodedata import normalize
 
+from storm_bench.datasets.self_contained import in_context
 from storm_bench.types import HumanArticle
-from storm_pipeline.api import in_context, is_complete, statements_in, words
+from storm_pipeline.api import is_complete, statements_in, words
 
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»]*[\"”“»]")
 _MIN_UNQUOTED = 4  # minimum words outside quotation marks; fewer are a quotation and its speaker

@@ -1,11 +1,8 @@
 """Labels that readers gave are added up as they are kept."""
 
-import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 from storm_benchmarks.labels import CITATIONS, KEPT, citations, counted, labels
-from storm_pipeline.writers.small.statements import _BY_NEARNESS, _LEAST, _OF_A_NAME, _OF_A_NOUN
 
 
 def test_labels_are_counted_by_the_columns_that_are_named() -> None:
@@ -40,19 +37,3 @@ def test_a_sentence_that_fails_has_a_class_and_no_other(name: str) -> None:
         assert bool(row["error"]) == (row["label"] != "supported")
         assert int(row["supporting"]) <= int(row["citations"])
         assert (row["label"] == "uncited") == (row["citations"] == "0")
-
-
-def test_the_embedded_writers_weights_are_those_that_the_labels_give() -> None:
-    """Logistic regression of what no reader calls off the topic, as ``writers/small/statements.py`` has it."""
-    rows = labels("embedded-statements")
-    nouns = np.array([row["topic_is"] == "noun" for row in rows])
-    cosines = [[float(row[name]) for row in rows] for name in ("opening", "sentence", "share")]
-    facts = [[row[name] == "yes" for row in rows] for name in ("first", "in_title")]
-    on_topic = np.array([row["label"] != "off the topic" for row in rows])
-    said = np.column_stack([*cosines, *facts, [float(row["late"]) for row in rows]])
-    fit = LogisticRegression(C=10, max_iter=1000).fit(np.column_stack([said, nouns]), on_topic)
-    *weights, of_noun = fit.coef_[0]
-    of_name = float(fit.intercept_[0])
-    assert [*weights, of_name, of_name + of_noun] == pytest.approx([*_BY_NEARNESS, _OF_A_NAME, _OF_A_NOUN], abs=0.06)
-    told = said @ _BY_NEARNESS + np.where(nouns, _OF_A_NOUN, _OF_A_NAME) >= _LEAST
-    assert [row["rule"] for row in rows] == ["told" if one else "left out" for one in told]

@@ -1,108 +1,107 @@
-"""Which statements an article tells: those of its lead, the best of all, and the nearest to a need."""
+"""Candidates among the sentences of what was found, and the model's choice among them."""
 
-import re
-from collections import Counter
 from collections.abc import Sequence
+from statistics import median
 
-from storm_pipeline.languages import stem_set
-from storm_pipeline.references.facts import recall
+import numpy as np
+
+from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.errors import ModelAuthError, ModelError
+from storm_pipeline.languages import detect, split_sentences
+from storm_pipeline.models.probabilities import probabilities
+from storm_pipeline.references.facts import Fact
+from storm_pipeline.references.subject import Subject, related
+from storm_pipeline.retrieval.embedder import apart_from
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.text.words import word_count, words
-from storm_pipeline.writers.small.kinds import KINDS, kind_word
-from storm_pipeline.writers.small.statements import Statement, year_of
-from storm_pipeline.writers.small.subject import Subject
+from storm_pipeline.text.words import word_count
+from storm_pipeline.types import Citation, Heading, Snippet
+from storm_pipeline.writers.small.evidence import Candidate
+from storm_pipeline.writers.small.paragraphs import distinct
 
-FEWEST = 4
-"""Minimum statements of a section."""
-_LEAD_SENTENCES, _LEAD_WORDS = 8, 140
-"""Length of a lead: at most this many sentences, none after this many words; and no fewer than a section left over."""
-_NOW = 9999  # year of a sentence that has none
-_PER_FORM, _SAME_FORM = 3, 0.7
-"""Maximum statements of one form, such as "… is a country in …", and the share of words in common that makes one."""
-_PER_SOURCE, _PER_OTHER = 3, 2
-"""Maximum statements from one page about the subject or a part of it, and from any other, where there are many pages:
-an article should not be another page's text."""
-_TOLD, _TOLD_WITH_NUMBERS, _LONG = 0.6, 0.5, 9
-"""Share of a statement's words in a sentence of the lead with which that has told it, less if it has numbers and the
-lead has the same, and words from which it may."""
+_WORDS = range(5, 61)  # of a sentence that may be told
 
 
-def for_lead(subject: Subject, statements: Sequence[Statement]) -> tuple[Statement, ...]:
-    """The opening of the subject's own page; else its definition, or what is earliest, and what is nearest to it."""
-    own = [one for one in statements if one.own]
-    ranked = sorted(
-        (one for one in statements if not one.leans and subject.named_in(one.fact.text)),
-        key=lambda one: (one.fact.text != subject.definition, -one.relevance),
-    )
-    first = own[0].order[0] if own else ""
-    if not subject.definition:
-        ranked.sort(key=lambda one: year_of(one.fact.text) or _NOW)
-        ranked[1:] = sorted(ranked[1:], key=lambda one: -one.relevance)
-    opening = [one for one in own if one.order[0] == first] or ranked[:2]
-    length, number = 0, 0
-    while number < min(len(opening), _LEAD_SENTENCES) and length < _LEAD_WORDS:
-        length += word_count(opening[number].fact.text)
-        number += 1
-    return tuple(opening if len(opening) - number < FEWEST else opening[:number])
+def sentences_of(snippet: Snippet) -> list[Fact]:
+    """Return the sentences of a snippet, in order."""
+    citation = Citation(snippet.source_id, snippet.id)
+    texts = (" ".join(text.split()) for text in split_sentences(snippet.text, detect(snippet.text) or "en"))
+    return [Fact(text, snippet.title, citation) for text in texts if text]
 
 
-def beyond(lead: Sequence[Statement], statements: Sequence[Statement]) -> list[Statement]:
-    """The statements that say more than a sentence of the lead does."""
-    told = [_words_and_numbers(one.fact.text) for one in lead]
-
-    def is_new(one: Statement) -> bool:
-        stems, numbers = _words_and_numbers(one.fact.text)
-        least = _TOLD_WITH_NUMBERS if numbers else _TOLD
-        return len(stems) < _LONG or not any(recall(stems, own) >= least and numbers <= had for own, had in told)
-
-    return [one for one in statements if is_new(one)]
-
-
-def _words_and_numbers(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The stems of a text's words, and its numbers as they are written."""
-    return stem_set(text), frozenset(re.findall(r"\d[\d.,]*", text))
-
-
-def best_statements(statements: Sequence[Statement], most: int) -> list[Statement]:
-    """The most relevant statements, in their order: a few, or an equal share, from one page, and a few of one form."""
-    drawn: Counter[str] = Counter()
-    forms: list[tuple[str, frozenset[str]]] = []
-    equal = max(1, most // max(1, len({one.fact.citation.source_id for one in statements})))
-    kept: set[Statement] = set()
-    for one in sorted(statements, key=lambda one: -one.worth):
-        page, form = one.fact.citation.source_id, _form(one)
-        share = max(equal, _PER_SOURCE if one.own or one.of_a_part else _PER_OTHER)
-        same = sum(other != page and len(form & known) >= _SAME_FORM * len(form | known) for other, known in forms)
-        if len(kept) < most and drawn[page] < share and same < _PER_FORM:
-            drawn[page] += 1
-            forms.append((page, form))
-            kept.add(one)
-    return [one for one in statements if one in kept]
-
-
-def _form(one: Statement) -> frozenset[str]:
-    """What a statement says its page is, of a place; of all others its words without names, numbers and title."""
-    if one.kind == KINDS[0] and (found := kind_word(one.fact.text)):
-        return frozenset({found})
-    said = re.sub(r"\b(?:[A-Z]|\d)[\w'’.-]*", " ", one.fact.text[:1].lower() + one.fact.text[1:])
-    title = set(words(one.fact.title.casefold()))
-    return frozenset(word for word in words(said.casefold()) if word not in title)
-
-
-def nearest_statements(
-    ctx: RunContext, statements: Sequence[Statement], need: str, limit: int
-) -> tuple[Statement, ...]:
-    """The statements nearest to a need by cosine, in their order."""
-    if not statements:
+def candidates(ctx: RunContext, subject: Subject, snippets: Sequence[Snippet]) -> tuple[Candidate, ...]:
+    """Return the sentences that may be told of related pages, the subject's own page left out, each text once."""
+    rows: dict[str, tuple[Fact, tuple[int, int], Fact]] = {}
+    for number, snippet in enumerate(related(subject, snippets, ctx.store)):
+        facts = sentences_of(snippet) if snippet.source_id not in subject.own else []
+        for i, fact in enumerate(facts):
+            if word_count(fact.text) in _WORDS:
+                rows.setdefault(fact.text, (fact, (number, i), facts[0]))
+    if not rows:
         return ()
-    vectors = ctx.store.embed([need, *(one.fact.in_context for one in statements)])
-    cosines = vectors[1:] @ vectors[0]
-    best = sorted(range(len(statements)), key=lambda i: (-cosines[i], i))[:limit]
-    chosen = {statements[i].order for i in best}
-    return tuple(statements[i] for i in sorted(best) if not statements[i].leans or _before(statements[i]) in chosen)
+    vectors = ctx.store.embed([subject.described, *(fact.in_context for fact, _, _ in rows.values())])
+    near = vectors[1:] @ vectors[0]
+    return tuple(Candidate(*row, float(cosine)) for row, cosine in zip(rows.values(), near, strict=True))
 
 
-def _before(one: Statement) -> tuple[str, int]:
-    """The place of the sentence before it."""
-    snippet, number = one.order
-    return snippet, number - 1
+def by_heading(
+    ctx: RunContext, subject: Subject, headings: Sequence[Heading], found: Sequence[Candidate]
+) -> list[tuple[Candidate, ...]]:
+    """Return the candidates of each heading, nearest first, as many as are read: passages go to their nearest heading.
+
+    What headings and sentences share, their nearness to the subject, does not count.
+    """
+    if not headings or not found:
+        return [()] * len(headings)
+    titles = [f"{subject.topic}: {'; '.join(heading.titles())}" for heading in headings]
+    vectors = ctx.store.embed([subject.described, *titles, *(one.fact.in_context for one in found)])
+    own = apart_from(vectors[0], vectors[1:])
+    nearness = own[len(titles) :] @ own[: len(titles)].T  # candidates × headings
+    passages = np.array([one.place[0] for one in found])
+    best = np.array([nearness[passages == number].mean(axis=0).argmax() for number in passages])
+    ranked = [[i for i in np.argsort(-nearness[:, j], kind="stable") if best[i] == j] for j in range(len(titles))]
+    return [tuple(found[i] for i in order[: ctx.settings.section_facts]) for order in ranked]
+
+
+def chosen(ctx: RunContext, subject: Subject, offered: Sequence[Candidate]) -> list[Fact]:
+    """Return the sentences to tell, the best passage first: the better half of those that the model says matter.
+
+    The mean of nearness to the topic and the model's probability of yes decides which half is better, since small
+    models say yes to nearly everything and differ in how surely. A model without probabilities is taken at its word.
+    Of what it does not judge, the nearer half is told, and that is recorded. Each passage's first sentence, which says
+    what it is about, stands before its others. Raises ModelAuthError: the endpoint refuses the key.
+    """
+    judged = parallel_map(lambda one: _judged(ctx, subject, one), offered, workers=len(offered) or 1)
+    if unread := judged.count(None):
+        ctx.events.degraded(
+            f"{unread} sentences were chosen by nearness to the topic alone: the model did not judge them"
+        )
+    passages: dict[int, list[tuple[float, Candidate]]] = {}
+    for own in (
+        [(1 + one.nearness, one) for one, p in zip(offered, judged, strict=True) if p == 1],
+        _better_half([(p + one.nearness, one) for one, p in zip(offered, judged, strict=True) if p and p < 1]),
+        _better_half([(one.nearness, one) for one, p in zip(offered, judged, strict=True) if p is None]),
+    ):
+        for score, one in own:
+            passages.setdefault(one.place[0], []).append((score, one))
+    ordered = sorted(passages.values(), key=lambda own: -max(score for score, _ in own))
+    told = (one for own in ordered for _, one in sorted(own, key=lambda scored: scored[1].place))
+    return distinct(fact for one in told for fact in (one.opening, one.fact))
+
+
+def _better_half(scored: list[tuple[float, Candidate]]) -> list[tuple[float, Candidate]]:
+    middle = median(score for score, _ in scored) if scored else 0.0
+    return [own for own in scored if own[0] >= middle]
+
+
+def _judged(ctx: RunContext, subject: Subject, one: Candidate) -> float | None:
+    """Return the model's probability that a sentence matters: 0 if it says no, 1 for a plain yes, None if it fails."""
+    try:
+        reply = ctx.ask("writer", ctx.programs.choose, topic=subject.described, sentence=one.fact.in_context)
+    except ModelAuthError:
+        raise
+    except ModelError:
+        return None
+    yes, no = probabilities(reply.get("logprobs"), reply.matters, ("yes", "no")).values()
+    if reply.matters == "no":
+        return 0.0
+    return yes / (yes + no) if yes + no else 1.0

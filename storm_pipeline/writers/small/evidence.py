@@ -1,39 +1,46 @@
-"""The evidence of sections that are written from single facts."""
+"""The evidence of sections that are put together from sentences of the sources."""
 
 from dataclasses import dataclass
 from typing import Self
 
-from storm_pipeline.references.evidence import SectionEvidence
+from storm_pipeline.references.evidence import FEWEST_SENTENCES, SectionEvidence
 from storm_pipeline.references.facts import Fact
 
-_FEW_FACTS = 5
-"""A section with fewer facts was missed by the interviews: it gets a search of its own."""
-_FEWEST_FACTS = 2
-"""With fewer there is no section."""
+_FEW = 5
+"""A section with fewer candidates was missed by the interviews: it gets a search of its own."""
 
 
 @dataclass(frozen=True)
-class FactEvidence(SectionEvidence):
-    """Single facts, the length allowed, in sections, and whether the heading names all that the facts are about."""
+class Candidate:
+    """A sentence of a source that an article may tell."""
 
-    facts: tuple[Fact, ...] = ()
+    fact: Fact
+    place: tuple[int, int]  # number of its snippet, and of the sentence in it
+    opening: Fact  # the first sentence of its snippet, itself if it is that
+    nearness: float  # cosine to the topic, in [-1, 1]
+
+
+@dataclass(frozen=True)
+class SentenceEvidence(SectionEvidence):
+    """Candidates for a section, the nearest to its heading first, and the length allowed, in sections."""
+
+    candidates: tuple[Candidate, ...] = ()
     room: int = 1
-    is_named: bool = False
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are fewer than two facts."""
-        return len(self.facts) < _FEWEST_FACTS
+        """Return whether there are fewer than two candidates."""
+        return len(self.candidates) < FEWEST_SENTENCES
 
     @property
     def is_thin(self) -> bool:
-        """Whether there are fewer than five facts."""
-        return len(self.facts) < _FEW_FACTS
+        """Return whether there are fewer than five candidates."""
+        return len(self.candidates) < _FEW
 
     def adds_to(self, before: Self | None) -> bool:
-        """Whether it has a fact that the earlier evidence lacked."""
-        return before is None or not set(self.facts) <= set(before.facts)
+        """Return whether it has a sentence that the earlier evidence lacked."""
+        return before is None or not {c.fact for c in self.candidates} <= {c.fact for c in before.candidates}
 
     def snippet_ids(self) -> frozenset[str]:
-        """Ids of the snippets that the facts come from."""
-        return frozenset(fact.citation.snippet_id for fact in self.facts)
+        """Return the ids of the snippets that the candidates come from."""
+        return frozenset(one.fact.citation.snippet_id for one in self.candidates)

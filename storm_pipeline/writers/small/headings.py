@@ -1,7 +1,4 @@
-"""Headings of articles written sentence by sentence.
-
-Planned ones are replaced by what the model calls their sentences, and those of articles without an outline are found.
-"""
+"""Headings of articles that are written sentence by sentence without an outline."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -12,20 +9,9 @@ from storm_pipeline.references.facts import without_topic
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.index_terms import without_function_words
 from storm_pipeline.text.outlines import outline_from_headings
-from storm_pipeline.types import Body, Heading, Outline, Paragraph, Section
+from storm_pipeline.types import Body, Paragraph, Section
 
 _LONGEST = 5  # maximum length of a new heading in words
-
-
-def fitting_heading(ctx: RunContext, outline: Outline, heading: Heading, texts: Sequence[str]) -> str:
-    """The model's heading for the sentences; the planned one if that is unusable or another section's.
-
-    If the model fails, the planned heading is kept and that is recorded. Raises ModelAuthError: the endpoint refuses
-    the key.
-    """
-    new = _suggested(ctx, outline.topic, texts, f"new heading for section {heading.title!r}")
-    taken = {section.title.casefold() for section in outline.sections if section != heading}
-    return heading.title if not new or new.casefold() in taken else new
 
 
 def with_headings(ctx: RunContext, topic: str, groups: Sequence[Sequence[Paragraph]]) -> Body:

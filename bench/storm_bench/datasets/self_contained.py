@@ -1,11 +1,12 @@
 """Checks whether a sentence makes sense outside its source text. Pure functions on English text."""
 
 import re
+import tomllib
+from pathlib import Path
 
-from storm_pipeline.files import table_beside
-from storm_pipeline.text.words import word_count
+from storm_pipeline.api import words
 
-_PATTERNS = table_beside(__file__)
+_PATTERNS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _BACK_REFERENCE = re.compile("".join(_PATTERNS["back_reference"]), re.I)
 """An opening that depends on the preceding sentence."""
 _PERSONAL_PRONOUN = re.compile(r"\b(?:he|him|his|she|her|hers|himself|herself|(?<=consider )it)\b", re.I)
@@ -34,7 +35,7 @@ def stands_alone(text: str, *, own: bool = False) -> bool:
         or _FIRST_OR_SECOND_PERSON.search(bare)
         or _HALF_QUOTED.search(bare)
     )
-    return not dependent and word_count(text) >= (_SHORTEST_OWN if own else _SHORTEST)
+    return not dependent and len(words(text)) >= (_SHORTEST_OWN if own else _SHORTEST)
 
 
 def in_context(text: str, before: str) -> str | None:

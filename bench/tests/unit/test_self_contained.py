@@ -2,7 +2,7 @@
 
 import pytest
 
-from storm_pipeline.writers.small.self_contained import points_back, stands_alone
+from storm_bench.datasets.self_contained import points_back, stands_alone
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,101 @@
+"""Extracts (writing: sentences): what their model decides, by models that decide well, badly, or not at all."""
+
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from found_pages import world
+from llm import Answer, FakeModel
+from test_pipeline import NoContents
+
+from storm_pipeline import Article, Snippet, Storm
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.search.fake import FakeSearch
+
+WORDS = "lamp turnip ladder umbrella walrus piano gravel onion kettle violin badger cellar".split()
+SIDES = "dredging ferries storms trade lighthouses fishing".split()
+
+
+def nonsense(user: str) -> random.Random:
+    """A generator that makes the same nonsense of the same prompt."""
+    return random.Random(user)
+
+
+NONSENSE: dict[str, Answer] = {
+    "AskQuestion": lambda user: f"{' '.join(nonsense(user).sample(WORDS, 5)).capitalize()}?",
+    "WriteQueries": lambda user: json.dumps({"queries": [" ".join(nonsense(user).sample(WORDS, 3))] * 2}),
+    "NameSections": lambda user: json.dumps({"sections": [word.title() for word in nonsense(user).sample(WORDS, 3)]}),
+    "ChooseSentence": lambda user: json.dumps({"matters": nonsense(user).choice(["yes", "no"])}),
+}
+GOOD: dict[str, Answer] = {
+    "ChooseSentence": lambda user: json.dumps(
+        {"matters": "yes" if " routes" in user.rpartition("Sentence:")[2] else "no"}
+    )
+}
+
+
+def extract(folder: Path, answers: Mapping[str, Answer], topic: str = "Silk Road", **settings: object) -> Article:
+    given: dict[str, object] = {"search": FakeSearch(world), "perspectives": 1, "turns": 2, **settings}
+    given |= {"out": folder / "runs", "cache": folder / "cache", "embedder": HashingEmbedder(), "call_attempts": 1}
+    given["contents"] = NoContents()
+    with FakeModel(answers) as server:
+        return Storm(lm=server.lm, writing="sentences", **given).write(topic)  # type: ignore[arg-type]
+
+
+def below_the_lead(article: Article) -> list[tuple[str, list[str]]]:
+    return [(own.heading, [sentence.text for sentence in own.sentences()]) for own in article.sections]
+
+
+def test_a_model_that_answers_nonsense_writes_other_sections(tmp_path: Path) -> None:
+    good = below_the_lead(extract(tmp_path / "good", GOOD))
+    bad = below_the_lead(extract(tmp_path / "bad", NONSENSE))
+    assert good
+    assert not {heading for heading, _ in good} & {heading for heading, _ in bad}
+    chosen, other = ({text for _, texts in own for text in texts} for own in (good, bad))
+    assert chosen != other
+    assert sum(" routes: " in text or " history, " in text for text in chosen) == len(chosen)  # the first of each page
+
+
+@pytest.mark.parametrize(
+    ("signature", "said"),
+    [("ChooseSentence", "by nearness to the topic alone"), ("NameSections", "the headings are titles of sources")],
+)
+def test_what_a_model_leaves_undecided_is_decided_by_nearness_and_reported(
+    tmp_path: Path, signature: str, said: str
+) -> None:
+    article = extract(tmp_path, {signature: "walrus"})
+    assert any(said in str(problem) for problem in article.report.problems)
+    assert article.lead
+
+
+def document(side: str) -> Snippet:
+    """A document of some 280 words on a side of a harbour."""
+    rng, about = random.Random(side), ("harbour office", "council", "guild", "company", "state", "town")
+    told = "The {who} of the {verb} {side} at Port Averil harbour in {year}, when {n} boats lay at the {where} quay."
+    verbs = "opened taxed rebuilt forbade leased surveyed".split()
+    lines = [
+        told.replace(" of the ", " ", 1).format(
+            who=rng.choice(about),
+            verb=rng.choice(verbs),
+            side=side,
+            year=1700 + 17 * i,
+            n=3 + i,
+            where=rng.choice(WORDS),
+        )
+        for i in range(14)
+    ]
+    return Snippet(f"file:///papers/{side}.txt", f"{side.title()} at Port Averil", " ".join(lines))
+
+
+def test_six_good_documents_make_three_sections_of_four_hundred_true_words(tmp_path: Path) -> None:
+    papers = [document(side) for side in SIDES]
+    assert all(250 <= len(paper.text.split()) <= 300 for paper in papers)
+    headings = json.dumps({"sections": ["Trade and fishing", "Ferries and dredging", "Storms and lighthouses"]})
+    found = FakeSearch(lambda query: papers)
+    article = extract(tmp_path, {"NameSections": headings}, "Port Averil harbour", search=found)
+    told = [text for _, texts in below_the_lead(article) for text in texts]
+    assert len(article.sections) >= 3
+    assert sum(len(text.split()) for text in told) >= 400
+    assert all(any(text in paper.text for paper in papers) for text in told)
