@@ -78,6 +78,5 @@ class SettingsKeywords(TypedDict, total=False):
     words_to_watch: tuple[str, ...]
     uncited: Literal["drop", "keep", "unchecked"]
     judge: str
-    images: Literal["off", "wikimedia"]
     out: Path
     cache: Path

@@ -290,11 +290,6 @@ class Settings(BaseModel):
         "and numbers; small, by names, denials and links too; model, the language model too; or the folder or hub name "
         "of an entailment model. What the judge doubts goes back to the writer.",
     )
-    images: Literal["off", "wikimedia"] = Field(
-        default="off",
-        description="Images in the article; wikimedia: the lead images of cited Wikipedia articles, with credit, where "
-        "the licence is known to be free. Whoever opens the page loads them from Wikimedia.",
-    )
 
     out: Folder = Field(default=Path("runs"), description="Folder that run folders are created in.")
     cache: Folder = Field(

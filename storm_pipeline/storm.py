@@ -38,7 +38,6 @@ from storm_pipeline.search.base import AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, ROLES, Role, Settings, no_such_setting
-from storm_pipeline.steps.images import find_images
 from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Support, Usage
@@ -591,7 +590,6 @@ def _write(method: Recipe, ctx: RunContext) -> Article:
     if unread := ctx.search.research.unread_pages:
         url, reason = next(iter(sorted(unread.items())))
         ctx.events.degraded(f"{len(unread)} pages not read, their snippets used instead, such as {url}: {reason}")
-    images = find_images(ctx, article.references)
     uncited = sum(not s.citations for section in article.sections for s in section.sentences())
     report = replace(ctx.ledger.report(), uncited=uncited, models=ctx.chosen)
     usage = ctx.ledger.usage(time.monotonic() - start)
@@ -602,7 +600,6 @@ def _write(method: Recipe, ctx: RunContext) -> Article:
         sources_excluded=ctx.search.research.excluded_pages,
         revisions=ctx.ledger.revisions(),
         written=ctx.run.created,
-        images=images,
     )
     article = replace(article, support=_support(ctx, article), disagreements=contested(ctx.differing, article))
     _save_usage(ctx, usage)

@@ -1,6 +1,5 @@
 """Frozen values that pass between the steps. Data only: no I/O, no model, no search."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -431,48 +430,6 @@ class Report:
     models: tuple[ModelChoice, ...] = ()
 
 
-IMAGE_HOSTS = ("upload.wikimedia.org", "thumb.wikimedia.org")
-"""Hosts of the images themselves: originals and small ones, and since 2026 small ones alone."""
-_ADDRESS_CHARACTERS = r"[\w.~:/?&=+$@!*(),;%-]{1,2000}"
-_PLACES = {
-    "url": re.compile(f"https://(?:{'|'.join(map(re.escape, IMAGE_HOSTS))})/" + _ADDRESS_CHARACTERS, re.A),
-    "file_page": re.compile(r"https://commons\.wikimedia\.org/" + _ADDRESS_CHARACTERS, re.A),
-    "licence_url": re.compile(r"(?:https://(?:creativecommons|www\.gnu)\.org/" + _ADDRESS_CHARACTERS + ")?", re.A),
-}
-"""Field of an image → the addresses that it may have."""
-
-
-@dataclass(frozen=True)
-class Image:
-    """A freely licensed image from Wikimedia Commons, with what its licence asks for.
-
-    Attributes:
-        url: https address of the image, on one of the :data:`IMAGE_HOSTS`.
-        file_page: https address of its page on commons.wikimedia.org.
-        licence: name of the licence, e.g. ``CC BY-SA 4.0``.
-        licence_url: address of the licence's text; empty for the public domain.
-        author: the credit line that the author asks for, else the author; empty if neither is known.
-        alt: what the image shows, plain text.
-        source_id: id of the source, a Wikipedia article, that the image stands in.
-
-    Raises:
-        ValueError: an address is of another form or place.
-    """
-
-    url: str
-    file_page: str
-    licence: str
-    licence_url: str
-    author: str
-    alt: str
-    source_id: str
-
-    def __post_init__(self) -> None:
-        for name, place in _PLACES.items():
-            if not place.fullmatch(getattr(self, name)):
-                raise ValueError(f"the {name} of an image is not an address of Wikimedia's files or a known licence")
-
-
 SupportError = Literal[
     "improper inferential linking", "inaccurate paraphrasing", "irrelevant source", "wrongly split", "no citation"
 ]
@@ -551,7 +508,6 @@ class Article:
         revisions: sentences whose citations or words were changed, or that were dropped, each with the reason.
         written: ISO date (UTC) on which its run was begun; None in articles of earlier versions.
         language: ISO 639-1 code of the text.
-        images: images of the cited sources; which of them a page shows follows from the sections' citations.
         note: how the text was written and whose words it has, where a reader must know; shown below it.
         support: how well the sources support the sentences, by the run's judge; None where none was asked.
         disagreements: numbers, dates and judged statements of the article on which its sources differ.
@@ -569,7 +525,6 @@ class Article:
     revisions: tuple[Revision, ...] = ()
     written: str | None = None
     language: str = "en"
-    images: tuple[Image, ...] = ()
     note: str = ""
     support: Support | None = None
     disagreements: tuple[Disagreement, ...] = ()
@@ -603,7 +558,7 @@ class Article:
         return self._rendered("markdown")
 
     def to_html(self) -> str:
-        """Render as one HTML page, self-contained but for images."""
+        """Render as one HTML page, self-contained."""
         return self._rendered("html")
 
     def to_json(self) -> str:

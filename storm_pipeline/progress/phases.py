@@ -9,7 +9,7 @@ from storm_pipeline.settings import Settings, is_embedded
 
 ORDER = (
     "set-up", "related topics", "perspectives", "conversations", "draft outline", "outline", "evidence", "sections",
-    "open questions", "editing", "polish", "lead", "images",
+    "open questions", "editing", "polish", "lead",
 )  # fmt: skip
 """Stages as a run goes through them; the draft outline is written beside the conversations."""
 _BESIDE = ("related topics", "perspectives", "conversations", "draft outline")  # those that are under way together

@@ -1,7 +1,5 @@
 """An article as one self-contained HTML page, which works offline and without JavaScript.
 
-Images alone are not in the page: browsers load them from Wikimedia, which the page's policy allows if there are any.
-
 Every text is autoescaped by jinja2, addresses become links only if
 :func:`storm_pipeline.render.links.is_shared_link` allows, and a Content-Security-Policy names the page's style and
 script by hash, so that no injected script could run.
@@ -16,7 +14,7 @@ from storm_pipeline.identity import PREPRINT, is_preprint
 from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.costs import cost_rows, cost_total
-from storm_pipeline.render.links import COMMONS, IMAGE_POLICY, LEAD, label, placed_images
+from storm_pipeline.render.links import label
 from storm_pipeline.render.marks import Link, Mark, Remark, cited_words, link_of
 from storm_pipeline.render.page import page_environment
 from storm_pipeline.text.formatting import day, dollars
@@ -38,15 +36,11 @@ def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] |
         checked: how the article was checked; said in place of how it was made, if given.
         remarks: place of a sentence among all sentences in reading order, from 0 → what stands behind it.
     """
-    images = placed_images(article)
     sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
     return _template().render(
         article=article,
         page=_Page(article, remarks or {}),
         references_heading=references_heading(article.language),
-        images={f"s{place}" if place != LEAD else "lead": image for place, image in images.items()},
-        commons=COMMONS,
-        image_policy=IMAGE_POLICY,
         sentences=len(sentences),
         uncited=sum(not sentence.citations for sentence in sentences),
         models=", ".join(filter(None, dict.fromkeys(tidy(row.model) for row in article.usage.rows))),

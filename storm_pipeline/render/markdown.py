@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from storm_pipeline.identity import PREPRINT, is_preprint
 from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import cited_pages, marker, number_references
-from storm_pipeline.render.links import COMMONS, LEAD, is_shared_link, label, one_line, placed_images, shared_address
+from storm_pipeline.render.links import is_shared_link, label, one_line, shared_address
 from storm_pipeline.text.formatting import counted
 from storm_pipeline.text.person_names import read_names
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Image, Paragraph, Section, Source
+from storm_pipeline.types import Article, Paragraph, Section, Source
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<|~$]|&(?=#?\w+;)")
 _LINE_START = re.compile(r"^[#+\-=>:]|(?<=^\d)[.)]|^\d{2,}[.)]")
@@ -24,16 +24,14 @@ def to_markdown(article: Article) -> str:
     """Render an article.
 
     Title, lead, sections from ``##`` down, markers (``[1][2]``) after a sentence's closing punctuation, the list of the
-    cited sources with page numbers if known, and a line of counts. An image stands above the text of its section, with
-    a line of credit below. Files of the user's are named without their folders, with author and year if known.
+    cited sources with page numbers if known, and a line of counts. Files of the user's are named without their folders,
+    with author and year if known.
     """
     numbers = number_references(article)
-    images = placed_images(article)
     title = f"# {escape(article.title, heading=True)}".rstrip()
-    blocks = [title, *_figure(images.get(LEAD)), *_paragraphs(article.lead, numbers)]
-    for place, section in enumerate(article.sections, LEAD + 1):
-        heading, *text = _section(section, 2, numbers)
-        blocks.extend([heading, *_figure(images.get(place)), *text])
+    blocks = [title, *_paragraphs(article.lead, numbers)]
+    for section in article.sections:
+        blocks.extend(_section(section, 2, numbers))
     if article.references:
         blocks.append(f"## {references_heading(article.language)}")
         pages = cited_pages(article)
@@ -68,17 +66,6 @@ def _section(section: Section, level: int, numbers: dict[str, int]) -> Iterator[
     yield from _paragraphs(section.paragraphs, numbers)
     for subsection in section.subsections:
         yield from _section(subsection, level + 1, numbers)
-
-
-def _figure(image: Image | None) -> Iterator[str]:
-    """An image's block, if there is one: the image, and in italics what it shows, author, licence and file page."""
-    if image is None:
-        return
-    licence = escape(image.licence)
-    linked = f"[{licence}]({_address(image.licence_url)})" if image.licence_url else licence
-    facts = [escape(image.author), linked, f"[{COMMONS}]({_address(image.file_page)})"]
-    caption = ". ".join(filter(None, [escape(tidy(image.alt).rstrip(".")), ", ".join(filter(None, facts))]))
-    yield f"![{escape(image.alt)}]({_address(image.url)})\n*{caption}*"
 
 
 def _address(url: str) -> str:

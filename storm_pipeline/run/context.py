@@ -17,7 +17,6 @@ from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.recorded_search import RecordedSearch
 from storm_pipeline.run.writer import Writer
 from storm_pipeline.search.tables_of_contents import ContentsSource
-from storm_pipeline.search.wikimedia_images import ImageSource, NoImages
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import ModelChoice, Outline, Perspective, Side
 
@@ -45,7 +44,6 @@ class RunContext:
     ledger: Ledger
     run: RunStore
     user_pieces: UserPieces = UserPieces()
-    images: ImageSource = field(default_factory=NoImages)
     subject: Subject | None = None
     """What the sources say the topic is, where that was looked up first."""
     chosen: tuple[ModelChoice, ...] = ()

@@ -1,7 +1,7 @@
-"""Searches, tables of contents and images, journalled and served from the journal when the run is resumed."""
+"""Searches and tables of contents, journalled and served from the journal when the run is resumed."""
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,7 +14,6 @@ from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.run.search import RunSearch
 from storm_pipeline.search.result import Research, SearchResult, decoded, encoded, one_per_page
 from storm_pipeline.search.tables_of_contents import ContentsSource, TableOfContents
-from storm_pipeline.search.wikimedia_images import ImageSource, LeadImages
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Exclusion
 
@@ -102,10 +101,9 @@ class RecordedSearch:
 
 @dataclass(frozen=True)
 class RecordedLookUps:
-    """Tables of contents and images of a run, each looked up once. Records that cannot be read are skipped."""
+    """Tables of contents of a run, each looked up once. Records that cannot be read are skipped."""
 
     contents: ContentsSource
-    images: ImageSource
     journal: Journal
     events: Events
 
@@ -120,15 +118,6 @@ class RecordedLookUps:
             return table
         found = self.contents.table_of_contents(title)
         self.journal.add("contents", title, {"found": asdict(found) if found else None})
-        return found
-
-    def lead_images(self, language: str, titles: Mapping[str, str]) -> LeadImages:
-        """The recorded images, or those from the source; errors as :meth:`table_of_contents`."""
-        key = fingerprint(language, dict(titles))
-        found: LeadImages | None = self._recorded("images", key, LeadImages)
-        if found is None:
-            found = self.images.lead_images(language, titles)
-            self.journal.add("images", key, asdict(found))
         return found
 
     def _recorded(self, kind: str, key: str, form: Any) -> Any:

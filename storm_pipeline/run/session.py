@@ -33,7 +33,6 @@ from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
 from storm_pipeline.run.writer import Writer
 from storm_pipeline.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
-from storm_pipeline.search.wikimedia_images import WikimediaImages
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 from storm_pipeline.types import ModelChoice
 
@@ -211,7 +210,7 @@ def open_context(
         events.degraded(problem)
     search = RunSearch(engine, settings, embedder=parts.embedder)
     contents = parts.contents or engine.contents or _wikipedia_contents(settings, engine)
-    look_ups = RecordedLookUps(contents, WikimediaImages(settings.article_language), run.journal, events)
+    look_ups = RecordedLookUps(contents, run.journal, events)
     store = ReferenceStore(parts.embedder)
     store.warm_up()
     models = LanguageModels(parts.models, events=events, control=control, journal=run.journal, settings=settings)
@@ -228,7 +227,6 @@ def open_context(
         ledger=ledger,
         run=run,
         user_pieces=user_pieces,
-        images=look_ups,
         chosen=parts.chosen,
         judge=judge_of_run(settings, models, programs),
     )

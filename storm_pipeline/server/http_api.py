@@ -15,7 +15,6 @@ from starlette.routing import Route as PlainRoute
 from storm_pipeline import __version__
 from storm_pipeline.errors import MissingExtraError
 from storm_pipeline.export.formats import ArticleFormat
-from storm_pipeline.render.links import IMAGE_POLICY
 from storm_pipeline.server.api_description import ARTICLE, FIGURES, OUTLINE, describe, run_links
 from storm_pipeline.server.caller_runs import CallerRuns, own_runs
 from storm_pipeline.server.callers import CALLER, OWNER
@@ -205,8 +204,8 @@ def _safe(name: str) -> dict[str, str]:
     return {
         "Content-Disposition": f'inline; filename="{name}"',
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-        # a page's own policy names its script, and allows images only if it has any
-        f"{IMAGE_POLICY}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        # a page's own policy names its script
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "X-Content-Type-Options": "nosniff",
     }
 

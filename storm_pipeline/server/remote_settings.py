@@ -18,7 +18,7 @@ from storm_pipeline.run.saved_settings import changed_settings
 from storm_pipeline.settings import ROLES, Settings, explained, no_such_setting
 from storm_pipeline.types import Article
 
-FREE = CONTENT - {"editing", "images", "source_policy", "allow_sources", "read_pages"}
+FREE = CONTENT - {"editing", "source_policy", "allow_sources", "read_pages"}
 """Settings that change a run's size, subject or wording; free unless the owner set them."""
 _BY_VALUE = frozenset({*(f"{role}_lm" for role in ROLES), "lm", "search", "embedder", "programs"})
 """Settings that can name files or services: the owner allows single values of them."""

@@ -250,7 +250,6 @@ def test_repeated_options_are_gathered(storm: type[FakeStorm]) -> None:
     "temperature": st.floats(-1, 3, allow_nan=False),
     "lm": st.text(max_size=5).filter(lambda text: not text.startswith("-")),
     "uncited": st.sampled_from(["drop", "keep", "burn"]),
-    "images": st.sampled_from(["off", "wikimedia", "everywhere"]),
 }))  # fmt: skip
 def test_the_command_line_accepts_what_the_settings_accept(storm: type[FakeStorm], values: dict[str, Any]) -> None:
     result = run("write", "Silk Road", *(f"--{name}={value}" for name, value in values.items()))
