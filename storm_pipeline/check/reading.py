@@ -9,7 +9,7 @@ from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reading import SUFFIXES, read_article, title_of
 from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.plain import web_address
-from storm_pipeline.documents.reader import read_documents
+from storm_pipeline.documents.reader import read_documents, stays_below
 from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.identity import source_id
 from storm_pipeline.pages.extract import Page
@@ -77,9 +77,9 @@ def _article_in(path: Path) -> Path:
     """The article's file, or the folder itself where a reader of folders may read it."""
     if not path.is_dir():
         return path
-    if (path / _RUN).is_file():
+    files = sorted(own for own in path.iterdir() if own.suffix in SUFFIXES and own.is_file() and stays_below(own, path))
+    if path / _RUN in files:
         return path / _RUN
-    files = sorted(own for own in path.iterdir() if own.suffix in SUFFIXES and own.is_file())
     named = [own for own in files if own.stem in {"article", path.name}] or files
     if len(named) > 1:
         names = ", ".join(own.name for own in named[:5])

@@ -14,7 +14,7 @@ from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.plain import web_address
-from storm_pipeline.documents.reader import read_documents
+from storm_pipeline.documents.reader import read_documents, stays_below
 from storm_pipeline.judges.base import Judge
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.references.changing import with_sentences
@@ -22,6 +22,8 @@ from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source
 
 _FILE = "file:"
+NOT_NAMED = "a file in none of the named folders"
+"""Why a file was not read: nobody named its folder."""
 
 
 @dataclass(frozen=True)
@@ -64,17 +66,24 @@ class Refreshed:
         return frozenset(own.place for own in self.checked.failing({"partly", "not", "contradicted"}))
 
 
-def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page]) -> Refreshed:
+def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folders: Sequence[Path] = ()) -> Refreshed:
     """Read the cited pages again, and compare the words that the sentences rest on.
 
-    ``fetch``: URL → page as it is now; raises PageError. Raises as :meth:`storm_pipeline.judges.base.Judge.judge`.
+    An article may come from somebody else, and name any file of this machine as a source. Only files in ``folders``
+    are read.
+
+    Args:
+        fetch: URL → page as it is now; raises PageError.
+        folders: folders whose files may be read, those below included; links out of them are not followed.
+
+    Raises as :meth:`storm_pipeline.judges.base.Judge.judge`.
     """
     cited = {own.source_id for sentence in article.sentences() for own in sentence.citations}
     sources = [own for own in article.sources if own.id in cited]
     now = dict(
         zip(
             (own.id for own in sources),
-            parallel_map(partial(_read_again, fetch), sources, workers=WORKERS),
+            parallel_map(partial(_read_again, fetch, folders), sources, workers=WORKERS),
             strict=True,
         )
     )
@@ -114,15 +123,21 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page]) -> Ref
     return Refreshed(tuple(changes), check_article(updated, judge, only=changed), uncompared)
 
 
-def _read_again(fetch: Callable[[str], Page], source: Source) -> Reference | str:
+def _read_again(fetch: Callable[[str], Page], folders: Sequence[Path], source: Source) -> Reference | str:
     """A source as it is now; says why where it cannot be read."""
     if source.url.startswith(_FILE):
-        found = read_documents(Path(unquote(urlsplit(source.url).path)))
-        pages = [page for own in found if isinstance(own, Document) for page in own.pages]
-        return Reference(source.url, source.title, joined_text(pages)) if pages else "the file is gone or unreadable"
+        return _read_file(Path(unquote(urlsplit(source.url).path)), folders, source)
     if not web_address(source.url):
         return "it is neither a page of the web nor a file"
     return read_page(Reference(source.url, source.title), fetch)
+
+
+def _read_file(file: Path, folders: Sequence[Path], source: Source) -> Reference | str:
+    if not any(stays_below(file, folder) for folder in folders):
+        return NOT_NAMED
+    found = read_documents(file) if file.is_file() else ()
+    pages = [page for own in found if isinstance(own, Document) for page in own.pages]
+    return Reference(source.url, source.title, joined_text(pages)) if pages else "the file is gone or unreadable"
 
 
 def _folded(text: str) -> str:

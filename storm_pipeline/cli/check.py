@@ -157,12 +157,18 @@ def refresh(
     rewrite: Annotated[
         bool, typer.Option("--rewrite", help="Ask the model of --lm for sentences that their pages support no more.")
     ] = False,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option("--files", metavar="DIR", help="Folder whose files may be read again; may be repeated."),
+    ] = None,
     to: Annotated[
         Path | None, typer.Option("--to", metavar="DIR", help="Write the refreshed article into this folder.")
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Read the sources of RUN's article again, and print the sentences whose passages changed or vanished.
+
+    Sources that are files are read only in the folders that --files names: the article of somebody else may name any.
 
     With --to, writes the article as JSON, Markdown and a page: those sentences cite what their pages say now, all
     others stay as they are. Ends with 3 if a sentence has lost its support.
@@ -176,7 +182,8 @@ def refresh(
         settings = settings_asking(ctx.obj)
         article = article_of(run)
         judge = open_judge(settings.judge, settings)
-        found = refreshed(article, judge, kept_pages(settings.model_copy(update={"search_cache": "refresh"})))
+        fetch = kept_pages(settings.model_copy(update={"search_cache": "refresh"}))
+        found = refreshed(article, judge, fetch, files or ())
         _print_changes(found)
         failing = [own for own in found.checked.sentences if own.place in found.failing]
         result = found.checked.article
@@ -195,6 +202,8 @@ def refresh(
 
 
 def _print_changes(found: "Refreshed") -> None:
+    from storm_pipeline.check.refreshing import NOT_NAMED
+
     rows = [
         (str(own.place + 1), own.kind, "no" if own.place in found.failing else "", own.source, own.text, own.reason)
         for own in found.changes
@@ -204,5 +213,7 @@ def _print_changes(found: "Refreshed") -> None:
     sentences = len({own.place for own in found.changes})
     lost = len(found.failing)
     say(f"{counted(sentences, 'sentence')} with a passage that changed or vanished, {lost} not supported now")
+    if any(own.reason == NOT_NAMED for own in found.changes):
+        tell("files are read only in the folders that you name: --files DIR")
     if found.uncompared:
         tell(f"not compared, since the words are a search engine's: {counted(found.uncompared, 'citation')}")

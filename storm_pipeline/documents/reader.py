@@ -148,7 +148,7 @@ def read_documents(
     entries: list[Entry] = []
     problems: list[Unreadable] = []
     for file in _files(path, refused):
-        found = _bibliography(file) if linked or _stays_below(file, path) else None
+        found = _bibliography(file) if linked or stays_below(file, path) else None
         if isinstance(found, Unreadable):
             problems.append(found)
         elif found is None:
@@ -161,7 +161,7 @@ def read_documents(
             continue
         if suffix not in _READERS and suffix not in _JSON_LINES:
             others[suffix or "no extension"] += 1
-        elif linked or _stays_below(file, path):
+        elif linked or stays_below(file, path):
             yield from (with_entry(one, entries) if isinstance(one, Document) else one for one in read(file))
         else:
             yield Unreadable(
@@ -197,7 +197,7 @@ def _bibliography(file: Path) -> tuple[Entry, ...] | Unreadable | None:
     return entries
 
 
-def _stays_below(file: Path, folder: Path) -> bool:
+def stays_below(file: Path, folder: Path) -> bool:
     """Whether a file, its links resolved, lies in a folder and is not hidden there."""
     try:
         parts = file.resolve().relative_to(folder.resolve()).parts

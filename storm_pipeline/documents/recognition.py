@@ -31,9 +31,10 @@ def recognise(file: Path, language: str = "eng") -> Path:
 
     Raises MissingExtraError: OCRmyPDF or Tesseract is not installed; CorpusError: the recognition fails.
     """
+    file = file.absolute()  # a name that begins with a dash is no option
     copy = searchable_copy(file)
     made = copy.with_name(f".{copy.name}.part.pdf")
-    command = [*_program(), "--skip-text", "--quiet", "--language", language, str(file), str(made)]
+    command = [*_program(), "--skip-text", "--quiet", f"--language={language}", str(file), str(made)]
     try:
         done = subprocess.run(  # noqa: S603
             command, capture_output=True, timeout=_SECONDS, check=False, env=child_environment()
@@ -55,5 +56,5 @@ def _program() -> list[str]:
     if found := shutil.which("ocrmypdf"):
         return [found]
     if find_spec("ocrmypdf"):
-        return [sys.executable, "-m", "ocrmypdf"]
+        return [sys.executable, "-P", "-m", "ocrmypdf"]  # -P: no module of the current folder
     raise MissingExtraError(_INSTALL)

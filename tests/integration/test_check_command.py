@@ -56,6 +56,18 @@ def test_errors_are_no_verdict(folder: Path) -> None:
     assert "nothing was judged" in output
 
 
+@pytest.mark.parametrize("name", ["article.md", "article.json"])
+def test_a_link_out_of_the_folder_is_not_read(folder: Path, name: str) -> None:
+    """Its target would stand in the report, which may be passed on."""
+    (folder / "diary.txt").write_text("The key is under the mat.")
+    (folder / "sent").mkdir()
+    (folder / "sent" / name).symlink_to(folder / "diary.txt")
+    code, output = run("sent", "--offline", "--to", "report")
+    assert code == 1
+    assert "under the mat" not in output
+    assert not (folder / "report").exists()
+
+
 @pytest.mark.parametrize("year", ["1926", "2001"])
 def test_edits_are_shown_and_made_only_where_the_judge_accepts_them(folder: Path, year: str) -> None:
     with FakeModel({"WriteArticle": f"1: The dam was finished in {year} [1]."}) as server:

@@ -39,8 +39,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_clients_left: Non
     return tmp_path
 
 
-def refresh(*options: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["refresh", "run", "--to", "new", *options])
+def refresh(*options: str, files: str = ".") -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["refresh", "run", "--to", "new", "--files", files, *options])
     return done.exit_code, done.output
 
 
@@ -96,3 +96,33 @@ def test_what_is_no_run_is_told(folder: Path) -> None:
     (folder / "run" / "article.json").unlink()
     assert refresh()[0] == 1
     assert not (folder / "new").exists()
+
+
+def rests_on(path: Path, folder: Path) -> None:
+    """Write a run's article whose only source is a path."""
+    snippet = Snippet(path.as_uri(), "dam", DAM, engine="corpus")
+    dam = Source(snippet.source_id, snippet.url, "dam", (snippet,))
+    written = with_spans(article(section("Dam", sentence(SENTENCES[0], dam)), sources=(dam,)))
+    (folder / "run" / "article.json").write_text(written.to_json())
+
+
+@pytest.mark.parametrize(
+    ("source", "files", "why"),
+    [
+        ("dam.txt", "elsewhere", "folders that you name: --files DIR"),
+        ("elsewhere/link.txt", "elsewhere", "folders that you name: --files DIR"),
+        ("elsewhere", ".", "the file is gone or unreadable"),
+    ],
+)
+def test_files_are_read_only_in_the_folders_that_the_user_names(
+    folder: Path, source: str, files: str, why: str
+) -> None:
+    """An article from elsewhere may name any file or folder of the machine as its source."""
+    (folder / "dam.txt").write_text(LATER)
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere" / "link.txt").symlink_to(folder / "dam.txt")
+    rests_on(folder / source, folder)
+    code, output = refresh(files=files)
+    assert code == 0
+    assert why in output
+    assert not any(LATER in path.read_text() for path in (folder / "new").iterdir())

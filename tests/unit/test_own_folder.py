@@ -17,7 +17,9 @@ from storm_pipeline.documents.document import Document, Unreadable
 from storm_pipeline.documents.inventory import take_inventory
 from storm_pipeline.documents.kept import FILE, KeptDocuments
 from storm_pipeline.documents.reader import read_documents
+from storm_pipeline.documents.recognition import recognise
 from storm_pipeline.documents.record import Record
+from storm_pipeline.errors import CorpusError
 from storm_pipeline.search.engines.corpus import CorpusSearch
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Work
@@ -124,8 +126,9 @@ OCRMYPDF_DOUBLE = f"""#!{sys.executable}
 import sys
 sys.path[:0] = {[str(Path(own_papers.__file__).parent)]!r}
 import own_papers
-assert sys.argv[1:5] == ["--skip-text", "--quiet", "--language", "nor"], sys.argv
-open(sys.argv[6], "wb").write(own_papers.manuscript())
+assert sys.argv[1:4] == ["--skip-text", "--quiet", "--language=nor"], sys.argv
+assert sys.argv[4].startswith("/"), "no name is an option"
+open(sys.argv[5], "wb").write(own_papers.manuscript())
 """
 
 
@@ -145,6 +148,23 @@ def test_scans_are_recognised_in_copies(folder: Path, tmp_path: Path, monkeypatc
     assert "4 readable, 1 broken" in output, output
     assert (folder / "minutes 1740.ocr.pdf").is_file()
     assert take_inventory(folder, tmp_path / "other").scans == (), "the copy stands for the scan"
+
+
+def test_recognition_runs_no_module_and_takes_no_option_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the program OCRmyPDF is run as a module: not the current folder's, whatever a scan is called."""
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "ocrmypdf.py").write_text("open('ran', 'w').close()")
+    (own / "--version.pdf").write_bytes(b"%PDF-1.4")
+    put(tmp_path / "bin" / "tesseract", "#!/bin/sh\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr("storm_pipeline.documents.recognition.find_spec", lambda name: name)
+    monkeypatch.chdir(own)
+    with pytest.raises(CorpusError, match="could not be recognised"):
+        recognise(Path("--version.pdf"))
+    assert not (own / "ran").exists()
 
 
 def test_without_the_programs_it_is_said_how_to_get_them(
