@@ -22,7 +22,7 @@ class Segmented:
 
     Attributes:
         example: prompt and response.
-        sentences: the answer's; none where the response has no answer.
+        sentences: the answer's, each with a token of its own; none where the response has no answer.
         numbers: the sentence of each of the response's tokens; -1 for structure, outline, and end.
         start: the response's first token of the answer.
     """
@@ -34,7 +34,11 @@ class Segmented:
 
 
 def segment(tokenizer: Any, example: Example) -> Segmented:
-    """Divide a response's answer into sentences; all of the response is the answer where :data:`ANSWER` is absent."""
+    """Divide a response's answer into sentences; all of the response is the answer where :data:`ANSWER` is absent.
+
+    A token is of the sentence in which it ends, else of the last that lies within it: one token may hold a whole line,
+    line ends included. A sentence that shares its only token with a later one is left out.
+    """
     pieces = [
         "" if token == tokenizer.eos_token_id else str(tokenizer.decode([token], skip_special_tokens=False))
         for token in example.response
@@ -43,14 +47,20 @@ def segment(tokenizer: Any, example: Example) -> Segmented:
     begin = text.rfind(ANSWER) + len(ANSWER) if ANSWER in text else 0
     spans = _spans(text, begin)
     ends = list(accumulate(map(len, pieces)))
-    numbers = [_number(spans, end) if piece.strip() else -1 for piece, end in zip(pieces, ends, strict=True)]
+    owners = [
+        _owner(spans, end - len(piece), end) if piece.strip() else -1 for piece, end in zip(pieces, ends, strict=True)
+    ]
+    known = {owner: number for number, owner in enumerate(sorted({*owners} - {-1}))}
+    numbers = tuple(known.get(owner, -1) for owner in owners)
     start = next((at for at, end in enumerate(ends) if end > begin), 0)
-    return Segmented(example, tuple(text[low:high] for low, high in spans), tuple(numbers), start)
+    return Segmented(example, tuple(text[slice(*spans[owner])] for owner in known), numbers, start)
 
 
-def _number(spans: Sequence[tuple[int, int]], end: int) -> int:
-    """The sentence in which a token ends."""
-    return next((number for number, (low, high) in enumerate(spans) if low < end <= high), -1)
+def _owner(spans: Sequence[tuple[int, int]], start: int, end: int) -> int:
+    """The sentence in which a token ends, else the last that lies within it; -1: none."""
+    ending = (number for number, (low, high) in enumerate(spans) if low < end <= high)
+    within = (number for number, (low, high) in enumerate(spans) if start <= low and high <= end)
+    return next(ending, max(within, default=-1))
 
 
 @lru_cache(maxsize=50_000)

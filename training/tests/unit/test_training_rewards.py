@@ -2,6 +2,8 @@
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from training_helpers import examples, tokenizer, weights, writer
 
 from storm_pipeline.judges.base import Verdict
@@ -25,6 +27,24 @@ def labelled():
     """Answers whose sentences are true unless a town keeps something: what a reward model can see at once."""
     rows = [segment(tokenizer(), example) for example in examples()]
     return [judged(row, [[float(one.split()[1] != "keeps"), 1.0] for one in row.sentences]) for row in rows]
+
+
+class Pieces:
+    """A tokenizer whose tokens are the pieces of a text: one may hold a line of dots with its line ends."""
+
+    eos_token_id = -1
+
+    def __init__(self, pieces):
+        self.pieces = pieces
+
+    def decode(self, tokens, *, skip_special_tokens):
+        return self.pieces[tokens[0]]
+
+
+@given(st.lists(st.sampled_from(["Orlan sells", " pots.", "\n...\n", "\n---\n", " A.\n\n...", "\n", "Answer:", "?! "])))
+def test_each_sentence_has_a_token(pieces):
+    found = segment(Pieces(pieces), Example((1, 2), tuple(range(len(pieces)))))
+    assert sorted({*found.numbers} - {-1}) == list(range(len(found.sentences)))
 
 
 def test_labels_at_the_three_levels():
