@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from storm_pipeline.check import check_article, read_for_check
 from storm_pipeline.check.judging import Status
+from storm_pipeline.check.reading import Read
 from storm_pipeline.check.report import to_record
 from storm_pipeline.errors import DatasetError, PageError, SettingsError
 from storm_pipeline.judges.base import Judge
@@ -19,12 +20,15 @@ from storm_pipeline.judges.opening import open_judge
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.pages.reading import kept_pages
 from storm_pipeline.server.bodies import TooLargeError
+from storm_pipeline.server.run_queue import BusyError
 from storm_pipeline.settings import Settings
 
 MOST_SENTENCES, MOST_PAGES = 500, 50
 """Sentences of an article that is checked, and pages that are fetched for it, at most."""
 MOST_CHARACTERS = 1_000_000
 """Characters of the article, and of the text of a page, at most."""
+MOST_WAITING = 4
+"""Checks that wait for the one under way, at most: each holds one of the server's threads."""
 
 
 class SentPage(BaseModel):
@@ -106,33 +110,41 @@ class ArticleCheck:
         self._settings = settings
         self._judge: Judge | None = None
         self._lock = threading.Lock()
+        self._places = threading.BoundedSemaphore(1 + MOST_WAITING)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a check is under way."""
+        return self._lock.locked()
 
     def record(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
         """What the check finds, as ``storm check --json`` prints it.
 
         ``fetch``: whether cited pages that were not sent are fetched, as pages are in a run; no private address is.
 
-        Raises TooLargeError: a text is too long. Raises SettingsError, DatasetError: the article has too many sentences
-        or cannot be read, or the owner's judge is a model. Others as
+        Raises TooLargeError: a text is too long. Raises BusyError: as many checks wait as may. Raises SettingsError,
+        DatasetError: the article has too many sentences or cannot be read, or the owner's judge is a model. Others as
         :func:`storm_pipeline.judges.opening.open_judge`.
         """
         if max(map(len, (markdown, *(own.text for own in sources)))) > MOST_CHARACTERS:
             raise TooLargeError(f"the article and each text of a page may have {MOST_CHARACTERS:,} characters")
         if self._settings.judge == "model":
             raise SettingsError("this server's judge is a language model, whose cost its budget does not cover")
-        article = {"title": title, "markdown": markdown, "sources": [own.model_dump() for own in sources]}
-        with self._lock, tempfile.TemporaryDirectory(prefix="storm-") as place:
-            file = Path(place) / "article.json"
-            file.write_text(json.dumps(article), encoding="utf-8")
-            try:
-                read = read_for_check(file, None, self._fetching() if fetch else None)
-            except DatasetError as error:
-                raise DatasetError(str(error).replace(str(file), "the article")) from error
-            titled = replace(read.article, title=title)
-            if (length := sum(1 for _ in titled.sentences())) > MOST_SENTENCES:
-                raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
-            self._judge = self._judge or open_judge(self._settings.judge, self._settings)
-            return to_record(check_article(titled, self._judge, read.unread))
+        if not self._places.acquire(blocking=False):
+            raise BusyError(f"{MOST_WAITING} checks wait already: send it again later")
+        try:
+            with self._lock:
+                return self._checked(markdown, title, sources, fetch=fetch)
+        finally:
+            self._places.release()
+
+    def _checked(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
+        length = sum(1 for _ in _read(markdown, title, (), None).article.sentences())  # soon known without sources
+        if length > MOST_SENTENCES:
+            raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
+        read = _read(markdown, title, sources, self._fetching() if fetch else None)
+        self._judge = self._judge or open_judge(self._settings.judge, self._settings)
+        return to_record(check_article(replace(read.article, title=title), self._judge, read.unread))
 
     def _fetching(self) -> Callable[[str], Page]:
         """Fetches pages as a run does, as many as one check may."""
@@ -145,3 +157,15 @@ class ArticleCheck:
             return pages(url)
 
         return fetch
+
+
+def _read(markdown: str, title: str, sources: Sequence[SentPage], fetch: Callable[[str], Page] | None) -> Read:
+    """The article with its sources. Raises DatasetError: it cannot be read."""
+    article = {"title": title, "markdown": markdown, "sources": [own.model_dump() for own in sources]}
+    with tempfile.TemporaryDirectory(prefix="storm-") as place:
+        file = Path(place) / "article.json"
+        file.write_text(json.dumps(article), encoding="utf-8")
+        try:
+            return read_for_check(file, None, fetch)
+        except DatasetError as error:
+            raise DatasetError(str(error).replace(str(file), "the article")) from error

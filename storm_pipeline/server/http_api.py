@@ -58,9 +58,14 @@ class Health(BaseModel):
     version: str = Field(description="Version of storm-pipeline.")
 
 
-def create_app(service: RunService, token: str = "", reach: Reach | None = None) -> Gate:
-    """The ASGI application of a service. ``token``: the owner's, see :class:`Gate`, which has ``reach`` as well."""
-    check = ArticleCheck(service.remote.owner)
+def create_app(
+    service: RunService, token: str = "", reach: Reach | None = None, check: ArticleCheck | None = None
+) -> Gate:
+    """The ASGI application of a service.
+
+    ``token``: the owner's, see :class:`Gate`, which has ``reach`` as well. ``check``: the check that the server shares.
+    """
+    check = check or ArticleCheck(service.remote.owner)
     metrics = Metrics(service)
     mcp = mcp_app(service, check)
     app = FastAPI(

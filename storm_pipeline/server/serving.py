@@ -41,15 +41,17 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
     """Serve the API until SIGINT or SIGTERM; a second one ends the process at once.
 
     Runs under way are then stopped, and their streams of events ended. The process ends within five seconds: a run
-    whose model has not answered by then is interrupted, and can be resumed. ``token``: the owner's, see
-    :func:`storm_pipeline.server.gate.checked_token`. ``reach``: names of the server, and its proxies.
+    whose model has not answered by then is interrupted, and can be resumed; a check is given up. ``token``: the
+    owner's, see :func:`storm_pipeline.server.gate.checked_token`. ``reach``: names of the server, and its proxies.
     """
     import uvicorn
 
+    from storm_pipeline.server.checking import ArticleCheck
     from storm_pipeline.server.connections import BoundedProtocol
     from storm_pipeline.server.http_api import create_app
 
     known = reach or Reach.build(host)
+    check = ArticleCheck(service.remote.owner)
 
     class Protocol(BoundedProtocol):
         """Knows the proxies of this server."""
@@ -68,9 +70,12 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await asyncio.to_thread(service.queue.halt, _STREAM_SECONDS)
             await super().shutdown(sockets)
+            if check.is_busy:  # its thread would be waited for, and has nothing to save
+                await asyncio.to_thread(service.close, _SAVE_SECONDS)
+                os._exit(0)
 
     config = uvicorn.Config(
-        create_app(service, token, known),
+        create_app(service, token, known, check),
         host=host,
         port=port,
         http=Protocol,

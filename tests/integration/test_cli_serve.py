@@ -6,6 +6,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -117,34 +120,67 @@ def test_tokens_are_made_listed_and_revoked(tmp_path: Path, monkeypatch: pytest.
     assert "--trust-proxy takes" in refused(["serve", "--api", "--trust-proxy", "caddy"], TOKEN)
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_a_server_as_a_user_starts_it(tmp_path: Path, ending: signal.Signals) -> None:
-    pytest.importorskip("fastapi")
+@contextmanager
+def started(tmp_path: Path, program: list[str], ending: signal.Signals) -> Iterator[str]:
+    """The address of a server that runs, and ends well when it is told to."""
     with closed_port() as address:
         port = address.rpartition(":")[2]
-    storm = [sys.executable, "-m", "storm_pipeline"]
-    command = [*storm, "serve", "--api", "--port", port, "--out", str(tmp_path / "runs")]
+    command = [*program, "serve", "--api", "--port", port, "--out", str(tmp_path / "runs")]
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(command, env=os.environ | {"STORM_API_TOKEN": TOKEN}, stdout=log, stderr=log)
     try:
         for _ in range(600):
             try:
-                health = httpx.get(f"{address}/health", trust_env=False)
+                assert httpx.get(f"{address}/health", trust_env=False).json()["status"] == "ok"
                 break
             except httpx.TransportError:
                 assert process.poll() is None
                 time.sleep(0.1)
-        assert health.json()["status"] == "ok"
-        assert httpx.get(f"{address}/runs", trust_env=False).status_code == 401
-        mine = httpx.get(f"{address}/runs", headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False)
-        assert mine.json() == []
+        yield address
     finally:
         process.send_signal(ending)
         assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_as_a_user_starts_it(tmp_path: Path, ending: signal.Signals) -> None:
+    pytest.importorskip("fastapi")
+    with started(tmp_path, [sys.executable, "-m", "storm_pipeline"], ending) as address:
+        assert httpx.get(f"{address}/runs", trust_env=False).status_code == 401
+        mine = httpx.get(f"{address}/runs", headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False)
+        assert mine.json() == []
     written = (tmp_path / "log").read_text()
     assert f"Uvicorn running on {address}" in written
     assert TOKEN not in written
     assert "Traceback" not in written
+
+
+ENDLESS_CHECK = """
+import sys, threading
+from storm_pipeline.cli import app
+from storm_pipeline.server import checking
+
+def check_article(*_):
+    print("begun", flush=True)
+    threading.Event().wait()
+
+checking.check_article = check_article
+app(sys.argv[1:])
+"""
+
+
+def test_a_server_ends_while_it_checks_an_article(tmp_path: Path) -> None:
+    pytest.importorskip("fastapi")
+    (tmp_path / "endless.py").write_text(ENDLESS_CHECK)
+    order = {"markdown": "It is so.[^1]\n\n[^1]: https://example.org/o\n"}
+    asking = {"json": order, "headers": {"Authorization": f"Bearer {TOKEN}"}, "trust_env": False, "timeout": 60}
+    with ThreadPoolExecutor() as pool:
+        with started(tmp_path, [sys.executable, str(tmp_path / "endless.py")], signal.SIGTERM) as address:
+            answer = pool.submit(httpx.post, f"{address}/check", **asking)
+            while "begun" not in (tmp_path / "log").read_text():
+                assert not answer.done()
+                time.sleep(0.1)
+        assert isinstance(answer.exception(60), httpx.TransportError) or answer.result().is_server_error
 
 
 def test_an_assistant_starts_the_mcp_server(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,39 @@ def test_neither_files_nor_private_addresses_are_read(service: RunService, tmp_p
 )
 def test_what_is_too_much_or_unknown_is_refused(service: RunService, order: dict[str, Any], status: int) -> None:
     assert posted(service, order).status_code == status
+
+
+def test_an_article_of_too_many_sentences_is_refused_before_its_sources_are_read(
+    service: RunService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storm_pipeline.documents.articles.pages.AvailablePages.passages", None)
+    long = ORDER | {"markdown": "It is so.[^1] " * 600 + "\n\n[^1]: https://a.org\n"}
+    assert posted(service, long).status_code == 400
+
+
+def test_checks_that_wait_are_bounded_and_hold_no_other_request_up(
+    service: RunService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from storm_pipeline.server import checking
+    from storm_pipeline.server.http_api import create_app
+
+    done = threading.Event()
+    checked = checking.check_article
+    monkeypatch.setattr(checking, "check_article", lambda *given: done.wait(60) and checked(*given))
+
+    async def asked() -> list[int]:
+        transport = httpx.ASGITransport(app=create_app(service))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            waiting = [asyncio.create_task(client.post("/check", json=ORDER)) for _ in range(45)]
+            refused, _ = await asyncio.wait(waiting[:], return_when=asyncio.FIRST_COMPLETED)
+            assert {one.result().status_code for one in refused} == {429}
+            assert (await client.get("/health")).status_code == 200
+            done.set()
+            return [answer.status_code for answer in await asyncio.gather(*waiting)]
+
+    found = asyncio.run(asked())
+    assert sorted({*found}) == [200, 429]
+    assert found.count(200) >= 1 + checking.MOST_WAITING
 
 
 def test_a_language_model_that_costs_is_no_judge_of_a_service(tmp_path: Path) -> None:
