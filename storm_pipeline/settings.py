@@ -43,6 +43,8 @@ _OF_THE_MODEL = frozenset({"api_base", "api_key_env"})
 _SETS = Path(__file__).parent / "models" / "sets"  # compiled sets of the package, each in a folder
 _EVIDENCE = 3000
 _INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 600
+_MOST = 10**12
+"""Greatest whole number of a setting without a bound of its own: arithmetic with floats stays exact."""
 MAX_TOPIC_LENGTH = 300
 """Characters of a topic."""
 Role = Literal["asker", "expert", "outliner", "writer", "reviewer", "judge"]
@@ -94,14 +96,16 @@ class Settings(BaseModel):
     seed: NumberOrNone = Field(
         default=None,
         ge=0,
+        le=2**63 - 1,
         description="Makes runs with the embedded model repeatable; its calls then run one by one. none: not sent.",
     )
     reply_tokens: NumberOrNone = Field(
-        default=None, ge=16, description="Maximum tokens per reply; default, or none: the model's own limit."
+        default=None, ge=16, le=_MOST, description="Maximum tokens per reply; default, or none: the model's own."
     )
     context: int | None = Field(
         default=None,
         ge=2048,
+        le=_MOST,
         description="Tokens that a model's context window holds, prompt and reply together; default: what LiteLLM's "
         "table says of the model, the embedded server's own, else 16384 are assumed.",
     )
@@ -127,7 +131,10 @@ class Settings(BaseModel):
         description="Cap on a run's cost in dollars; research may use part of it, so that the article gets written.",
     )
     max_tokens: int | None = Field(
-        default=None, ge=1, description="Cap on a run's prompt and completion tokens; shared out like --max-cost."
+        default=None,
+        ge=1,
+        le=_MOST,
+        description="Cap on a run's prompt and completion tokens; shared out like --max-cost.",
     )
     max_minutes: float | None = Field(
         default=None, gt=0, description="Cap on a run's minutes; shared out like --max-cost."
@@ -137,7 +144,9 @@ class Settings(BaseModel):
         description="Folder of a compiled set: programs that `storm compile` improved for a model; off: none. Default: "
         "the package's own set for the embedded model.",
     )
-    max_failures: int = Field(default=20, ge=0, description="Failed pieces that a run tolerates before it is aborted.")
+    max_failures: int = Field(
+        default=20, ge=0, le=_MOST, description="Failed pieces that a run tolerates before it is aborted."
+    )
 
     perspectives: int = Field(default=5, ge=0, le=20, description="N: perspectives beside the basic fact writer.")
     turns: int = Field(default=5, ge=1, le=20, description="M: maximum turns per conversation.")
@@ -232,7 +241,7 @@ class Settings(BaseModel):
     max_sections: int = Field(default=8, ge=1, le=50, description="Maximum first-level sections of an article.")
     outline_depth: int = Field(default=2, ge=1, le=6, description="Maximum heading levels of the outline.")
     outline_words: int | None = Field(
-        default=None, ge=100, description="Words of conversation shown when refining the outline."
+        default=None, ge=100, le=_MOST, description="Words of conversation shown when refining the outline."
     )
     writing: Literal["auto", "whole", "sentences"] = Field(
         default="auto",
@@ -254,6 +263,7 @@ class Settings(BaseModel):
     evidence: int | None = Field(
         default=None,
         ge=200,
+        le=_MOST,
         description="Words of passages shown to the writer per section; two thirds of it per answer; less where a "
         "model's context window is too small (1536 at 8192 tokens). Default: 3000, at depth 3 6000.",
     )

@@ -24,8 +24,15 @@ class Redactor:
         return text
 
     def values(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """A flat record, such as an event, with every text in it redacted."""
-        return {name: self.text(value) if isinstance(value, str) else value for name, value in record.items()}
+        """A record, such as an event, with every text in it redacted, also in lists and records within it."""
+        return {name: self._value(value) for name, value in record.items()}
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return self.values(value)
+        return [self._value(one) for one in value] if isinstance(value, list | tuple) else value
 
     def article(self, article: Article) -> Article:
         """The article with its report's problems redacted, which quote the errors of services."""
