@@ -1,10 +1,11 @@
-"""Lines of Python, a room a line, and what writing an article imports, at one or more commits.
+"""The package's gauges, lines of Python, a room a line, and what writing an article imports, at one or more commits.
 
     python -m storm_benchmarks.sizes [COMMIT …]      # by default HEAD
 
 A room is a folder of the package, or another distribution; lines are all lines of its Python files and their stubs,
 blank ones and docstrings included, lines of code those without blank ones, comments and docstrings. Writing an article
-imports what ``storm_pipeline.storm`` imports at the top of its modules, and they in turn.
+imports what ``storm_pipeline.storm`` imports at the top of its modules, and they in turn. ``gauges.py`` defines the
+gauges, which count the package's tables, too; ``tests/unit/test_budget.py`` holds them.
 """
 
 import ast
@@ -16,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from storm_benchmarks.gauges import GAUGES, gauges
 from storm_benchmarks.shared import ROOT, options, print_table
 
 CORE, BESIDE = ("signatures", "storm_pipeline"), ("bench", "training")
@@ -82,6 +84,8 @@ def _sizes(commit: str) -> Counter[str]:
             files.extractall(tree, filter="data")
         code = rooms(tree, code_lines)
         more = {f"{room}, lines of code": code[room] for room in ("core", "bench")}
+        counted = gauges(tree)
+        more |= {f"gauge: {gauge}": counted[gauge] for gauge in GAUGES}
         return rooms(tree) + Counter(more | {"modules that writing an article imports": len(reached(tree))})
 
 

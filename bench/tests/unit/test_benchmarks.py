@@ -11,6 +11,7 @@ from storm_bench.judges.base import Pair, scores_of
 from storm_bench.judging_tasks import CalibrationTask, LabelledPair
 from storm_bench.types import HumanArticle, SystemArticle, Topic
 from storm_benchmarks import environments, parsing, sizes, statements
+from storm_benchmarks.gauges import gauges
 from storm_pipeline.models.programs import Program, Programs
 
 ASKED = {program.name: (program, inputs) for _, program, inputs in itertools.islice(parsing.calls(Programs()), 50)}
@@ -111,6 +112,44 @@ def test_sizes_count_a_room_s_lines_and_what_an_article_imports(tmp_path: Path) 
     }  # fmt: skip
     assert sizes.rooms(tmp_path, sizes.code_lines)["core"] == 4
     assert sizes.reached(tmp_path) == {"storm_pipeline" + name for name in ("", ".storm", ".text", ".text.words")}
+
+
+def test_gauges_count_what_is_defined_and_leave_worked_examples_apart(tmp_path: Path) -> None:
+    module = """import re
+
+A = re.compile("a")
+B, C = 1, 2
+D = -60 * 2
+E = True
+WORDS = frozenset("one two three four five".split())
+FEW = ("one", "two")
+COLOURS = ["red", "green", "blue", "grey", "off-white", "rose"]
+
+
+def f(text):
+    limit = 3
+    return re.split(r"b|c", text) or re.match(A, text) or A.search(text)
+"""
+    table = """words = "eins zwei drei vier fünf"
+few = ["uno", "due"]
+more = ["uno", "due", "tre", "quattro", "cinque"]
+names = "One Two Three Four Five"
+ends = '\\b(?:a|b)'
+"""
+    files = {
+        "storm_pipeline/a.py": module,
+        "storm_pipeline/a.toml": table,
+        "storm_pipeline/page.html": "<p>",
+        "storm_pipeline/models/sets/a.json": "{}",
+        "signatures/examples.toml": table,
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert gauges(tmp_path) == {
+        "lines": 19, "regular expressions": 2, "word lists": 4, "thresholds": 1, "thresholds in tuples": 2,
+        "patterns in tables": 1,
+    }  # fmt: skip
 
 
 def test_lines_of_code_are_counted_without_blank_lines_comments_and_docstrings() -> None:
