@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from storm_pipeline.documents.document import FileText
 from storm_pipeline.documents.inline_markup import local_name
 from storm_pipeline.documents.markup import element_text, parse_xhtml, parse_xml, text_of
-from storm_pipeline.documents.plain import iso_date
+from storm_pipeline.documents.plain import found_year, iso_date
 from storm_pipeline.documents.record import Record, usable_authors
 from storm_pipeline.documents.untrusted import DAMAGE, BoundedZip, TooLargeError, unreadable
 from storm_pipeline.types import Work
@@ -20,7 +20,6 @@ _FAIRPLAY = "META-INF/sinf.xml"
 # Fonts are obfuscated in DRM-free books too; the text is not.
 _FONT_OBFUSCATION = frozenset({"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"})
 _ISBN = re.compile(r"(?<!\d)(?:97[89]\d{10}|\d{9}[\dXx])(?!\d)")
-_YEAR = re.compile(r"\d{4}")
 _MAX_CHAPTERS = 5_000
 _PAGES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document", ""})
 
@@ -57,11 +56,10 @@ def read_epub(data: bytes) -> FileText:
 def _record(package: Any) -> Record:
     isbns = (_ISBN.search(text.replace("-", "")) for text in _all(package, "identifier"))
     date = _metadata(package, "date")
-    year = _YEAR.match(date)
     return Record(
         title=_metadata(package, "title"),
         authors="; ".join(dict.fromkeys(filter(None, map(usable_authors, _all(package, "creator"))))),
-        published=iso_date(date) or (year[0] if year else ""),
+        published=iso_date(date) or found_year(date[:4]),
         publisher=_metadata(package, "publisher"),
         language=_metadata(package, "language"),
         work=Work(kind="book", isbn=next((one[0] for one in isbns if one), "")),

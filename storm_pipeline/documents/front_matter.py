@@ -1,23 +1,19 @@
 """The head of a document's first page: title, authors, and what else stands above the text."""
 
-import re
 from collections.abc import Iterable, Sequence
 
+from storm_pipeline.documents.furniture import is_numeral
 from storm_pipeline.documents.paragraphs import Block
-from storm_pipeline.documents.pdf_record import found_doi
+from storm_pipeline.documents.plain import found_doi, found_year
 from storm_pipeline.documents.record import Record
 from storm_pipeline.text.person_names import person_names
+from storm_pipeline.text.words import folded_words
 
 _MOST_BLOCKS = 15  # blocks above the text; where there are more, they are the text
-_OPENING = re.compile(
-    r"(?:\W*(?:\d+|[IVX]+)\.?\s+)?"
-    r"(?:abstract|summary|introduction|zusammenfassung|einleitung|résumé|resumen)\b\W*",
-    re.I,
-)
+_OPENINGS = frozenset("abstract summary introduction zusammenfassung einleitung résumé resumen".split())
 _PROSE_WORDS = 12
-_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
-_NO_PERSON = re.compile(
-    r"\b(?:journal|review|university|press|institute|department|vol|copyright|received|published)\b|[@©]|https?:", re.I
+_NO_PERSON = frozenset(
+    "journal review university press institute department vol copyright received published http https".split()
 )
 
 
@@ -32,12 +28,12 @@ def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[s
     if len(head) > _MOST_BLOCKS:
         head, rest = page[:last], page[last:]
     said = [*furniture, *(one.text for one in (*head, *page[begin : begin + 3]))]
-    if rest and _OPENING.fullmatch(rest[0].text):  # a bare heading such as "Abstract"
+    if rest and _opening(rest[0].text) and len(rest[0].text.split()) <= 2:  # a bare heading such as "Abstract"
         rest = rest[1:]
     record = Record(
         title=" ".join(" ".join(one.text.split()) for one in page[first:last]),
         authors="; ".join(_authors(one.text for one in page[last:begin]) if head else ()),
-        published=next((found[1] for one in said[: len(furniture) + len(head)] if (found := _YEAR.search(one))), ""),
+        published=next(filter(None, map(found_year, said[: len(furniture) + len(head)])), ""),
         doi=next(filter(None, map(found_doi, said)), ""),
     )
     return record, list(rest)
@@ -61,12 +57,22 @@ def _title_place(page: Sequence[Block], body: float) -> tuple[int, int]:
 
 def _can_be_title(block: Block) -> bool:
     words = block.text.split()
-    return 0 < len(words) <= 40 and sum(map(str.isalpha, block.text)) >= 6 and not _OPENING.fullmatch(block.text)
+    return (
+        0 < len(words) <= 40
+        and sum(map(str.isalpha, block.text)) >= 6
+        and not (len(words) <= 2 and _opening(block.text))
+    )
+
+
+def _opening(text: str) -> bool:
+    """Whether a block begins with the heading that opens a text, its number aside."""
+    words = folded_words(text)
+    return not _OPENINGS.isdisjoint(words[: 2 if words and is_numeral(words[0]) else 1])
 
 
 def _is_text(block: Block) -> bool:
     """Whether a block belongs to the text: sentences, or the heading that opens it."""
-    if _OPENING.match(block.text):
+    if _opening(block.text):
         return True
     words = block.text.split()
     lower = sum(word[0].islower() for word in words)
@@ -78,6 +84,11 @@ def _authors(lines: Iterable[str]) -> tuple[str, ...]:
     """The names in the first block that holds nothing but names."""
     for text in lines:
         for line in (text.replace("\n", ", "), text.split("\n")[0]):
-            if not _NO_PERSON.search(line) and (names := person_names(line)):
+            if (
+                _NO_PERSON.isdisjoint(folded_words(line))
+                and "@" not in line
+                and "©" not in line
+                and (names := person_names(line))
+            ):
                 return names
     return ()

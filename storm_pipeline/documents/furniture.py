@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.documents.pdf_layout import Line, rows
+from storm_pipeline.text.words import folded_words
 
 _BAND = 0.14  # share of a page's height at its top and at its foot where furniture stands
 _MOST_WORDS = 25  # words that a row of furniture has at most
 _ROWS = 2  # rows at the top and at the foot that can be furniture
-_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.I)
-_ALONE = re.compile(
-    r"\W*(?:page\s+|p\.\s*|seite\s+|s\.\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|sur|/)\s*\d+)?\W*", re.I
-)
-_AT_AN_END = re.compile(r"^\W*(\d{1,4})\b|\b(\d{1,4})\W*$")
+_BESIDE_NUMBERS = frozenset("page p seite s of von sur".split())
 _NOTE = re.compile(r"(?:\d{1,3}|[*†‡])[.)]?\s*\S")
 
 
@@ -50,7 +47,7 @@ def without_furniture(pages: Sequence[LaidOut], body: float) -> tuple[list[list[
             and row[0].size <= 1.12 * body  # a title may be the running head
             and (
                 seen[_key(row)] >= often
-                or _ALONE.fullmatch(_text(row))
+                or _is_page_number(_text(row))
                 or (_numbers(row) and _stands_apart(row, page, body))
                 or (offset is not None and page.number + offset in _numbers(row) and not _text(row).endswith("."))
             )
@@ -74,7 +71,8 @@ def _printed_offset(pages: Sequence[tuple[int, Sequence[Sequence[Line]]]]) -> in
 
 def _numbers(row: Sequence[Line]) -> set[int]:
     """The numbers with which a row begins or ends."""
-    return {int(one) for groups in _AT_AN_END.findall(_text(row)) for one in groups if one}
+    ends = folded_words(_text(row))
+    return {int(word) for word in (*ends[:1], *ends[-1:]) if word.isdecimal() and len(word) <= 4}
 
 
 def _edge_rows(page: LaidOut) -> list[list[Line]]:
@@ -90,8 +88,20 @@ def _stands_apart(row: Sequence[Line], page: LaidOut, body: float) -> bool:
     return row[0].size <= body and min(gaps, default=0.0) > 2 * body and not _text(row).endswith(".")
 
 
+def is_numeral(word: str) -> bool:
+    """Whether a word in lower case is a number, in digits or as a Roman numeral."""
+    return word.isdecimal() or (word != "" and set(word) <= set("ivxlc"))
+
+
+def _is_page_number(text: str) -> bool:
+    """Whether a row is the number of a page alone, such as "Page 3 of 10"."""
+    words = folded_words(text)
+    return any(map(is_numeral, words)) and all(is_numeral(word) or word in _BESIDE_NUMBERS for word in words)
+
+
 def _key(row: Sequence[Line]) -> str:
-    return _NUMBER.sub("#", _text(row).casefold())
+    words = _text(row).casefold().split()
+    return " ".join("#" if any(map(str.isdecimal, word)) or is_numeral(word) else word for word in words)
 
 
 def _text(row: Sequence[Line]) -> str:

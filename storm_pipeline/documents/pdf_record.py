@@ -1,9 +1,8 @@
 """What a PDF's metadata and first page say of it as a work."""
 
-import re
 from typing import Any
 
-from storm_pipeline.documents.plain import iso_date, plain_text
+from storm_pipeline.documents.plain import found_doi, found_year, iso_date, plain_text
 from storm_pipeline.documents.record import Record, usable_authors, usable_title
 from storm_pipeline.documents.untrusted import pdf_damage
 from storm_pipeline.types import Work
@@ -12,10 +11,7 @@ _PRISM = tuple(
     f"http://prismstandard.org/namespaces/basic/{version}/" for version in ("2.0", "2.1", "2.2", "3.0", "1.2")
 )
 _DOI_PLACES = (("http://ns.adobe.com/pdfx/1.3/", "doi"), ("http://crossref.org/crossmark/1.0/", "DOI"))
-_DOI = re.compile(r"(?<!\d)10\.\d{4,9}/[^\s\"<>]+")
-_SCANNED = re.compile(
-    r"scan|abbyy|ocr|paper ?capture|canon|xerox|ricoh|konica|epson|tesseract|luradocument|itext", re.I
-)
+_SCANNERS = "scan abbyy ocr capture canon xerox ricoh konica epson tesseract luradocument itext".split()
 _KINDS = {"journal": "article", "magazine": "article", "newspaper": "article", "book": "chapter"}
 
 
@@ -69,18 +65,12 @@ def _properties(info: Any) -> tuple[Record, str]:
     """What the document information says, and the year in which the file was made, unless by a scanner."""
     made = " ".join(plain_text(str(info.get(key) or "")) for key in ("/Creator", "/Producer"))
     created = plain_text(str(info.get("/CreationDate") or ""))
-    year = re.search(r"(?:19|20)\d\d", created)
+    year = created.removeprefix("D:")[:4]
     doi = found_doi(" ".join(str(info.get(key) or "") for key in ("/doi", "/DOI", "/WPS-ARTICLEDOI", "/Subject")))
     record = Record(
         usable_title(str(info.get("/Title") or "")), usable_authors(str(info.get("/Author") or "")), doi=doi
     )
-    return record, year[0] if year and not _SCANNED.search(made) else ""
-
-
-def found_doi(text: str) -> str:
-    """The first DOI in a text, in lower case; empty if there is none."""
-    found = _DOI.search(text)
-    return found[0].rstrip(".,;)]}").lower() if found else ""
+    return record, "" if any(name in made.lower() for name in _SCANNERS) else found_year(year)
 
 
 def _prism(xmp: Any, name: str) -> str:
@@ -101,5 +91,4 @@ def _day(value: Any) -> str:
 
 def _date(text: str) -> str:
     """An ISO date, or its year; empty for anything else."""
-    year = re.match(r"(?:1[5-9]|20)\d\d", text)
-    return iso_date(text) or (year[0] if year else "")
+    return iso_date(text) or found_year(text[:4])

@@ -3,31 +3,35 @@
 import base64
 import datetime
 import re
+from collections.abc import Collection
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from storm_pipeline.files import table_beside
 from storm_pipeline.text.words import folded_words
 
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # Unicode's categories Cc and Cs
-_BASE64 = re.compile(r"(?=.*[A-Z])(?=.*[a-z])(?:[A-Za-z0-9+/]{12,}|[A-Za-z0-9+/]{6,}={1,2})")
+_SPACES = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000)], " ") | {0xAD: None}
+"""Unicode's categories Cc and Cs → a space; the soft hyphen → nothing."""
 _WORDS = 0.5  # share of letters, digits and spaces in a text above which it is words
-_BY_PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|PowerPoint Presentation) - ", re.I)
-_FILE_NAME = re.compile(r"\.(?:docx?|pptx?|xlsx?|rtf|indd|pdf)$", re.I)
-_ADDRESS = re.compile(r"^www\.[\w.-]+ [-–—|] (?=\S)|(?<=\S) [-–—|] www\.[\w.-]+$", re.I)
-_TABLE = table_beside(__file__)
-_DATED = [re.compile(f"^{_TABLE[kind]}{_TABLE['rest']}$", re.M | re.I | re.X) for kind in ("published", "changed")]
-_TOP, _FEW = 4000, 6  # characters of a page that are searched for them, and most words in lower case of such a line
-_HEADER, _TITLE, _BELOW = 20_000, 3, 3  # characters with a page's title, words of it, lines below that may be its date
-_LONGEST, _ZONE, _OLDEST, _TWO_WAYS = 40, 2, "1990", re.compile(r"\d/\d")  # of such a line, of "ET"; a year; 3/8
-_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
+PROGRAMS = ("Microsoft Word", "Microsoft PowerPoint", "Microsoft Excel", "PowerPoint Presentation")
+"""What these programs put before a file's name where its title should stand."""
+FILE_ENDINGS = frozenset(".doc .docx .dotx .odt .ppt .pptx .xls .xlsx .rtf .indd .qxd .pdf .tex .dvi .ps".split())
+_DOI = re.compile(r"(?<!\d)10\.\d{4,9}/[^\s\"<>]+")
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)", re.A)
+_BARS = (" - ", " – ", " — ", " | ")
+_LABELS = (
+    "published posted publish publication veröffentlicht publié publicado pubblicato gepubliceerd publicerad",
+    "updated modified update modification aktualisiert geändert jour actualizado aggiornato",
+)
+_TOP, _HEADER = 4000, 20_000  # characters of a page that are searched for its date, and for its title with the date
+_TITLE, _BELOW = 3, 3  # words of the title, lines below that may be its date
 
 
 def plain_text(value: object) -> str:
     """A string without control characters, surrogates and soft hyphens, white space collapsed; empty for others."""
     if not isinstance(value, str):
         return ""
-    return " ".join(_UNPRINTABLE.sub(" ", value).replace("\xad", "").split())
+    return " ".join(value.translate(_SPACES).split())
 
 
 def readable_title(value: object) -> str:
@@ -38,13 +42,24 @@ def readable_title(value: object) -> str:
     """
     title = plain_text(value)
     title = plain_text(unquote(title)) if "%20" in title else title
-    title = _ADDRESS.sub("", _BY_PROGRAM.sub("", _decoded(title) or title))
-    return (_FILE_NAME.sub("", title) or title).lstrip("~ ")
+    title = _without_address(_decoded(title) or title)
+    for program in PROGRAMS:
+        title = title.removeprefix(f"{program} - ")
+    name = PurePath(title)
+    return (name.stem if name.suffix.lower() in FILE_ENDINGS and name.name == title else title).lstrip("~ ")
+
+
+def _without_address(title: str) -> str:
+    for bar in _BARS:
+        parts = title.split(bar)
+        if len(parts) > 1:
+            title = bar.join(part for part in parts if not part.lower().startswith("www.") or " " in part)
+    return title
 
 
 def _decoded(title: str) -> str:
-    """What a title in Base64 says; empty if it is none: it has only the signs of Base64, and decodes to words."""
-    if not _BASE64.fullmatch(title):
+    """What a title in Base64 says; empty if it is none: it decodes to words, and has capitals and small letters."""
+    if len(title) < 8 or title.islower() or title.isupper():
         return ""
     try:
         text = base64.b64decode(title + "=" * (-len(title) % 4), validate=True).decode("utf-8")
@@ -68,9 +83,10 @@ def web_address(value: object) -> str:
 
 def iso_date(value: object) -> str | None:
     """The ``YYYY-MM-DD`` at the start of a string, if it is a valid date; else None."""
-    found = _ISO_DATE.match(value) if isinstance(value, str) else None
+    if not isinstance(value, str) or value[4:5] != "-" or value[7:8] != "-" or value[10:11].isdigit():
+        return None
     try:
-        return datetime.date.fromisoformat(found.group()).isoformat() if found else None
+        return datetime.date.fromisoformat(value[:10]).isoformat()
     except ValueError:
         return None
 
@@ -78,38 +94,66 @@ def iso_date(value: object) -> str | None:
 def stated_date(text: str, title: str = "") -> str | None:
     """The day on which a line near the top of a page says that it was published, or else changed; an ISO date.
 
-    The line is a label or a byline, the date, and few words more; or a date alone, within three lines below the page's
-    title. None where such lines name several days.
+    The line is a label and a date; or a date alone, within three lines below the page's title. None where such lines
+    name several days.
     """
     from storm_pipeline.languages import detect
-    from storm_pipeline.quantities import full_dates
 
-    top = text[:_TOP]
-    for pattern in _DATED:
-        lines = (own[0] for own in pattern.finditer(top) if sum(map(str.islower, own[0].split())) <= _FEW)
-        days = {days[0] for line in lines if (days := full_dates(line, detect(top) or "en"))}
-        if days:
+    language = detect(text[:_TOP]) or "en"
+    top = [line.strip(" *#_|[]") for line in text[:_TOP].splitlines()]
+    for labels in map(str.split, _LABELS):
+        if days := {day for line in top if (day := _labelled_day(line, labels, language))}:
             return days.pop() if len(days) == 1 else None
     header = [line for part in text[:_HEADER].splitlines() if (line := part.strip(" *#_|"))]
     words, below = folded_words(title), set[str]()
     for i, own in enumerate(map(folded_words, header)):
         least = min(len(own), len(words))  # sites add their names to titles
         if least >= _TITLE and own[:least] == words[:least]:
-            language = detect(top) or "en"
-            below |= {day for line in header[i + 1 : i + 1 + _BELOW] if (day := _date_alone(line, language))}
+            below |= {day for line in header[i + 1 : i + 1 + _BELOW] if (day := _day(line, language))}
     return below.pop() if len(below) == 1 else None
 
 
-def _date_alone(line: str, language: str) -> str:
-    """The day of a line that is a date since there are pages, perhaps with weekday and time; empty if it is none."""
-    from storm_pipeline.quantities import full_dates, without_quantities
-    from storm_pipeline.quantities.relative import weekdays
-
-    if len(line) > _LONGEST or not any(map(str.isdigit, line)) or _TWO_WAYS.search(line):
+def _labelled_day(line: str, labels: Collection[str], language: str) -> str:
+    """The day behind a label at the beginning of a line, such as "Published on"; empty if there is none."""
+    _, label, rest = line.partition(next((word for word in line.split()[:3] if _bare(word) in labels), "\n"))
+    if not label:
         return ""
-    days, more = full_dates(line, language), folded_words(without_quantities(line, language))
-    is_alone = all(len(word) <= _ZONE or any(day.startswith(word) for day in weekdays(language)) for word in more)
-    return days[0] if len(days) == 1 and is_alone and days[0] >= _OLDEST else ""
+    rest = rest.partition("|")[0].removeprefix(" date").strip(" :*-–—")
+    first, _, later = rest.partition(" ")
+    return _day(rest, language) or (_day(later, language) if first.islower() else "")
+
+
+def _bare(word: str) -> str:
+    return word.strip(":*").lower()
+
+
+def _day(line: str, language: str) -> str:
+    """The day of a line that is nothing but a date, perhaps with weekday and time, since there are pages; else empty.
+
+    Dates such as 3/8/2022, which are read in two ways, are none.
+    """
+    if len(line) > 40 or sum(map(str.isdigit, line)) < 5 or "/" in line:
+        return ""
+    from dateparser import parse
+
+    known = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
+    try:
+        found = parse(line, languages=[language], settings=known)
+    except ValueError:  # a language that it does not know
+        found = parse(line, languages=["en"], settings=known)
+    return found.date().isoformat() if found and found.year >= 1990 else ""
+
+
+def found_year(text: str) -> str:
+    """The first year of four digits in a text, from 1500 to 2099; empty if there is none."""
+    found = _YEAR.search(text)
+    return found[0] if found else ""
+
+
+def found_doi(text: str) -> str:
+    """The first DOI in a text, in lower case; empty if there is none."""
+    found = _DOI.search(text)
+    return found[0].rstrip(".,;)]}").lower() if found else ""
 
 
 def page_number(value: object) -> int | None:

@@ -1,25 +1,20 @@
 """What is known of a document as a work: the entry of a bibliography."""
 
-import re
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
-from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.files import table_beside
+from storm_pipeline.documents.plain import FILE_ENDINGS, PROGRAMS, found_year, plain_text
 from storm_pipeline.text.person_names import Name, person_names
 from storm_pipeline.types import NO_WORK, Work
 
-_PATTERNS = table_beside(__file__)
-_BY_PROGRAM = re.compile("".join(_PATTERNS["by_program"]), re.I)
-_FILE_NAME = re.compile(r"\.(?:docx?|dotx?|odt|pptx?|xlsx?|rtf|indd|qxd|pdf|tex|dvi|ps|fm|p65)$", re.I)
-_CODE = re.compile(r"^(?:pii|doi|isbn|issn)\b|^[\W\d_]*$", re.I)
-_NOBODY = re.compile("".join(_PATTERNS["nobody"]), re.I)
-_STEM = (
-    re.compile(r"(?P<author>[^\d_-][^_\d]*?)[\s_,.(-]+(?P<year>1[5-9]\d\d|20\d\d)[a-z]?\)?[\s_,.-]+(?P<title>\S.*)"),
-    re.compile(r"(?P<year>1[5-9]\d\d|20\d\d)[a-z]?[\s_,.-]+(?P<author>[^\d_-][^_\d-]*?)\s*[_-]+\s*(?P<title>\S.*)"),
+_NO_TITLES = ("untitled", "slide ", "document", "full page photo", "pii", "doi", "isbn", "issn")
+_NOBODY = frozenset(
+    """user owner admin administrator author unknown anonymous microsoft windows acrobat python-docx scanner copier
+    printer""".split()
 )
-_OTHERS = re.compile(r"\s*(?:\bet al\.?|\bu\. ?a\.?|\b(?:and|und|et) others)\s*$", re.I)
+_OTHERS = (" et al.", " et al", " u. a.", " u.a.", " and others", " und andere")
+_AND = frozenset({"and", "und", "&"})
 
 
 @dataclass(frozen=True)
@@ -54,14 +49,16 @@ UNKNOWN = Record()
 def usable_title(value: object) -> str:
     """A title in a file's metadata; empty where a program has put a file's name or nothing of use there."""
     title = plain_text(value).strip("~ ")
-    refused = _BY_PROGRAM.search(title) or _FILE_NAME.search(title) or _CODE.search(title) or len(title) < 3
-    return "" if refused else title
+    is_no_title = title.lower().startswith((*_NO_TITLES, *(name.lower() for name in PROGRAMS)))
+    is_file = PurePath(title).suffix.lower() in FILE_ENDINGS
+    return title if len(title) >= 3 and any(map(str.isalpha, title)) and not is_no_title and not is_file else ""
 
 
 def usable_authors(value: object) -> str:
     """The authors in a file's metadata, joined by ``; ``; empty where a machine's or an account's name stands there."""
     text = plain_text(value).strip("; ")
-    if not text or _NOBODY.fullmatch(text):
+    words = text.lower().split()
+    if len(text) < 2 or words[0] in _NOBODY or words[-1] in _NOBODY or not {"@", "/", "\\"}.isdisjoint(text):
         return ""
     if ";" not in text and (names := person_names(text)):
         return "; ".join(names)
@@ -71,11 +68,13 @@ def usable_authors(value: object) -> str:
 def record_of_name(name: str) -> Record:
     """What a file's name says of a work: ``Helle 1994 Bergen bys historie.pdf`` or ``Helle - 1994 - Bergen.pdf``."""
     stem = plain_text(PurePath(name).stem.replace("_", " "))
-    found = next((match for form in _STEM if (match := form.fullmatch(stem))), None)
-    if found is None:
-        return Record()
-    author = _OTHERS.sub("", found["author"].strip(" -,.("))
-    names = [Name(one.strip()) for one in re.split(r"\s*(?:,|&|\band\b|\bund\b)\s*", author) if one.strip()]
+    year = found_year(stem)
+    before, _, title = (part.strip(" -,.()") for part in stem.partition(year)) if year else ("", "", "")
+    author, _, title = (before, "", title) if before else title.partition(" - ")
+    for others in _OTHERS:
+        author = author.removesuffix(others)
+    people = " ".join("," if word in _AND else word for word in author.split()).split(",")
+    names = [Name(one.strip()) for one in people if one.strip()]
     if not names or not all(one.family[:1].isupper() and len(one.family.split()) <= 3 for one in names):
         return Record()
-    return Record(found["title"].strip(" -,."), "; ".join(one.family for one in names), found["year"])
+    return Record(title.strip(" -,."), "; ".join(one.family for one in names), year) if title else Record()

@@ -34,8 +34,6 @@ ROOMS = {
 """Room → its folders, and the most lines that their Python files may have together."""
 PATTERNS_LEFT = {
     "documents/articles/reference_list",
-    "documents/plain",
-    "documents/record",
     "languages/function_words",
     "pages/extract",
     "quantities/periods",
