@@ -1,10 +1,10 @@
 """Marks within the lines of Markdown, as people read them: superscripts, subscripts, struck text, marks of notes."""
 
-import html
 import re
 
-from storm_pipeline.documents.markup import INLINE, inline_text
-from storm_pipeline.documents.raised import lowered_text, raised_text
+from storm_pipeline.documents.inline_markup import NOTE_LABEL
+from storm_pipeline.documents.markup import fragment_text
+from storm_pipeline.documents.raised import is_note_mark, lowered_text, raised_text
 
 _KEPT = (
     r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n`]*\n.*?(?:^[ \t>]*(?P=fence)[^\n]*$|\Z)",  # fenced code
@@ -14,7 +14,8 @@ _KEPT = (
     r"\\.|\]\([^\s()]*|https?://[^\s<>\[\]]+",  # escaped characters, addresses
 )
 _MARK = re.compile(
-    "|".join(f"(?:{kept})" for kept in _KEPT) + rf"|(?P<html>{INLINE.pattern})"
+    "|".join(f"(?:{kept})" for kept in _KEPT) + r"|<(?P<name>sup|sub|del|strike|s|rt|rp)\b(?P<labels>[^<>]*)>"
+    r"(?P<content>(?:[^<]|<(?!/?(?P=name)\b))*)</(?P=name)\s*>"
     r"|(?P<note>^[ ]{0,3}\[\^[^\]\s]{1,99}\]:[ \t]*|\[\^[^\]\s]{1,99}\])"
     r"|(?P<struck>(?<!~)~~(?=[^\s~])(?:(?!~~|\n\s*\n).){1,1000}(?<=\S)~~(?!~))"
     r"|\^(?P<raised>[^\s^\[\]]{0,20}[^\W_][^\s^\[\]]{0,20})\^"
@@ -33,10 +34,20 @@ def markdown_as_read(text: str) -> str:
 
 
 def _as_read(found: re.Match[str]) -> str:
-    if found["html"]:
-        return html.unescape(inline_text(found))
+    if found["name"]:
+        return _inline_text(found)
     if found["raised"]:
         return raised_text(found["raised"])
     if found["lowered"]:
         return lowered_text(found["lowered"])
     return "" if found["note"] or found["struck"] else found[0]
+
+
+def _inline_text(found: re.Match[str]) -> str:
+    """A superscript or subscript as text; nothing for marks of notes, deleted text, and readings of ruby."""
+    text, name = fragment_text(found["content"]), found["name"].lower()
+    if name == "sub":
+        return lowered_text(text)
+    before, after = found.string[max(0, found.start() - 20) : found.start()], found.string[found.end() :][:1]
+    is_note = 'href="#' in found["content"] or NOTE_LABEL.search(found["labels"]) or is_note_mark(text, before, after)
+    return "" if name != "sup" or is_note else raised_text(text)

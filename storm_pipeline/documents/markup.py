@@ -3,31 +3,24 @@
 import html
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from storm_pipeline.documents.decoding import declared_charsets, decoded
-from storm_pipeline.documents.inline_markup import NOTE_LABEL, as_read, local_name
+from storm_pipeline.documents.inline_markup import as_read, local_name
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.documents.raised import is_note_mark, lowered_text, raised_text
 
 _SKIPPED = frozenset("head script style template noscript nav svg annotation annotation-xml".split())
 _BLOCKS = frozenset(
     """address article aside blockquote body caption dd details div dl dt figcaption figure footer form
-    h1 h2 h3 h4 h5 h6 header hr li main ol p pre section summary table ul""".split()
+    h1 h2 h3 h4 h5 h6 header hr li main ol p pre section summary table ul
+    sec title list list-item disp-formula""".split()
 )
-_LINES = frozenset({"br", "tr"})
+_LINES = frozenset({"br", "break", "tr"})
 _CELLS = frozenset({"td", "th"})
 _ENTITY = re.compile("&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]*;)")
 _DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
-_HEADING = re.compile(r"<(?:\w+:)?title\b[^<>]*>([^<>]*)</(?:\w+:)?title\s*>", re.I)
-_BLOCK = re.compile(r"</?(?:\w+:)?(?:p|sec|title|list|list-item|break|br|div|li|ul|ol|disp-formula)\b[^<>]*>", re.I)
-_TAG = re.compile(r"<(?:[/?]?[a-zA-Z]|!)[^<>]*>")
-INLINE = re.compile(
-    r"<(?:\w+:)?(?P<name>sup|sub|del|strike|s|rt|rp)\b(?P<labels>[^<>]*)>"
-    r"(?P<content>(?:[^<]|<(?!/?(?:\w+:)?(?P=name)\b))*)</(?:\w+:)?(?P=name)\s*>",
-    re.I,
-)
-_REDUNDANT_HEADING = re.compile(r"\s*(?:abstract|summary|resumen|résumé|zusammenfassung)[\s.:]*", re.I)
+_REDUNDANT = frozenset("abstract summary resumen résumé zusammenfassung".split())
 
 
 def parse_html(data: bytes) -> Any:
@@ -75,8 +68,8 @@ def text_of(root: Any, skipped: Callable[[Any], bool] | None = None) -> str:
     Markup within lines is read by :func:`storm_pipeline.documents.inline_markup.as_read`.
     """
     text = "".join(_pieces(as_read(root), skipped or (lambda _: False)))
-    lines = (" ".join(line.split()).removesuffix(" |") for line in text.split("\n"))
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    lines = [" ".join(line.split()).removesuffix(" |") for line in text.split("\n")]
+    return "\n".join(line for before, line in pairwise(["", *lines]) if line or before).strip()
 
 
 def _pieces(root: Any, skipped: Callable[[Any], bool]) -> Iterator[str]:
@@ -126,30 +119,24 @@ def element_text(element: Any) -> str:
 def fragment_text(fragment: object) -> str:
     """Plain text of a JATS or HTML fragment; empty for anything but a string.
 
-    Headings become labels (``Methods: …``), the heading *Abstract* is dropped. Works by patterns, so a fragment
-    may be unbalanced or use undeclared prefixes.
+    Headings become labels (``Methods: …``), the heading *Abstract* is dropped. A fragment may be unbalanced.
     """
-    if not isinstance(fragment, str):
-        return ""
-    text = INLINE.sub(inline_text, _BLOCK.sub(" ", _HEADING.sub(_labelled, fragment)))
-    # Deposited fragments are often escaped twice.
-    return plain_text(html.unescape(INLINE.sub(inline_text, html.unescape(_TAG.sub("", text)))))
+    import lxml.html
+
+    text = fragment if isinstance(fragment, str) else ""
+    for tag in ("", "</"):  # deposited fragments are often escaped twice
+        if tag in text:
+            # HTML's parser takes all behind <title> for text.
+            root = lxml.html.fragment_fromstring(text.replace("title>", "h6>"), create_parent="div")
+            for heading in [own for own in root.iter() if local_name(own) == "h6"]:
+                label = "".join(heading.itertext()).strip().rstrip(":.")
+                heading.tail = f" {heading.tail or ''}"
+                _fill(heading, f" {label}: " if label and label.lower() not in _REDUNDANT else " ")
+            text = text_of(root)
+    return plain_text(html.unescape(text))
 
 
-def _labelled(heading: re.Match[str]) -> str:
-    label = heading[1].strip().rstrip(":.")
-    return f" {label}: " if label and not _REDUNDANT_HEADING.fullmatch(label) else " "
-
-
-def inline_text(found: re.Match[str]) -> str:
-    """A superscript or subscript as text; nothing for marks of notes, deleted text, and readings of ruby."""
-    text = html.unescape(_TAG.sub("", found["content"]))
-    match found["name"].lower():
-        case "sub":
-            return html.escape(lowered_text(text))
-        case "sup":
-            before, after = found.string[max(0, found.start() - 20) : found.start()], found.string[found.end() :][:1]
-            is_linked = "xref" in found["content"] or 'href="#' in found["content"]
-            is_note = is_linked or NOTE_LABEL.search(found["labels"]) or is_note_mark(text, before, after)
-            return "" if is_note else html.escape(raised_text(text))
-    return ""
+def _fill(element: Any, text: str) -> None:
+    for child in list(element):
+        element.remove(child)
+    element.text = text

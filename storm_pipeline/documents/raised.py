@@ -5,9 +5,7 @@ import re
 _RAISED = str.maketrans("0123456789+-−–=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿⁱ")
 _LOWERED = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
 _EXPONENT = re.compile(r"[+\-−–]?[ni]|(?=\D*\d)[\d+\-−–=()ni]+")
-_WITH_LETTERS = re.compile(r"(?=.*\d).*[^\W\d_]")
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_BRACKETED = re.compile(r"\[[^\[\]]{1,30}\]")
 NOTE_MARK = re.compile(r"[\[(]?[\d*†‡§¶,–\s-]+[\])]?")
 """The mark of a note, if it stands above the line."""
 _AFTER_PROSE = re.compile(r"(?:[.,;:!?”’\"'»)\]]|[^\W\d_]{4,})\s*$")
@@ -16,9 +14,12 @@ _AFTER_PROSE = re.compile(r"(?:[.,;:!?”’\"'»)\]]|[^\W\d_]{4,})\s*$")
 def raised_text(text: str) -> str:
     """A superscript as text: ``⁶`` and ``ⁿ⁺¹``, ``^(2x)`` where Unicode lacks a character, ``st`` as it is."""
     own = text.strip()
+    if " " in own and any(map(str.isalpha, own)):  # words: the mark was not closed
+        return text
     if _EXPONENT.fullmatch(own):
         return text.translate(_RAISED)
-    return text.replace(own, f"^({own})") if _WITH_LETTERS.match(own) else text.translate(_DIGITS)
+    is_mixed = any(map(str.isdecimal, own)) and any(map(str.isalpha, own))
+    return text.replace(own, f"^({own})") if is_mixed else text.translate(_DIGITS)
 
 
 def lowered_text(text: str) -> str:
@@ -36,7 +37,7 @@ def is_note_mark(raised: str, before: str, after: str = "") -> bool:
         before: the text before it on its line.
         after: the text behind it.
     """
-    if _BRACKETED.fullmatch(raised.strip()):
+    if raised.strip()[:1] == "[" and raised.strip()[-1:] == "]":
         return True
     if not NOTE_MARK.fullmatch(raised) or after[:1].isalnum() or after.startswith(("/", "⁄")):
         return False

@@ -95,4 +95,4 @@ def test_any_fragment_is_read(pieces: list[str]) -> None:
 
 
 def test_a_fragment_of_marks_takes_no_more_than_linear_time() -> None:
-    assert fragment_text("<title>" * 100_000 + "<" * 100_000 + "x").endswith("x")
+    assert fragment_text("<title></title>" * 100_000 + "< " * 100_000 + "x").endswith("x")
