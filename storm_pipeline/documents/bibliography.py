@@ -12,10 +12,12 @@ from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.record import Record
 from storm_pipeline.text.person_names import read_names
+from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Work
 
 _SUBTITLE = re.compile(r"[:.?!–—]\s")
 _SHORTEST_TITLE = 8
+_DASHES = str.maketrans("–—", "--")
 
 
 def read_bibliography(name: str, data: bytes) -> tuple[Entry, ...] | None:
@@ -64,17 +66,18 @@ def _titles(record: Record) -> set[str]:
 
 def _names_author_and_year(file: str, record: Record) -> bool:
     names = read_names(record.authors)
-    is_named = bool(names) and re.search(rf"\b{re.escape(names[0].family)}\b", file.replace("_", " "), re.I)
+    told = f" {' '.join(folded_words(file.replace('_', ' ')))} "
+    is_named = bool(names) and f" {' '.join(folded_words(names[0].family))} " in told
     return bool(is_named and record.published and record.published[:4] in file)
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text.casefold())
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _cleaned(entry: Entry) -> Entry:
     record = entry.record
     texts = {name: plain_text(value) for name, value in vars(record).items() if name != "work"}
     work = Work(**{name: plain_text(value) for name, value in vars(record.work).items()})
-    work = replace(work, extent=re.sub(r"\s*[-–—]+\s*", "-", work.extent))
+    work = replace(work, extent="-".join(filter(None, map(str.strip, work.extent.translate(_DASHES).split("-")))))
     return Entry(plain_text(entry.key), entry.files, replace(record, **texts, work=work))

@@ -83,7 +83,7 @@ def _without_latex(text: str) -> str:
     try:
         return str(Text.from_latex(text))
     except Exception:  # noqa: BLE001  (unbalanced braces, unknown macros: what it raises is not declared)
-        return re.sub(r"[{}]", "", text)
+        return text.replace("{", "").replace("}", "")
 
 
 def _from_ris(text: str) -> Iterable[Entry]:
@@ -163,7 +163,8 @@ def _date(text: str) -> str:
 
 def _language(text: str) -> str:
     """A language code; a language's name, which bibliographies have too, is none."""
-    return text if re.fullmatch(r"[a-z]{2}(?:-[A-Za-z]+)?", text) else ""
+    code, _, region = text.partition("-")
+    return text if len(code) == 2 and code.islower() and (region.isalpha() or code == text) else ""
 
 
 def _listed(value: Any) -> list[Any]:

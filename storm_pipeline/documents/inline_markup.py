@@ -1,7 +1,6 @@
 """Markup within lines, as people read it: superscripts, marks of notes, deletions, ruby, quotations."""
 
 import copy
-import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -12,17 +11,12 @@ _NOT_READ = frozenset({"del", "s", "strike", "rt", "rp", "rtc"})  # deleted; pro
 _FORMULAS = frozenset({"msup", "msub", "msubsup"})
 _BLOCKS = frozenset("p td th li ul ol dl dd dt div blockquote table section article main body h1 h2 h3 h4".split())
 _LABELS = ("class", "id", "role", "rel", "ref-type", "epub:type", "{http://www.idpf.org/2007/ops}type")
-_FOOTNOTE = re.compile(r"foot-?note|end-?note|note-?ref|(?<![a-z])fn", re.I)
-NOTE_LABEL = re.compile(rf"{_FOOTNOTE.pattern}|note|reference|citation|(?<![a-z])(?:cite|x?ref|bib)", re.I)
-"""A label of a superscript (class, role, kind of reference) that makes it the mark of a note."""
 _QUOTES = "\"'“”„«»‹›‘’「『"
 _LEVELS = 4  # elements around a mark, and before it, in which the text before it is looked for
 _INLINES = frozenset("a b cite em font i small span strong u xref".split())
-_POSITION = re.compile(r"vertical-align\s*:\s*(sup|sub)(?:er)?\b", re.I)
 _POSITIONS = {"sup": "sup", "super": "sup", "superscript": "sup", "sub": "sub", "subscript": "sub"}
 _CONTENTS = frozenset({"toc", "doc-toc", "contents", "table-of-contents"})
-_LINE_LABEL = re.compile(rf"{_FOOTNOTE.pattern}|(?<![a-z])(?:note|reference|citation|cite|bibr)s?(?![a-z])", re.I)
-_SHORT_MARK = re.compile(r"[\[(]?(?:\d{1,3}|[^\W\d_]{1,2}|[*†‡§¶]{1,3})[\])]?")
+_LINE_LABELS = frozenset("note notes reference references citation citations cite bibr".split())
 _CLOSING = ".,;:!?%”’\"'»)]"
 
 
@@ -68,9 +62,9 @@ def _kind(element: Any) -> str:
     name = local_name(element)
     if name not in _INLINES:
         return name
-    style = _POSITION.search(element.get("style") or "")
+    style = (element.get("style") or "").lower().replace(" ", "").partition("vertical-align:")[2][:3]
     classes = (element.get("class") or "").lower().split()
-    position = style[1].lower() if style else next((_POSITIONS[own] for own in classes if own in _POSITIONS), "")
+    position = style if style in {"sup", "sub"} else next((_POSITIONS[own] for own in classes if own in _POSITIONS), "")
     if not position or len(_text(element).split()) != 1:
         return name
     is_at_text = bool(_text_before(element)[-1:].strip()) or (element.tail or "")[:1].isalnum()
@@ -106,7 +100,7 @@ def _has_blocks(element: Any) -> bool:
 def _is_note(element: Any) -> bool:
     """Whether a superscript is the mark of a note: by a label, a link to a place of a page, or as it stands."""
     links = [own for own in element.iter() if local_name(own) in {"a", "xref"}]
-    if any(NOTE_LABEL.search(_labels(own)) or _leads_to_place(own) for own in (element, *links)):
+    if any(labels_note(_labels(own)) or _leads_to_place(own) for own in (element, *links)):
         return True
     return is_note_mark(_text(element), _text_before(element), element.tail or "")
 
@@ -114,7 +108,7 @@ def _is_note(element: Any) -> bool:
 def _is_note_link(link: Any) -> bool:
     """Whether a link is the mark of a note: by a label, or as a superscript that leads to a place."""
     text, labels = _text(link), _labels(link)
-    if _FOOTNOTE.search(labels) and not any(map(str.isalpha, text)):
+    if _labels_footnote(labels) and not any(map(str.isalpha, text)):
         return True
     if "noteref" in labels:
         return True
@@ -130,13 +124,38 @@ def _is_glued_note(element: Any) -> bool:
     text = "".join(islice(element.itertext(), 9)).strip()  # a short mark has fewer characters
     before = _text_before(element)[-1:]
     is_glued = (before.isalnum() or before in _CLOSING) and not (element.tail or "")[:1].isalnum()
-    if not before or not is_glued or not _SHORT_MARK.fullmatch(text):
+    if not before or not is_glued or not _is_short_mark(text):
         return False
     links = [own for own in element.iter() if local_name(own) == "a"]
     is_link = len(links) == 1 and bool((links[0].get("href") or "").partition("#")[2])
-    return (is_link or bool(_LINE_LABEL.search(_labels(element)))) and not any(
-        map(_is_contents, element.iterancestors())
+    labels = _labels(element)
+    is_labelled = _labels_footnote(labels) or not _LINE_LABELS.isdisjoint(_words(labels))
+    return (is_link or is_labelled) and not any(map(_is_contents, element.iterancestors()))
+
+
+def labels_note(labels: str) -> bool:
+    """Whether a label of a superscript (class, role, kind of reference) makes it the mark of a note."""
+    words = _words(labels)
+    is_named = any(name in word for name in ("note", "reference", "citation") for word in words)
+    return is_named or any(word.startswith(("fn", "cite", "ref", "xref", "bib")) for word in words)
+
+
+def _labels_footnote(labels: str) -> bool:
+    words = _words(labels)
+    joined = "".join(words)
+    return any(name in joined for name in ("footnote", "endnote", "noteref")) or any(
+        word.startswith("fn") for word in words
     )
+
+
+def _words(labels: str) -> list[str]:
+    return "".join(char if char.isalpha() else " " for char in labels.lower()).split()
+
+
+def _is_short_mark(text: str) -> bool:
+    mark = text.strip("[]()")
+    longest = 3 if mark.isdecimal() or set(mark) <= set("*†‡§¶") else 2 if mark.isalpha() else 0
+    return 0 < len(mark) <= longest
 
 
 def _is_contents(element: Any) -> bool:

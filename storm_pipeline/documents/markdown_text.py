@@ -2,7 +2,7 @@
 
 import re
 
-from storm_pipeline.documents.inline_markup import NOTE_LABEL
+from storm_pipeline.documents.inline_markup import labels_note
 from storm_pipeline.documents.markup import fragment_text
 from storm_pipeline.documents.raised import is_note_mark, lowered_text, raised_text
 
@@ -49,5 +49,5 @@ def _inline_text(found: re.Match[str]) -> str:
     if name == "sub":
         return lowered_text(text)
     before, after = found.string[max(0, found.start() - 20) : found.start()], found.string[found.end() :][:1]
-    is_note = 'href="#' in found["content"] or NOTE_LABEL.search(found["labels"]) or is_note_mark(text, before, after)
+    is_note = 'href="#' in found["content"] or labels_note(found["labels"]) or is_note_mark(text, before, after)
     return "" if name != "sup" or is_note else raised_text(text)

@@ -8,7 +8,7 @@ from storm_pipeline.documents.pdf_layout import Line, grouped
 
 _HYPHEN = re.compile(r"([^\W\d_]+)[-\u00ad\u2010]\n([a-zà-öø-ÿ][^\W\d_]*)")
 _HYPHENATED = re.compile(r"[^\W\d_]+[-\u2010][^\W\d_]+(?!\n)")
-_ENDED = re.compile(r"[.!?…:;。！？][\"'”’»)\]]*$")
+_CLOSING = "\"'”’»)]"
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s|$)")
 
 
@@ -44,14 +44,18 @@ def _begins(block: Sequence[Line], line: Line) -> bool:
     last = block[-1]
     step = last.y - line.y
     if step < 0:  # the next column: the sentence may go on
-        return bool(_ENDED.search(last.text)) or abs(line.size - last.size) > 0.08 * last.size
+        return _has_ended(last.text) or abs(line.size - last.size) > 0.08 * last.size
     usual = block[0].y - block[1].y if len(block) > 1 else 1.45 * last.size
     if step > 1.35 * max(usual, line.size) or abs(line.size - last.size) > 0.08 * last.size:
         return True
-    if line.is_bold != last.is_bold and (last.is_bold or _ENDED.search(last.text)):
+    if line.is_bold != last.is_bold and (last.is_bold or _has_ended(last.text)):
         return True
     indented = line.x0 > min(one.x0 for one in block) + 0.8 * line.size
-    return bool(indented and len(block) > 1 and _ENDED.search(last.text))
+    return bool(indented and len(block) > 1 and _has_ended(last.text))
+
+
+def _has_ended(text: str) -> bool:
+    return text.rstrip(_CLOSING)[-1:] in set(".!?…:;。！？")
 
 
 def joined(text: str, whole: str) -> str:
@@ -71,7 +75,7 @@ def page_texts(pages: Iterable[Sequence[Block]]) -> list[str]:
     whole = "\n".join(texts)
     for place in range(len(texts) - 1):
         before, after = texts[place].rstrip(), texts[place + 1]
-        if not before or not after or _ENDED.search(before) or not after[0].islower():
+        if not before or not after or _has_ended(before) or not after[0].islower():
             continue
         end = _SENTENCE_END.search(after.partition("\n\n")[0])
         if end:

@@ -4,7 +4,6 @@ import contextlib
 import io
 import logging
 import math
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +18,6 @@ from storm_pipeline.documents.pdf_record import pdf_record
 from storm_pipeline.documents.record import UNKNOWN
 from storm_pipeline.documents.untrusted import pdf_damage, unreadable
 
-_EXTENT = re.compile(r"(\d+)\s*[-–]+\s*(\d+)")
 SCAN = "contains no text, perhaps only images; recognise its text (OCR) first: storm documents FOLDER --ocr"
 """The problem of a file without a text layer."""
 
@@ -116,8 +114,9 @@ def _file_text(reader: Any, pages: Sequence[LaidOut], plain: Mapping[int, str], 
 
 def _stated_offset(extent: str, count: int) -> int:
     """By how much the numbers of a work's pages in its journal or book are higher than the file's; 0 if unknown."""
-    found = _EXTENT.fullmatch(extent)
-    return int(found[1]) - 1 if found and int(found[2]) - int(found[1]) + 1 == count else 0
+    first, _, last = (part.strip(" -") for part in extent.replace("–", "-").partition("-"))
+    is_range = first.isdecimal() and last.isdecimal() and int(last) - int(first) + 1 == count
+    return int(first) - 1 if is_range else 0
 
 
 def _labels(reader: Any, numbers: Sequence[int], offset: int) -> dict[int, str]:

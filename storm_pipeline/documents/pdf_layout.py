@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from storm_pipeline.documents.raised import NOTE_MARK, is_note_mark, raised_text
+from storm_pipeline.documents.raised import can_be_note_mark, is_note_mark, raised_text
 
 _SMALL = 0.82  # size of a mark, as a share of its line's, below which it is raised or lowered type
 _NO_UNICODE = re.compile(r"\(cid:\d+\)")
@@ -103,7 +103,7 @@ def _text(row: Sequence[Any], size: float, base: float) -> tuple[str, bool]:
             continue
         if raised:
             before = "".join(parts)
-            starts_raised = starts_raised or (not before.strip() and bool(NOTE_MARK.fullmatch(raised)))
+            starts_raised = starts_raised or (not before.strip() and can_be_note_mark(raised))
             parts.append("" if is_note_mark(raised, before) else raised_text(raised))
             raised = ""
         if char is not None and (not isinstance(char, LTChar) or char.upright):

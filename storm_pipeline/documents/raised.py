@@ -1,14 +1,11 @@
 """What stands above and below the line, in pages and files: exponents and indices stay, marks of notes do not."""
 
-import re
-
 _RAISED = str.maketrans("0123456789+-−–=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿⁱ")
 _LOWERED = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
-_EXPONENT = re.compile(r"[+\-−–]?[ni]|(?=\D*\d)[\d+\-−–=()ni]+")
+_EXPONENT = frozenset("0123456789+-−–=()ni")
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-NOTE_MARK = re.compile(r"[\[(]?[\d*†‡§¶,–\s-]+[\])]?")
-"""The mark of a note, if it stands above the line."""
-_AFTER_PROSE = re.compile(r"(?:[.,;:!?”’\"'»)\]]|[^\W\d_]{4,})\s*$")
+_MARK = frozenset("0123456789*†‡§¶,–- \n[]()")
+_ENDS_PROSE = ".,;:!?”’\"'»)]"
 
 
 def raised_text(text: str) -> str:
@@ -16,7 +13,8 @@ def raised_text(text: str) -> str:
     own = text.strip()
     if " " in own and any(map(str.isalpha, own)):  # words: the mark was not closed
         return text
-    if _EXPONENT.fullmatch(own):
+    has_value = own.lstrip("+-−–") in {"n", "i"} or any(map(str.isdecimal, own))
+    if has_value and _EXPONENT.issuperset(own):
         return text.translate(_RAISED)
     is_mixed = any(map(str.isdecimal, own)) and any(map(str.isalpha, own))
     return text.replace(own, f"^({own})") if is_mixed else text.translate(_DIGITS)
@@ -39,6 +37,12 @@ def is_note_mark(raised: str, before: str, after: str = "") -> bool:
     """
     if raised.strip()[:1] == "[" and raised.strip()[-1:] == "]":
         return True
-    if not NOTE_MARK.fullmatch(raised) or after[:1].isalnum() or after.startswith(("/", "⁄")):
+    if not can_be_note_mark(raised) or after[:1].isalnum() or after.startswith(("/", "⁄")):
         return False
-    return not before.strip() or bool(_AFTER_PROSE.search(before))
+    last = before.rstrip()
+    return not last or last[-1] in _ENDS_PROSE or (len(last) >= 4 and last[-4:].isalpha())
+
+
+def can_be_note_mark(raised: str) -> bool:
+    """Whether a text can be the mark of a note, if it stands above the line."""
+    return raised.strip() != "" and _MARK.issuperset(raised)
