@@ -12,9 +12,6 @@ from storm_pipeline.text.words import folded_words
 _MOST_BLOCKS = 15  # blocks above the text; where there are more, they are the text
 _OPENINGS = frozenset("abstract summary introduction zusammenfassung einleitung résumé resumen".split())
 _PROSE_WORDS = 12
-_NO_PERSON = frozenset(
-    "journal review university press institute department vol copyright received published http https".split()
-)
 
 
 def split_front_matter(page: Sequence[Block], body: float, furniture: Sequence[str]) -> tuple[Record, list[Block]]:
@@ -84,11 +81,6 @@ def _authors(lines: Iterable[str]) -> tuple[str, ...]:
     """The names in the first block that holds nothing but names."""
     for text in lines:
         for line in (text.replace("\n", ", "), text.split("\n")[0]):
-            if (
-                _NO_PERSON.isdisjoint(folded_words(line))
-                and "@" not in line
-                and "©" not in line
-                and (names := person_names(line))
-            ):
+            if "@" not in line and "©" not in line and (names := person_names(line)):
                 return names
     return ()

@@ -11,7 +11,7 @@ _PRISM = tuple(
     f"http://prismstandard.org/namespaces/basic/{version}/" for version in ("2.0", "2.1", "2.2", "3.0", "1.2")
 )
 _DOI_PLACES = (("http://ns.adobe.com/pdfx/1.3/", "doi"), ("http://crossref.org/crossmark/1.0/", "DOI"))
-_SCANNERS = "scan abbyy ocr capture canon xerox ricoh konica epson tesseract luradocument itext".split()
+_SCANNERS = ("scan", "abbyy", "ocr", "capture", "canon", "xerox", "ricoh", "konica", "epson", "tesseract", "itext")
 _KINDS = {"journal": "article", "magazine": "article", "newspaper": "article", "book": "chapter"}
 
 

@@ -23,13 +23,7 @@ _FUNCTION_WORDS = ("the", "of the", "and", "in", "for", "with", "at the", "from"
 SUBJECTS = _WORDS[::193]
 """The 41 words that the texts of a run have in common."""
 _NUMBERED = re.compile(r"(?:^(?:[A-Z]\w+: )?|(?<=\. ))(\[\d+\]) (?:[^:\n]*: )?(.+?)(?= \[\d+\] |$)", re.M)
-_REQUESTED = re.compile(r"^(Words|Number): (\d+)$", re.M)
-_TOPIC = re.compile(r"^Topic: (.+)$", re.M)
 _REMARK = re.compile(r"^(?:Remarks: )?(\d+)\. (.+?)((?:\[\d+\])*) — ", re.M)
-_SECTION = re.compile(r"^ ?\d+\. ", re.M)
-_FINDING = re.compile(r"^ ?\[(\d+)\] ", re.M)
-_CHECKED = re.compile(r"^ ?(\d+)\. .+\]$", re.M)
-_STOP = re.compile(r"(?<=\.) ")
 _REASON = 12  # words of a judge's reason
 _REMARKED = 2  # sentences of a text that get remarks, if a check has any
 _MAX_ITEMS = 100  # items of a list without a bound
@@ -66,6 +60,15 @@ def _sentence(words: Iterable[str]) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
+def _sentences(text: str) -> list[str]:
+    return text.replace(". ", ".\n").split("\n")
+
+
+def _is_item(line: str) -> bool:
+    """Whether a line is an item of a numbered list."""
+    return ". " in line and line.partition(". ")[0].strip().isdecimal()
+
+
 @dataclass(frozen=True)
 class TypicalReply:
     """The usual reply of a program."""
@@ -98,7 +101,9 @@ class MadeUpReply:
         self._prompt = prompt
         self._typical = typical
         self._scenario = scenario
-        self._requested = {name: int(number) for name, number in _REQUESTED.findall(prompt)}
+        self._inputs = dict(line.split(": ", 1) for line in prompt.splitlines() if ": " in line)
+        requested = {name: self._inputs.get(name, "") for name in ("Words", "Number")}
+        self._requested = {name: int(number) for name, number in requested.items() if number.isdecimal()}
         self._random = SeededRandom(signature.instructions, prompt, seed)
 
     def __str__(self) -> str:
@@ -109,7 +114,8 @@ class MadeUpReply:
 
     def _text(self) -> str:
         """Paraphrased sentences of the prompt with their numbers, or else made-up ones; or replies to remarks."""
-        if checked := _CHECKED.findall(self._prompt.partition("\nCheck:")[2]):
+        to_check = self._prompt.partition("\nCheck:")[2].splitlines()
+        if checked := [line.split(". ")[0].strip() for line in to_check if _is_item(line) and line.endswith("]")]:
             return "\n".join(f"{number}: {verdict}" for number, verdict in zip(checked, self._verdicts(), strict=False))
         if remarks := _REMARK.findall(self._prompt.rpartition("\nRemarks:")[2]):
             return "\n".join(f"{number}: {reworded(text)[:-1]} {markers}." for number, text, markers in remarks)
@@ -149,7 +155,7 @@ class MadeUpReply:
 
     def _opening(self) -> list[str]:
         """The topic, with which a checked text begins."""
-        return _TOPIC.findall(self._prompt)[:1] if self._is_checked else []
+        return [self._inputs["Topic"]] if self._is_checked and "Topic" in self._inputs else []
 
     @property
     def _is_checked(self) -> bool:
@@ -162,13 +168,13 @@ class MadeUpReply:
         Without numbered passages, the sentences of the last input.
         """
         if numbered := _NUMBERED.findall(self._prompt):
-            by_number = ([(sentence, f" {number}.") for sentence in _STOP.split(text)] for number, text in numbered)
+            by_number = ([(sentence, f" {number}.") for sentence in _sentences(text)] for number, text in numbered)
             yield from (sentence for rank in zip_longest(*by_number) for sentence in rank if sentence)
             return
         label = list(self._signature.input_fields)[-1].replace("_", " ").capitalize()
         _, separator, value = self._prompt.rpartition(f"{label}:")
         lines = [line for line in value.splitlines() if line and not line.startswith("#")] if separator else []
-        yield from ((sentence, ".") for line in lines for sentence in _STOP.split(line.strip()))
+        yield from ((sentence, ".") for line in lines for sentence in _sentences(line.strip()))
 
     def _value(self, field: FieldInfo, items: int) -> Any:
         """A value of a field's type; ``items`` is the usual length of a list."""
@@ -191,7 +197,9 @@ class MadeUpReply:
     def _places(self) -> list[dict[str, Any]]:
         """The findings that the prompt numbers in all sections, one after another."""
         outline, _, findings = self._prompt.rpartition("\nOutline:")[2].rpartition("\nFindings:")
-        sections, numbers = len(_SECTION.findall(outline)), [int(number) for number in _FINDING.findall(findings)]
+        sections = sum(map(_is_item, outline.splitlines()))
+        first = (line.strip().partition("] ")[0].removeprefix("[") for line in findings.splitlines())
+        numbers = [int(number) for number in first if number.isdecimal()]
         return [{"section": i + 1, "findings": numbers[i::sections]} for i in range(sections)]
 
     def _length(self, field: FieldInfo, usual: int) -> int:

@@ -4,7 +4,6 @@ What it declares is in meta tags of the Highwire, PRISM and Dublin Core schemes.
 """
 
 import math
-import re
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -12,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 from storm_pipeline.documents.chunks import count_words
 from storm_pipeline.documents.decoding import declared_charsets, decoded, is_mojibake, mended
 from storm_pipeline.documents.markup import parse_page
-from storm_pipeline.documents.plain import iso_date, plain_text, readable_title, stated_date, web_address
+from storm_pipeline.documents.plain import found_doi, iso_date, plain_text, readable_title, stated_date, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.files import table_beside
 from storm_pipeline.identity import canonical_url
@@ -27,10 +26,9 @@ _JOURNAL = ("citation_journal_title", "prism.publicationname", "citation_confere
 _PUBLISHER = ("citation_publisher", "dc.publisher", "dcterms.publisher")
 _DOI = ("citation_doi", "prism.doi", "bepress_citation_doi", "dc.identifier", "dcterms.identifier")
 _PUBLISHED = ("citation_publication_date", "citation_date", "citation_online_date", "dc.date", "dcterms.issued")
-_DOI_NAME = re.compile(r"(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)", re.I)
 
 _MAX_WORDS = 250  # interstitials are short: a longer text is a page
-_NOTICE = re.compile("|".join(table_beside(__file__)["notices"]), re.I)
+_NOTICES: list[str] = table_beside(__file__)["notices"]
 _MIN_WORDS = 50
 _MAX_CHARACTERS = 3_000_000
 _MAX_TAGS = 20_000  # extraction time grows with them, in places quadratically
@@ -39,7 +37,6 @@ _MAX_TEXT = 1_000_000
 _MAX_PDF_PAGES = 200
 _PDF_SECONDS = 20.0
 _MAX_NAME_CHARS = 200
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?=[-_]|\Z)", re.I)
 
 
 def is_interstitial(text: str, words: float) -> bool:
@@ -47,7 +44,7 @@ def is_interstitial(text: str, words: float) -> bool:
 
     ``words``: its length, see :func:`storm_pipeline.documents.chunks.count_words`.
     """
-    return words <= _MAX_WORDS and bool(_NOTICE.search(text))
+    return words <= _MAX_WORDS and any(notice in text.lower() for notice in _NOTICES)
 
 
 @dataclass(frozen=True)
@@ -147,13 +144,13 @@ def _citation_tags(tree: Any) -> dict[str, str | None]:
         return next((tags[name] for name in names if name in tags), [])
 
     authors = [author.replace(";", ",") for author in declared(_AUTHORS)[:_MAX_AUTHORS]]
-    dois = (_DOI_NAME.fullmatch(text) for name in _DOI for text in tags.get(name, []))
+    dois = (found_doi(text) for name in _DOI for text in tags.get(name, []))
     return {
         "published": next((day for text in declared(_PUBLISHED) if (day := iso_date(text.replace("/", "-")))), None),
         "author": "; ".join(dict.fromkeys(authors)) or None,
         "site": next(iter(declared(_JOURNAL)), None),
         "publisher": next(iter(declared(_PUBLISHER)), None),
-        "doi": next((found[1].lower() for found in dois if found), None),
+        "doi": next(filter(None, dois), None),
     }
 
 
@@ -196,7 +193,6 @@ def _canonical_link(tree: Any, url: str) -> str:
 
 
 def _language(tree: Any) -> str | None:
-    declared = _LANGUAGE.match(
-        (tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or "").strip()
-    )
-    return declared.group().lower() if declared else None
+    declared = tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
+    code = declared.strip().lower().replace("_", "-").partition("-")[0]
+    return code if len(code) in {2, 3} and code.isascii() and code.isalpha() else None

@@ -1,10 +1,10 @@
 """Filtering search results by source policy, and dating pages by their addresses."""
 
-import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import date
 
+from storm_pipeline.documents.plain import found_year
 from storm_pipeline.search.base import Asked
 from storm_pipeline.search.result import SearchResult, SeenPage
 from storm_pipeline.sources.ground_truth import GroundTruth
@@ -13,10 +13,7 @@ from storm_pipeline.types import Exclusion, Snippet
 
 _SPARE = 3
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-_DATE = re.compile(
-    rf"/((?:19|20)\d\d)/(0?[1-9]|1[0-2]|{'|'.join(_MONTHS)})(?:/(0?[1-9]|[12]\d|3[01]))?(?=/|\Z)", re.I | re.A
-)
-_UPLOADED = re.compile(r"/(?:uploads?|wp-content|files|media|assets|images?)/", re.I)
+_UPLOADS = frozenset("upload uploads wp-content files media assets image images".split())
 """Folders whose dates tell when a file was stored."""
 
 
@@ -95,13 +92,24 @@ def date_in_address(url: str) -> str | None:
         ISO date, or year and month where no day is stated. None if there is no date or more than one, if it is not
         valid, or if it belongs to a folder of uploaded files.
     """
-    path = url.partition("://")[2].partition("?")[0].partition("#")[0]
-    found = _DATE.findall(path)
-    if len(found) != 1 or _UPLOADED.search(path):
+    parts = url.partition("://")[2].partition("?")[0].partition("#")[0].lower().split("/")
+    after_years = [
+        parts[i + 1 :] for i, part in enumerate(parts) if i and len(part) == 4 and found_year(part) >= "1900"
+    ]
+    dates = [(parts[-len(rest) - 1], *rest[:2]) for rest in after_years if rest and _month(rest[0])]
+    if len(dates) != 1 or not _UPLOADS.isdisjoint(parts[1:-1]):
         return None
-    year, month, day = found[0]
-    number = _MONTHS.index(month.lower()) + 1 if month.isalpha() else int(month)
+    year, month, *day = dates[0]
+    number = _month(month)
     try:
-        return date(int(year), number, int(day)).isoformat() if day else f"{year}-{number:02d}"
+        is_day = day and day[0].isdecimal() and len(day[0]) <= 2 and 1 <= int(day[0]) <= 31
+        return date(int(year), number, int(day[0])).isoformat() if is_day else f"{year}-{number:02d}"
     except ValueError:
         return None
+
+
+def _month(part: str) -> int:
+    """The number of a month in digits or as an English abbreviation; 0 for anything else."""
+    if part in _MONTHS:
+        return _MONTHS.index(part) + 1
+    return int(part) if part.isdecimal() and len(part) <= 2 and int(part) <= 12 else 0

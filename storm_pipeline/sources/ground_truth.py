@@ -12,20 +12,9 @@ from storm_pipeline.sources.catalogue import Catalogue, load_catalogue
 from storm_pipeline.sources.site_patterns import SitePattern, pattern_of
 from storm_pipeline.text.words import words
 
-_LANGUAGE = r"(?P<language>[a-z]{2,3}(?:-[a-z-]+)?|simple)"
-_WIKIPEDIA_MIRRORS = rf"(?:www\.)?{_LANGUAGE}(?:\.(?:m|zero))?\.wikipedia\.org"
-_SCRIPT_PAGE = re.compile(rf"{_WIKIPEDIA_MIRRORS}/w/index\.php(?:/(?P<title>.+))?")
-# Host and path of an article, on Wikipedia (/zh-tw/… is a variant of /wiki/…) and on mirrors of all of it.
-_ARTICLE_PAGES = (
-    re.compile(rf"{_WIKIPEDIA_MIRRORS}/(?:wiki|[a-z]{{2,3}}-[a-z]{{2,4}})/(?P<title>.+)"),
-    re.compile(rf"(?:www\.)?wikiwand\.com/{_LANGUAGE}/(?:articles/)?(?P<title>.+)"),
-    re.compile(rf"(?:www\.)?(?:wikimili\.com|wiki2\.org)/{_LANGUAGE}/(?P<title>.+)"),
-    re.compile(rf"{_LANGUAGE}\.wikipedia-on-ipfs\.org/wiki/(?P<title>.+)"),
-    re.compile(r"(?:www\.)?dbpedia\.org/(?:page|resource)/(?P<title>.+)(?P<language>)"),
-)
-_CHINESE_VARIANT = re.compile("zh-(?:hans|hant|cn|tw|hk|sg|mo|my)")
+_CHINESE_VARIANTS = frozenset("zh-hans zh-hant zh-cn zh-tw zh-hk zh-sg zh-mo zh-my".split())
 _SITE_NAME = re.compile(r"\s+[-–—|:·•/]+\s+|\s*\|\s*")
-_PHRASE = re.compile(r"\s+(?:explained|facts for kids)[.!]*$", re.I)
+_PHRASES = (" explained", " facts for kids")
 _NGRAM = 8
 _MIN_NGRAMS = 8
 _WIKIPEDIA = "wikipedia.org"
@@ -38,22 +27,48 @@ def wikipedia_article(url: str) -> tuple[str, str] | None:
     """
     try:
         parts = urlsplit(url.strip())
-        place = (parts.hostname or "").rstrip(".") + parts.path
-        found = _SCRIPT_PAGE.fullmatch(place)
-        named = parse_qs(parts.query).get("title", [""])[0] if found else ""
+        language, path = _language_and_title((parts.hostname or "").rstrip("."), parts.path)
+        named = parse_qs(parts.query).get("title", [""])[0] if path.startswith("index.php") else ""
     except ValueError:
         return None
-    found = found or next(filter(None, (pattern.fullmatch(place) for pattern in _ARTICLE_PAGES)), None)
-    if not found:
+    if not _is_language(language):
         return None
-    title = normalize("NFC", " ".join((named or unquote(found["title"] or "")).replace("_", " ").split())).rstrip("/ ")
-    language = _CHINESE_VARIANT.sub("zh", found["language"] or "en")
+    path = path.removeprefix("index.php").removeprefix("/") if path.startswith("index.php") else path
+    title = normalize("NFC", " ".join((named or unquote(path)).replace("_", " ").split())).rstrip("/ ")
+    language = "zh" if language in _CHINESE_VARIANTS else language
     return (language, title[:1].upper() + title[1:]) if title else None
+
+
+def _language_and_title(host: str, path: str) -> tuple[str, str]:
+    """Language and quoted title that host and path name, on Wikipedia and on mirrors of all of it; empty elsewhere.
+
+    Of Wikipedia's script, which is asked for a title, the title begins with ``index.php``.
+    """
+    host = host.removeprefix("www.")
+    first, _, site = host.partition(".")
+    folder, _, title = path.removeprefix("/").partition("/")
+    is_wikipedia = site.removeprefix("m.").removeprefix("zero.") == _WIKIPEDIA
+    is_variant = "-" in folder and _is_language(folder)  # /zh-tw/
+    if is_wikipedia and (folder == "wiki" or is_variant or (folder == "w" and title.startswith("index.php"))):
+        return first, title
+    if host == "wikiwand.com":
+        return folder, title.removeprefix("articles/")
+    if host in {"wikimili.com", "wiki2.org"}:
+        return folder, title
+    if site == "wikipedia-on-ipfs.org" and folder == "wiki":
+        return first, title
+    return ("en", title) if host == "dbpedia.org" and folder in {"page", "resource"} else ("", "")
+
+
+def _is_language(code: str) -> bool:
+    main, _, variant = code.partition("-")
+    is_code = len(main) in {2, 3} and (main + variant.replace("-", "")).isalpha() and code == code.lower()
+    return code.isascii() and (is_code or code == "simple")
 
 
 def folded_title(title: str) -> str:
     """A title folded for comparison: case, spaces, hyphens and other punctuation removed; may be empty."""
-    return re.sub(r"[^\w+#]|_", "", normalize("NFKC", title).casefold())
+    return "".join(char for char in normalize("NFKC", title).casefold() if char.isalnum() or char in "+#")
 
 
 def names_in_url(url: str) -> set[str]:
@@ -63,14 +78,17 @@ def names_in_url(url: str) -> set[str]:
         candidates = [value for values in parse_qs(parts.query).values() for value in values]
     except ValueError:
         return set()
-    candidates += [re.sub(r"\.html?$", "", unquote(segment)) for segment in parts.path.split("/")]
+    candidates += [unquote(segment).removesuffix(".html").removesuffix(".htm") for segment in parts.path.split("/")]
     return {name for text in candidates if (name := folded_title(text))}
 
 
 def names_in_title(title: str) -> set[str]:
     """Folded article titles that a page title may name: with and without a trailing site name."""
     cuts = [match.start() for match in _SITE_NAME.finditer(title)]
-    candidates = [_PHRASE.sub("", title[:cut]) for cut in [*cuts, len(title)]]
+    candidates = [title[:cut] for cut in [*cuts, len(title)]]
+    for text in list(candidates):
+        plain = text.rstrip(".!")
+        candidates += [plain[: -len(phrase)] for phrase in _PHRASES if plain.lower().endswith(phrase)]
     return {name for text in candidates if (name := folded_title(text))}
 
 

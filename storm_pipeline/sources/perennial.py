@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from storm_pipeline.documents.plain import found_year
 from storm_pipeline.errors import SourcesError, needs_extra
 from storm_pipeline.sources.site_patterns import SitePattern, pattern_of
 
@@ -17,13 +18,9 @@ _HEAD = {
     "address": "https://en.wikipedia.org/wiki/" + TITLE.replace(" ", "_"),
     "credit": "Facts from the list named here, by its contributors, CC BY-SA 4.0; put into this form by storm-pipeline",
 }
-_ROW = re.compile(r"^\|-", re.M)
-_CELL = re.compile(r"^\|(?![-}+])", re.M)
-_ATTRIBUTES = re.compile(r'\s*(?:[\w-]+\s*=\s*"[^"]*"\s*)+\|(?!\|)')
 # {{WP:RSPUSES|…}} on the subpages; {{/Uses|…}} is what the list's instructions write.
-_TEMPLATE = re.compile(
-    r"(?:WP:RSP|RSP|/|Wikipedia:Reliable sources/Perennial sources/)(?P<kind>status|last|uses|shortcut)", re.I
-)
+_TEMPLATES = ("wp:rsp", "rsp", f"{TITLE.lower()}/", "/")
+_KINDS = frozenset({"status", "last", "uses", "shortcut"})
 
 
 class Rating(StrEnum):
@@ -134,7 +131,7 @@ def read_rows(wikitext: str) -> Iterator[Listed]:
     """
     with needs_extra("sources", "reading Wikipedia's list of sources"):
         import mwparserfromhell
-    for row in _ROW.split(wikitext):
+    for row in f"\n{wikitext}".split("\n|-"):
         if listed := _listed_row(mwparserfromhell, row):
             yield listed
 
@@ -144,21 +141,23 @@ def _listed_row(parser: Any, row: str) -> Listed | None:
     status, uses = templates.get("status"), templates.get("uses")
     code = _argument(status, "1") if status else ""
     places = tuple(dict.fromkeys(_places(uses))) if uses else ()
-    cells = _CELL.split(row)
+    cells = row.split("\n|")
     if code not in _CODES or not places or len(cells) < 2:
         return None
     name, topic = _name(parser, cells[1])
-    year = re.search(r"(?:19|20)\d\d", _argument(templates["last"], "1")) if "last" in templates else None
+    year = found_year(_argument(templates["last"], "1")) if "last" in templates else ""
     blacklisted = _argument(status, "b").startswith("y")
-    return Listed(name or places[0].host, _CODES[code], places, topic, int(year[0]) if year else None, blacklisted)
+    return Listed(name or places[0].host, _CODES[code], places, topic, int(year) if year else None, blacklisted)
 
 
 def _templates(code: Any) -> dict[str, Any]:
     """The list's own templates in a row by kind, the first of each."""
     found: dict[str, Any] = {}
     for template in code.filter_templates():
-        if kind := _TEMPLATE.fullmatch(str(template.name.strip_code()).strip()):
-            found.setdefault(kind["kind"].lower(), template)
+        name = str(template.name.strip_code()).strip().lower()
+        kind = next((name.removeprefix(own) for own in _TEMPLATES if name.startswith(own)), "")
+        if kind in _KINDS:
+            found.setdefault(kind, template)
     return found
 
 
@@ -175,7 +174,9 @@ def _places(uses: Any) -> Iterator[SitePattern]:
 
 def _name(parser: Any, cell: str) -> tuple[str, str]:
     """Name of the source (title of the linked article), and the topic in brackets after it."""
-    code = parser.parse(_ATTRIBUTES.sub("", cell, count=1))
+    attributes, _, rest = cell.partition("|")
+    has_attributes = '="' in attributes and "[" not in attributes and "{" not in attributes
+    code = parser.parse(rest if has_attributes else cell)
     small = [
         str(template.get("1").value.strip_code())
         for template in code.filter_templates()

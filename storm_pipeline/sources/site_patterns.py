@@ -10,8 +10,7 @@ from storm_pipeline.identity import canonical_url
 
 T = TypeVar("T")
 
-_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
-_WEB = re.compile(r"https?://", re.I)
+_OF_HOSTS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.")
 _ARCHIVED = re.compile(r"https?://web\.archive\.org/web/\d+(?:[a-z]{2}_)?/(?:(?=https?:)|(?=[^/]+\.))", re.I)
 
 
@@ -42,7 +41,7 @@ def pattern_of(address: str) -> SitePattern | None:
     address = address.strip()
     if archived := _ARCHIVED.match(address):
         address = address[archived.end() :]
-    if not _WEB.match(address):
+    if not address.lower().startswith(("http://", "https://")):
         if ":" in address.partition("/")[0]:  # another scheme: urn:…, file:…
             return None
         address = f"https://{address}"
@@ -51,7 +50,7 @@ def pattern_of(address: str) -> SitePattern | None:
         host = parts.hostname or ""
     except ValueError:
         return None
-    if parts.scheme != "https" or not _HOST.fullmatch(host):
+    if parts.scheme != "https" or not _OF_HOSTS.issuperset(host) or not all(host.split(".")):
         return None
     return SitePattern(host, unquote(parts.path).casefold().rstrip("/"))
 

@@ -1,26 +1,26 @@
 """Conversations between a writer with a perspective and an expert with a search engine (paper section 3.2)."""
 
-import re
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from itertools import zip_longest
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
-from storm_pipeline.files import table_beside
 from storm_pipeline.languages import joined, split_sentences
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.steps.asked import Asked, piece_of
 from storm_pipeline.steps.searching import search_all
+from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Conversation, Perspective, Snippet, Turn
 
-_PATTERNS = table_beside(__file__)
-_THANKS = re.compile(r"\bthank you\b.{0,40}\bhelp\b", re.I | re.S)
-_THANKS_ELSEWHERE = re.compile("".join(_PATTERNS["thanks_elsewhere"]), re.I)
+_THANKS = frozenset(
+    "danke dank merci gracias grazie obrigado obrigada bedankt tack takk dziękuję teşekkür спасибо благодарю".split()
+)
+_THANKS_WITHIN = ("شكر", "谢谢", "謝謝", "感谢", "感謝", "ありがとう")
 """Thanks in other languages, which end an interview unless the reply asks a question."""
 _QUESTION_MARKS = "?？؟"
-_LABEL = re.compile(r"^\s*(?:writer|question|frage|pregunta|domanda|вопрос|سؤال|问题|問題|質問)\s*[:：]\s*", re.I)
+_LABELS = frozenset("writer question frage pregunta domanda вопрос سؤال 问题 問題 質問".split())
 
 _DEEPER = 2  # depth factor of the repeated search when half of the results were shown before
 _IN_ITS_LANGUAGE = (
@@ -193,14 +193,18 @@ def _found(turn: Turn) -> str:
 
 
 def _is_farewell(reply: str, language: str) -> bool:
-    if _THANKS.search(reply):
+    _, thanks, rest = reply.lower().partition("thank you")
+    if thanks and "help" in rest[:50]:
         return True
-    return language != "en" and not _asks(reply) and bool(_THANKS_ELSEWHERE.search(reply))
+    thanked = not _THANKS.isdisjoint(folded_words(reply)) or any(word in reply for word in _THANKS_WITHIN)
+    return language != "en" and not _asks(reply) and thanked
 
 
 def _first_question(reply: str, language: str, topic: str) -> str:
     """The question alone, without the extra text that small models add; a topic's name may have a question mark."""
-    lines = [line.strip() for line in _LABEL.sub("", reply).splitlines() if line.strip()]
+    label, _, rest = reply.replace("：", ":").partition(":")
+    own = rest if label.strip().lower() in _LABELS else reply
+    lines = [line.strip() for line in own.splitlines() if line.strip()]
     sentences = split_sentences(" ".join(lines[:1] if _asks(lines[0]) else lines), language, (topic,))
     upto = next((i for i, s in enumerate(sentences) if _asks(s)), len(sentences) - 1)
     return joined(sentences[: upto + 1], language).strip('"“”„«»「」 ')
@@ -211,4 +215,4 @@ def _asks(text: str) -> bool:
 
 
 def _plain(question: str) -> str:
-    return re.sub(r"\W+", " ", question.casefold()).strip()
+    return " ".join(folded_words(question))

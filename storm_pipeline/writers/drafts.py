@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.files import table_beside
 from storm_pipeline.languages import joined, ordinals_have_stops
 from storm_pipeline.quantities.months import month_names
 from storm_pipeline.references.citations import parse_marked
@@ -15,7 +14,6 @@ from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import EMPHASIS, has_word, tidy
 from storm_pipeline.types import Citation
 
-_PATTERNS = table_beside(__file__)
 _HEADING = re.compile(r"(?:#{1,6} |={2,6} ?|<h[1-6][^<>]{0,40}> ?)(.+?)(?: #+| ?={2,6}| ?</h[1-6]>)?|\*\*([^*]+)\*\*:?")
 _SET_APART = re.compile(r"(?:^|(?<=[.!?\]]))[^\S\n]*\\?(#{1,6})[^\S\n]+", re.M)
 """Where a heading begins: at a line's start, its mark escaped or not, or behind a sentence on the same line."""
@@ -158,16 +156,31 @@ def _ends_in_marker(text: str) -> bool:
     return text.rstrip("\n\r\t `*_|").endswith(mark(0)[-1])
 
 
-_NUMBERED = re.compile("".join(_PATTERNS["numbered"]), re.I)
+_NUMBERED = re.compile(
+    r"""
+    [\s>*_\#(\[\-•]{0,6} (?:(?:remark|sentence)\s+)? \#? (\d{1,3})         # marks of a list, the number
+    (?: [*_]{0,2} (?: \s?[.):\]：．、）】]{1,3}(?!\d) | \s[–—-]\s ) [*_]{0,2}[:：]? )  # a stop, a bracket, a dash
+    \s* (.*)$                                                               # the reply
+    """,
+    re.I | re.X,
+)
 _OPENING_MARKER = re.compile(r"[\s>*_•\-]{0,6}\[\d+\](?![*_]{0,2}\s?[:：])")
-_DELETE = re.compile("".join(_PATTERNS["delete"]), re.I)
+_DELETE = frozenset(
+    """delete deleted drop dropped remove removed löschen gelöscht streichen supprimer supprimé supprimez eliminar
+    eliminado borrar удалить удалено احذف حذف يحذف 删除 刪除 削除""".split()
+)
+_OBJECTS = frozenset({"it", "this", "the", "sentence"})
 _MOST_SENTENCES = 2  # of a reply to a remark, which asks for one
 _QUOTATION_SEPARATOR = re.compile("[|｜]")
 
 
 def is_deletion(text: str) -> bool:
     """Whether a reply wants a sentence deleted."""
-    return bool(_DELETE.fullmatch(text.strip()))
+    words = "".join(char if char.isalpha() else " " for char in text.lower()).split()
+    if not words or words[0] not in _DELETE:
+        return False
+    behind = text.lower().partition(words[0])[2].lstrip()[:1]
+    return _OBJECTS.issuperset(words[1:]) or (words[0].startswith("delete") and behind in set("-–—:;.,("))
 
 
 @dataclass(frozen=True)
