@@ -33,7 +33,6 @@ ROOMS = {
 }
 """Room → its folders, and the most lines that their Python files may have together."""
 PATTERNS_LEFT = {
-    "documents/articles/reference_list",
     "languages/function_words",
     "quantities/periods",
     "references/boilerplate",

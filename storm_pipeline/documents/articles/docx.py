@@ -1,6 +1,5 @@
 """Reads an article from a Word file whose footnotes or endnotes are its references."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +23,6 @@ _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _KINDS = ("footnote", "endnote")
 _NOTED = frozenset(f"{_W}{kind}Reference" for kind in _KINDS)
-_HEADING = re.compile(r"heading (\d)", re.I)
-_CROSS_REFERENCE = re.compile(r"\s*NOTEREF\s+(\S+)")
 _LOCATORS = frozenset({"p", "pp", "s", "ff"})
 _SKIPPED = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}pPr", f"{_W}rPr"})
 _SPACES = frozenset({f"{_W}tab", f"{_W}cr", f"{_W}br"})
@@ -79,8 +76,8 @@ class _Notes:
 
     def cross_reference(self, instruction: str) -> str:
         """The marker of a field that repeats a note's number; empty for another field."""
-        found = _CROSS_REFERENCE.match(instruction)
-        noted = self._bookmarks.get(found[1]) if found else None
+        words = instruction.split()
+        noted = self._bookmarks.get(words[1]) if words[:1] == ["NOTEREF"] and len(words) > 1 else None
         return "" if noted is None else self.marker(noted)
 
 
@@ -120,8 +117,8 @@ def _blocks(document: "Document", notes: _Notes) -> Iterator[TextBlock]:
         own = "" if style is None else style.get(f"{_W}val") or ""
         text = tidy("".join(_pieces(paragraph, notes, marks, shown)))
         if own not in front and text:
-            level = _HEADING.fullmatch(names.get(own, ""))
-            yield TextBlock(text, int(level[1]) if level else 0)
+            level = names.get(own, "").lower().removeprefix("heading ")
+            yield TextBlock(text, int(level) if level.isdecimal() else 0)
 
 
 def _pieces(parent: Any, notes: _Notes, marks: set[str], shown: Any) -> Iterator[str]:

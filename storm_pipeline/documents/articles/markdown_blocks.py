@@ -3,29 +3,20 @@
 Not a full Markdown parser. Tables, code and lists are kept as text; raw HTML is removed.
 """
 
+import functools
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.sources.ground_truth import folded_title
 from storm_pipeline.types import Paragraph, Section
 
-_IMAGE = re.compile(r"!\[[^\]]{0,1000}\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)|\[[^\]]*\])")
-_LINK = re.compile(r"\[([^\[\]]{0,1000})\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\s*\)")
-_TAG = re.compile(r"(?<!\\)</?[a-z][^<>\n]*>", re.I)
-_EMPHASIS = re.compile(r"(?<!\\)(\*{2,3}|(?<![A-Za-z\d])\*|(?<!\w)_{1,3}|`{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?!\w)")
-_MARKS = re.compile(r"[*_`]")
-_MOST_MARKS = 1000
-"""A line with more marks of emphasis keeps them: it is no prose, and looking for their ends takes long."""
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s*)?")
-_STARTS_PARAGRAPH = re.compile(rf"{_LIST_MARK.pattern}|^\s*[>|]")
-_QUOTE = re.compile(r"^\s*(?:>\s?)+")
-_RULE = re.compile(r"^[\s|:=*_-]*$")
-_ATX = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$")
-_BOLD_LINE = re.compile(r"^\s*(?:\*\*|__)([^*_]+?)(?:\*\*|__):?\s*$")
+_BETWEEN_LETTERS = re.compile(r"(?<=[A-Za-z\d])\*(?=[A-Za-z\d])")
+"""An asterisk within a word, which Markdown would take for emphasis: ``M*A*S*H``."""
+_SYNTAX = frozenset("*_`[]<\\!#>|-+•=:.)")
 _LEVEL_OF_BOLD = 7
 _LONGEST_BOLD = 12  # maximum words of a bold line that counts as a heading
 
@@ -96,7 +87,7 @@ def paragraph_blocks(text: str) -> tuple[TextBlock, ...]:
         block = markdown_block(line)
         if not block.text:
             continues = False
-        elif continues and not block.level and not _STARTS_PARAGRAPH.match(line):
+        elif continues and not block.level and not _starts_paragraph(line):
             blocks[-1][1].append(block.text)
         else:
             blocks.append((block.level, [block.text]))
@@ -114,24 +105,54 @@ def without_title(blocks: Sequence[TextBlock], title: str) -> tuple[TextBlock, .
 
 def markdown_block(line: str) -> TextBlock:
     """A line as a heading or plain text; its text is empty where only marks stand."""
-    if found := _ATX.match(line):
-        return TextBlock(plain_text(_plain_line(found[2])), len(found[1]))
-    bold = _BOLD_LINE.match(line)
-    if bold and len(bold[1].split()) <= _LONGEST_BOLD:
-        return TextBlock(plain_text(_plain_line(bold[1])).rstrip(":"), _LEVEL_OF_BOLD)
-    return TextBlock(plain_text(_plain_line(line)))
+    bold = line.strip().rstrip(":")
+    inside = bold[2:-2] if bold[:2] in {"**", "__"} and bold[-2:] == bold[:2] else ""
+    if 0 < len(inside.split()) <= _LONGEST_BOLD and {"*", "_"}.isdisjoint(inside):
+        return TextBlock(plain_text(_plain_line(inside)).rstrip(":"), _LEVEL_OF_BOLD)
+    marks = line.split(maxsplit=1)[0] if line.strip() else ""
+    level = len(marks) if set(marks) == {"#"} and len(line) - len(line.lstrip()) <= 3 and len(marks) <= 6 else 0
+    return TextBlock(plain_text(_plain_line(line)), level)
+
+
+@functools.cache
+def _parser() -> Any:
+    from markdown_it import MarkdownIt
+
+    parser: Any = MarkdownIt("commonmark").disable(
+        ["code", "fence", "html_block", "reference", "lheading", "hr", "entity"]
+    )
+    parser.normalizeLink = str  # addresses stay as they are written
+    return parser
+
+
+def first_link(text: str) -> tuple[str, str]:
+    """Address and words, as Markdown, of the first link of a line; empty if there is none."""
+    children = [child for own in _parser().parse(text.lstrip()) for child in own.children or ()]
+    start = next((i for i, child in enumerate(children) if child.type == "link_open"), len(children))
+    end = next((i for i, child in enumerate(children) if i > start and child.type == "link_close"), start)
+    url = str(children[start].attrGet("href")) if start < len(children) else ""
+    return url, "".join(child.content for child in children[start:end] if child.type != "image")
 
 
 def _plain_line(line: str) -> str:
-    if not line or line.isspace() or _RULE.match(line):
-        return ""
-    line = _LIST_MARK.sub("", _QUOTE.sub("", line))
-    if "](" in line or "![" in line:
-        line = _LINK.sub(r"\1", _LINK.sub(r"\1", _IMAGE.sub("", line)))  # twice, for images inside links
-    if "<" in line:
-        line = _TAG.sub("", line)
-    if ("*" in line or "_" in line or "`" in line) and len(_MARKS.findall(line)) <= _MOST_MARKS:
-        line = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", line))
+    if not line.strip(" \t|:=*_-") or _SYNTAX.isdisjoint(line):
+        return line.strip() if _SYNTAX.isdisjoint(line) else ""
     if line.lstrip().startswith("|"):
-        line = " ".join(cell.strip() for cell in line.strip().strip("|").split("|"))
-    return (_ESCAPE.sub(r"\1", line) if "\\" in line else line).strip()
+        return " ".join(_plain_line(cell) for cell in line.strip().strip("|").split("|")).strip()
+    tokens = _parser().parse(_BETWEEN_LETTERS.sub(r"\\*", line.lstrip("•> \t")))
+    years = (
+        own.info for own in tokens if own.type == "list_item_open" and len(own.info) > 3
+    )  # a line such as "1931. …"
+    said = "".join(f"{year}. " for year in years) + "".join(
+        child.content or ("\n" if child.type == "softbreak" else "")
+        for own in tokens
+        for child in own.children or ()
+        if child.type not in {"image", "html_inline"}
+    )
+    return said.strip().removeprefix("[x] ").removeprefix("[X] ").removeprefix("[ ] ")
+
+
+def _starts_paragraph(line: str) -> bool:
+    """Whether a line is an item of a list, a quotation, or a row of a table."""
+    tokens = _parser().parse(line.replace("•", "-", 1) if line.lstrip().startswith("•") else line)
+    return line.lstrip().startswith("|") or any(own.type in {"list_item_open", "blockquote_open"} for own in tokens)

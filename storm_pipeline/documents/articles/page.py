@@ -1,6 +1,5 @@
 """Reads an article from an HTML page whose marks lead to entries of its list of references, as footnotes do."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -19,9 +18,7 @@ from storm_pipeline.text.markers import literal, mark, without_reserved
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article
 
-_MARK = re.compile(r"\[?\s*(?:note |n )?[\w*†‡]{1,4}\s*\]?", re.I)
 _SKIPPED = frozenset("head script style template noscript nav svg header footer aside figure table form button".split())
-_HEADING = re.compile(r"h([1-6])")
 _BLOCKS = frozenset("p li dd dt blockquote div section article main ol ul dl body hr h1 h2 h3 h4 h5 h6".split())
 _ENTRIES = frozenset({"li", "dd", "p", "div"})
 _MARKS = frozenset({"sup", "a"})
@@ -62,7 +59,7 @@ class _Notes:
         for link in root.iter("a"):
             name = _target(link)
             entry = ids.get(name)
-            if name in self._numbers or not _MARK.fullmatch(_text(link)) or len(self.references) >= LARGEST_NUMBER:
+            if name in self._numbers or not _is_mark(_text(link)) or len(self.references) >= LARGEST_NUMBER:
                 continue
             if entry is not None and local_name(entry) in _ENTRIES and entry not in link.iterancestors():
                 self._numbers[name] = len(self.references) + 1
@@ -73,6 +70,12 @@ class _Notes:
         """The marker of a link; empty if it leads to no entry."""
         number = self._numbers.get(_target(link))
         return mark(number) if number else ""
+
+
+def _is_mark(text: str) -> bool:
+    """Whether the words of a link can be the mark of a note: ``[3]``, ``*`` or ``note 3``."""
+    mark = text.strip("[] ").lower().removeprefix("note ").removeprefix("n ")
+    return 0 < len(mark) <= 4 and all(char.isalnum() or char in "*†‡" for char in mark)
 
 
 def _target(link: Any) -> str:
@@ -120,9 +123,8 @@ def _pieces(element: Any, notes: _Notes) -> Iterator[tuple[str, int | None]]:
     name = local_name(element)
     if name in _SKIPPED or element in notes.entries or not name or name == "h1":
         return
-    heading = _HEADING.fullmatch(name)
     if name in _BLOCKS:
-        yield "", int(heading[1]) if heading else 0
+        yield "", int(name[1]) if name[0] == "h" and name[1:].isdecimal() else 0
     marker = "".join(filter(None, map(notes.marker, element.iter("a")))) if name in _MARKS else ""
     if marker:  # what else stands in a mark, such as a card, is no text of the article
         yield marker, None

@@ -8,7 +8,7 @@ An entry is ``1. …``, ``1) …``, ``[1] …``, ``[1]: …`` or ``[^1]: …``; 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from storm_pipeline.documents.articles.markdown_blocks import markdown_block, plain_markdown
+from storm_pipeline.documents.articles.markdown_blocks import first_link, markdown_block, plain_markdown
 from storm_pipeline.documents.articles.pages import Reference
 from storm_pipeline.files import table_beside
 from storm_pipeline.text.outlines import is_foreign_back_matter
@@ -16,24 +16,14 @@ from storm_pipeline.text.words import tidy
 
 LARGEST_NUMBER = 9999
 """Larger numbers in brackets cite nothing."""
-_HEADINGS = table_beside(__file__)
-_BELOW = re.compile(_HEADINGS["anywhere"], re.X | re.I)
-_TOP = re.compile(f"{_HEADINGS['anywhere']}|{_HEADINGS['at_the_top']}", re.X | re.I)
+_BELOW, _TOP = (frozenset(names) for names in table_beside(__file__).values())
 _DEFINITION = re.compile(
     r"^[ \t]*(?:[-*+•][ \t]+)?\[(\^[^\[\]\s]{1,100}|\d{1,9})\]:[ \t]*(.*(?:\n(?:[ ]{2}|\t)[ \t]*+\S.*)*)\n?", re.M
 )
 _BRACKETED = re.compile(r"[ \t]*(?:[-*+•][ \t]+)?\\?\[\^?(?P<number>\d{1,9})\\?\](?!\()[ \t]*(?P<text>.*)")
-_ORDERED = re.compile(r"[ \t]*(?P<number>\d{1,9})[.)][ \t]+(?P<text>.*)")
-_BULLET = re.compile(r"[ \t]*[-*+•][ \t]+(?P<text>.*)")
-_LINK = re.compile(
-    r"\[(?P<title>(?:[^\[\]\\]|\\.|\[[^\[\]]{0,200}\]){0,1000})\]"
-    r"\([ \t]*<?(?P<url>(?:[^\\()<>\s]|\\.|\((?:[^\\()\s]|\\.){0,500}\)){1,2000})>?"
-)
 _ADDRESS = re.compile(r"https?://[^\s<>]+", re.I)
-_UNLINKED = re.compile(r"(?P<title>.*) — (?P<url>\S+?)(?:, pp?\. \d.*)?")
 _QUOTED = re.compile(r"[\"“](?P<title>[^\"“”]+)[\"”]")
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_NO_LIST = re.compile(r"see also|external|further|(?:photo |image )?galler", re.I)
+_NO_LIST = ("see also", "external", "further", "galler", "photo galler", "image galler")
 _LONGEST_HEADING = 4  # maximum words of a line that heads a list without heading marks, such as "Sources:"
 _LONGEST_ENTRY = 2000  # characters of an entry without a link that are looked at
 
@@ -45,8 +35,10 @@ def is_back_matter(heading: str, level: int = 1) -> bool:
         heading: underscores count as spaces.
         level: 1 for a section, more for a subsection, where fewer headings match.
     """
-    name = " ".join(heading.replace("_", " ").split()).rstrip(":")
-    return bool((_TOP if level == 1 else _BELOW).fullmatch(name))
+    name = " ".join(heading.replace("_", " ").replace("&", "and").lower().split()).rstrip(":")
+    parts = name.replace(", and ", ", ").replace(" and ", ", ").split(", ")
+    is_list = len(parts) > 1 and all(part in _BELOW or part in {"sources", "bibliography"} for part in parts)
+    return is_list or name in _BELOW or (level == 1 and name in _TOP)
 
 
 def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int]]:
@@ -94,7 +86,7 @@ def _heads_list(line: str) -> bool:
     if len(line.split()) > _LONGEST_HEADING + 1:  # and the marks
         return False
     name = markdown_block(line).text.rstrip(":")
-    return (is_back_matter(name) or is_foreign_back_matter(name)) and not _NO_LIST.match(name)
+    return (is_back_matter(name) or is_foreign_back_matter(name)) and not name.lower().startswith(_NO_LIST)
 
 
 def _entries(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -102,13 +94,14 @@ def _entries(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     bullets: list[tuple[int, str]] = []
     for line in lines:
-        if entry := _BRACKETED.fullmatch(line) or _ORDERED.fullmatch(line):
-            number = int(entry["number"])
-            if found and entry.re is _ORDERED:  # Markdown numbers an ordered list by itself
-                number = max(number, found[-1][0] + 1)
-            found.append((number, entry["text"]))
-        elif not found and (entry := _BULLET.fullmatch(line)):
-            bullets.append((len(bullets) + 1, entry["text"]))
+        mark, _, text = line.strip().partition(" ")
+        if entry := _BRACKETED.fullmatch(line):
+            found.append((int(entry["number"]), entry["text"]))
+        elif mark[-1:] in {".", ")"} and mark[:-1].isdecimal() and len(mark) < 10 and text:
+            # Markdown numbers an ordered list by itself.
+            found.append((max(int(mark[:-1]), found[-1][0] + 1 if found else 0), text))
+        elif not found and mark in {"-", "*", "+", "•"} and text:
+            bullets.append((len(bullets) + 1, text))
         elif line.strip() and (into := found or bullets):
             into[-1] = (into[-1][0], f"{into[-1][1]} {line.strip()}")
     yield from found or bullets
@@ -146,14 +139,17 @@ def _numbered(notes: dict[str, Reference], references: dict[int, Reference]) -> 
 
 def reference_of(text: str) -> Reference:
     """The page that an entry names."""
-    if link := _LINK.search(text):
-        return Reference(_ESCAPE.sub(r"\1", link["url"]), _plain(link["title"]))
+    url, title = first_link(text)
+    if url:
+        return Reference(url, _plain(title))
     if address := _ADDRESS.search(text):
         rest = f"{text[: address.start()]} {text[address.end() :]}"
         quoted = _QUOTED.search(rest)
-        return Reference(_trimmed(_ESCAPE.sub(r"\1", address[0])), _plain(quoted["title"] if quoted else rest))
-    if named := _UNLINKED.fullmatch(text[-_LONGEST_ENTRY:]):
-        return Reference(_ESCAPE.sub(r"\1", named["url"]), _plain(named["title"]))
+        return Reference(_trimmed(address[0].replace("\\", "")), _plain(quoted["title"] if quoted else rest))
+    title, separator, place = text[-_LONGEST_ENTRY:].rpartition(" — ")
+    url = place.partition(", p. ")[0].partition(", pp. ")[0]
+    if separator and url and " " not in url:
+        return Reference(url.replace("\\", ""), _plain(title))
     return Reference("", _plain(text))
 
 

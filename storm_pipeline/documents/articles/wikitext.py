@@ -22,24 +22,18 @@ _LEFT_OUT = frozenset(
     "ref references gallery table score timeline math chem ce syntaxhighlight imagemap style script noinclude".split()
 )
 _ITEMS = frozenset({"li", "dd", "dt", "blockquote", "hr", "poem"})
-_NAMESPACE = re.compile(r"\s*:?\s*(?:file|image|media|category|template|datei|bild|kategorie|fichier)\s*:", re.I)
+_NAMESPACES = frozenset("file image media category template datei bild kategorie fichier".split())
 _SWITCH = re.compile(r"__[A-Z]+__")
 _OPEN_TAG = re.compile(r"<(?!br|hr|li|dd|dt|p\b|t[rdh]\b|wbr|references)[a-z][^<>]*(?<!/)>", re.I)
-_PAIRS = (
-    (_OPEN_TAG, re.compile(r"</[a-z]", re.I)),
-    (re.compile(r"\{\|"), re.compile(r"\|\}")),
-    (re.compile(r"\["), re.compile(r"\]")),
-)
 _MOST_UNCLOSED = 200  # above this the parser's time, which grows with the square of what is not closed, is too long
-_BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 
 
 def wikitext_article(title: str, text: str, pages: AvailablePages) -> Article:
     """Read an article. Raises DatasetError: too much is not closed; MissingExtraError: the parser is not installed."""
     text = without_reserved("\n".join(text.splitlines()))
-    for opening, closing in _PAIRS:
-        if len(opening.findall(text)) - len(closing.findall(text)) > _MOST_UNCLOSED:
-            raise DatasetError(f"more than {_MOST_UNCLOSED} tags, tables or links are not closed")
+    pairs = [(len(_OPEN_TAG.findall(text)), "</"), (text.count("{|"), "|}"), (text.count("["), "]")]
+    if any(opened - text.count(closing) > _MOST_UNCLOSED for opened, closing in pairs):
+        raise DatasetError(f"more than {_MOST_UNCLOSED} tags, tables or links are not closed")
     with needs_extra("sources", "reading wikitext"):
         import mwparserfromhell
     code = mwparserfromhell.parse(text)
@@ -108,9 +102,10 @@ def _blocks(code: Any, references: _References) -> Iterator[TextBlock]:
         if node is not None and not heading:
             pieces.append("".join(_text(node, references)))
             continue
-        for paragraph in _BLANK_LINE.split(_SWITCH.sub("", "".join(pieces))):
-            if lines := list(filter(None, map(tidy, paragraph.split("\n")))):
-                yield TextBlock("\n".join(lines))
+        lines = map(tidy, _SWITCH.sub("", "".join(pieces)).split("\n"))
+        for paragraph in "\n".join(lines).split("\n\n"):
+            if own := paragraph.strip("\n"):
+                yield TextBlock(own)
         pieces = []
         if heading and (title := tidy("".join(_texts(node.title, references)))):
             yield TextBlock(title, node.level)
@@ -131,10 +126,16 @@ def _text(node: Any, references: _References) -> Iterator[str]:
                 yield literal(str(node.normalize()))
         case "Tag":
             yield from _tag(node, references)
-        case "Wikilink" if not _NAMESPACE.match(str(node.title)):
+        case "Wikilink" if not _has_namespace(str(node.title)):
             yield from _texts(node.title if node.text is None else node.text, references)
         case "ExternalLink":
             yield from _texts(node.title, references) if node.brackets else [literal(str(node.url))]
+
+
+def _has_namespace(title: str) -> bool:
+    """Whether a title is that of a file, a category or the like."""
+    name, colon, _ = title.strip().removeprefix(":").partition(":")
+    return colon != "" and name.strip().lower() in _NAMESPACES
 
 
 def _tag(tag: Any, references: _References) -> Iterator[str]:
