@@ -36,8 +36,8 @@ from storm_benchmarks.shared import options, print_table
 from storm_pipeline.judges.base import Judge, Parameters, Question, Verdict
 from storm_pipeline.judges.excerpts import excerpt
 from storm_pipeline.judges.opening import open_judge
-from storm_pipeline.references.grounding import Claim, Grounding
 from storm_pipeline.references.passages import Passage
+from storm_pipeline.references.screen import Claim, Screen
 from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, shared_embedder
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Snippet
@@ -62,7 +62,7 @@ class CheckJudge:
     def _verdict(self, question: Question) -> Verdict:
         texts = enumerate(question.passages)
         shown = [Passage(text, (Snippet(f"https://example.org/{i}", "", text),)) for i, text in texts]
-        grounding = Grounding(shown, known="", embed=self._embedder.embed)
+        grounding = Screen(shown, known="", embed=self._embedder.embed)
         (judged,) = grounding.judge([Claim(question.claim, tuple(range(len(shown))))])
         passes = not judged.problem or judged.is_only_copied
         return Verdict("supported" if passes else "not", float(passes), reason=judged.problem)

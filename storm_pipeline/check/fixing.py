@@ -11,8 +11,8 @@ from storm_pipeline.languages import count_words
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.references.changing import with_sentences
-from storm_pipeline.references.grounding import Claim
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
+from storm_pipeline.references.screen import Claim
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Sentence

@@ -11,7 +11,7 @@ from storm_pipeline.models.programs import Program
 from storm_pipeline.optimize.metrics.base import names_in, share_of
 from storm_pipeline.optimize.metrics.cited import checked
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.references.similarity import Embed
+from storm_pipeline.retrieval.embedder import Embed
 from storm_pipeline.types import Snippet
 
 Reward = Callable[[Mapping[str, Any], dspy.Prediction], float]

@@ -32,7 +32,7 @@ from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.optimize.metrics.base import Metric, mean_with_interval
 from storm_pipeline.optimize.optimizers import Plan, have_replies, most_calls, optimized, require_optimizer
 from storm_pipeline.optimize.tasks import TASKS, Task, Topics, examples_of
-from storm_pipeline.references.similarity import Embed
+from storm_pipeline.retrieval.embedder import Embed
 from storm_pipeline.run.events import CallbackSink, CallFinished, Events
 from storm_pipeline.run.integrity import recorded_calls
 from storm_pipeline.run.journal import Journal, at_place

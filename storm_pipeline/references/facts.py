@@ -1,18 +1,10 @@
-"""Facts: single sentences of snippets, numbered for prompts.
+"""Facts: single sentences of snippets, numbered for prompts; and what texts have of a topic's or a sentence's words."""
 
-Small models cite short numbered facts correctly, and the prompt is half as long as with whole snippets.
-"""
-
-import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from storm_pipeline.languages import has_spaces, stem_set
-from storm_pipeline.references.boilerplate import is_interstitial
-from storm_pipeline.text.prose import statements_in
+from storm_pipeline.languages import detect, has_spaces, split_sentences, stem_set
 from storm_pipeline.types import Citation, Snippet
 
 _POSSESSIVE = re.compile("^[的之のにはへを]+")  # particles that follow a topic in a Chinese or Japanese heading
@@ -34,43 +26,27 @@ class Fact:
         return f"{self.title}: {self.text}" if self.title else self.text
 
 
-@lru_cache(maxsize=4096)
-def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
-    """The statements of a snippet, one per sentence; none if it contains only menus, site notices and the like."""
+def facts_of(snippet: Snippet) -> list[Fact]:
+    """Return the sentences of a snippet, in order."""
     citation = Citation(snippet.source_id, snippet.id)
-    return tuple(
-        Fact(text, snippet.title, citation) for text in statements_in(snippet.text) if not is_interstitial(text)
-    )
-
-
-def nearest(snippets: Iterable[Snippet], need: str, limit: int, language: str = "en") -> list[Snippet]:
-    """The ``limit`` snippets that share most rare words with ``need``, in the given order; nothing is embedded.
-
-    Long texts weigh less.
-    """
-    snippets = list(snippets)
-    wanted = stem_set(need, language)
-    terms = [stem_set(f"{snippet.title} {snippet.text}", language) for snippet in snippets]
-    frequency = Counter(term for own in terms for term in own)
-    weight = {term: math.log(1 + len(terms) / frequency[term]) for term in wanted & frequency.keys()}
-    # fsum, since set order, and with it the rounding of a plain sum, differs between processes.
-    scores = [math.fsum(weight[term] for term in wanted & own) / math.sqrt(8 + len(own)) for own in terms]
-    best = sorted(range(len(snippets)), key=lambda i: (-scores[i], i))[:limit]
-    return [snippets[i] for i in sorted(best)]
+    texts = (" ".join(text.split()) for text in split_sentences(snippet.text, detect(snippet.text) or "en"))
+    return [Fact(text, snippet.title, citation) for text in texts if text]
 
 
 def numbered(facts: Sequence[Fact]) -> str:
-    """``[1] Title: sentence`` lines. A fact is one line, so quoted text cannot pose as another part of a prompt."""
-    return "\n".join(f"[{i}] {_one_line(fact.title)}: {_one_line(fact.text)}" for i, fact in enumerate(facts, 1))
+    """Return ``[1] Title: sentence`` lines. A fact is one line, so quoted text cannot pose as part of a prompt."""
+    return "\n".join(
+        f"[{i}] {' '.join(one.title.split())}: {' '.join(one.text.split())}" for i, one in enumerate(facts, 1)
+    )
 
 
 def names_topic(text: str, topic: str, language: str = "en") -> bool:
-    """Whether a text has at least half of the topic's content words."""
-    return recall(stem_set(topic, language), stem_set(text, language)) >= 0.5
+    """Return whether a text has at least half of the topic's content words."""
+    return recall(stem_set(topic, language), stem_set(text, language)) >= 1 / 2
 
 
 def without_topic(topic: str, title: str, language: str = "en") -> str:
-    """The title without the topic's words; unchanged if there are no others."""
+    """Return the title without the topic's words; unchanged if there are no others."""
     if has_spaces(language):
         wanted = stem_set(topic, language)
         left = " ".join(word for word in title.split() if not stem_set(word, language) & wanted)
@@ -80,12 +56,12 @@ def without_topic(topic: str, title: str, language: str = "en") -> str:
 
 
 def recall(needed: frozenset[str], had: frozenset[str]) -> float:
-    """Share of ``needed`` in ``had``, in [0, 1]; 0.0 if nothing is needed."""
+    """Return the share of ``needed`` in ``had``, in [0, 1]; 0.0 if nothing is needed."""
     return len(needed & had) / len(needed) if needed else 0.0
 
 
 def covering(needed: frozenset[str], parts: Sequence[frozenset[str]], least: int = 1) -> list[int]:
-    """Positions of the parts, three at most, that together have most of ``needed``, the best first.
+    """Return the positions of the parts, three at most, that together have most of ``needed``, the best first.
 
     Each adds a share of ``needed``, and a further one ``least`` of it, that those before it lack; empty where none has
     enough.
@@ -99,7 +75,3 @@ def covering(needed: frozenset[str], parts: Sequence[frozenset[str]], least: int
         chosen.append(best)
         left -= parts[best]
     return chosen
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from storm_pipeline.files import table_beside
 from storm_pipeline.languages import detect, has_spaces, opening_of, split_sentences, stem_set
 from storm_pipeline.references.facts import recall
-from storm_pipeline.references.similarity import Embed
+from storm_pipeline.retrieval.embedder import Embed
 from storm_pipeline.text.words import caseless, foreign_script_share, unified, words
 from storm_pipeline.types import Snippet
 

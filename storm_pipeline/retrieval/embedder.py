@@ -4,7 +4,7 @@ import re
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -21,6 +21,9 @@ Vectors = npt.NDArray[np.float32]
 
 Vector = npt.NDArray[np.float32]
 """Shape (dimension,), of length 1."""
+
+Embed = Callable[[Sequence[str]], Vectors]
+"""Texts to unit vectors, as :meth:`Embedder.embed`."""
 
 PINNED = EMBEDDER
 """The paper's sentence encoder (section 3.4); the download is hash-checked."""

@@ -5,12 +5,14 @@ from typing import Any
 
 from storm_pipeline.languages import stem_set
 from storm_pipeline.references.evidence import Evidence
-from storm_pipeline.references.facts import names_topic, nearest, without_topic
+from storm_pipeline.references.facts import names_topic, without_topic
+from storm_pipeline.retrieval.lexical import LexicalIndex
+from storm_pipeline.retrieval.ranking import cached_terms
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material
 from storm_pipeline.steps.exclusions import leave_out_copies
 from storm_pipeline.steps.searching import search_all
-from storm_pipeline.types import Conversation, Outline, Snippet
+from storm_pipeline.types import Conversation, Outline
 
 GAP_DEPTH = 2
 """Depth of such a search as a multiple of an interview's: the top results were not enough."""
@@ -43,13 +45,13 @@ def _search_for(ctx: RunContext, topic: str, lacking: Sequence[Sequence[str]]) -
     language = ctx.settings.article_language
     queries = dict.fromkeys(_query(topic, title, language) for titles in lacking for title in titles)
     found = search_all(ctx, list(queries), depth=GAP_DEPTH)
-    by_name: dict[bool, list[Snippet]] = {True: [], False: []}
-    for snippet in found:
-        by_name[names_topic(f"{snippet.title} {snippet.text}", topic, language)].append(snippet)
+    texts = [[(one.title, 1), (one.text, 1)] for one in found]
+    index = LexicalIndex(texts, floor=0.0, tokenize=cached_terms)
+    is_named = [names_topic(f"{one.title} {one.text}", topic, language) for one in found]
     for titles in lacking:
-        need = f"{topic} {' '.join(titles)}"
-        near = nearest(by_name[True], need, FOR_A_GAP, language)
-        ctx.store.add([*near, *nearest(by_name[False], need, FOR_A_GAP - len(near), language)])
+        ranked = [match.position for match in index.search(f"{topic} {' '.join(titles)}")]
+        ranked.sort(key=lambda i: not is_named[i])
+        ctx.store.add(found[i] for i in ranked[:FOR_A_GAP])
     leave_out_copies(ctx)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from storm_pipeline.identity import normalised_text
-from storm_pipeline.references.grounding import Claim
+from storm_pipeline.references.screen import Claim
 from storm_pipeline.types import Paragraph, Section, Sentence
 from storm_pipeline.writers.drafts import Block, Draft, is_deletion, read_draft
 

@@ -12,10 +12,10 @@ from itertools import combinations, islice
 
 from storm_pipeline.languages import detect, split_sentences, stem_set
 from storm_pipeline.quantities import differing, differing_dates, missing, quantities, without_quantities
-from storm_pipeline.references.grounding import Claim, Judged, numbers_shown
 from storm_pipeline.references.introductions import names_within
 from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, are_copies
+from storm_pipeline.references.screen import Claim, Judged, numbers_shown
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Article, Disagreement, Sentence, Side
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from storm_pipeline.errors import ModelError
 from storm_pipeline.judges.base import Judge
 from storm_pipeline.models.programs import Program
-from storm_pipeline.references.grounding import Claim, Grounding, Judged, numbers_shown
 from storm_pipeline.references.passages import Passage, numbered_passages
+from storm_pipeline.references.screen import Claim, Judged, Screen, numbers_shown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.disagreement import NOTHING_DIFFERS, Differing
@@ -41,18 +41,10 @@ def checked_draft(
     *,
     where: str,
     known: Sequence[str],
-    findings: Sequence[Sentence] = (),
     differing: Differing = NOTHING_DIFFERS,
 ) -> list[Section]:
     """What of a program's draft the passages support; the rest goes back to it once, with its passages."""
-    grounding = Grounding(
-        shown,
-        known=" ".join(known),
-        embed=ctx.store.embed,
-        language=ctx.settings.article_language,
-        pages=lambda source_id: ctx.store.source(source_id).snippets,
-        findings=findings,
-    )
+    screen = Screen(shown, known=" ".join(known), embed=ctx.store.embed, language=ctx.settings.article_language)
 
     def ask_again(remarks: str, concerned: Collection[int]) -> str:
         needed = {name: "" if name in _NOT_FOR_REMARKS else value for name, value in inputs.items()}
@@ -60,14 +52,14 @@ def checked_draft(
         return str(ctx.ask("writer", program, **needed).text)
 
     judge = judge_of(ctx, program, inputs, shown)
-    return checked_blocks(ctx, where, draft, grounding, ask_again, judge=judge, differing=differing)
+    return checked_blocks(ctx, where, draft, screen, ask_again, judge=judge, differing=differing)
 
 
 def checked_blocks(
     ctx: RunContext,
     where: str,
     draft: Draft,
-    grounding: Grounding,
+    screen: Screen,
     ask_again: AskAgain,
     *,
     judge: Judge | None = None,
@@ -85,7 +77,7 @@ def checked_blocks(
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:
         ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
-    review = _Review(ctx, where, grounding, draft.names, Doubts(ctx, where, grounding, judge), differing)
+    review = _Review(ctx, where, screen, draft.names, Doubts(ctx, where, screen, judge), differing)
     sentences = iter(review.of(draft.claims(), ask_again))
     blocks = []
     for block in draft.blocks:
@@ -111,7 +103,7 @@ class _Review:
 
     ctx: RunContext
     where: str
-    grounding: Grounding
+    screen: Screen
     names: Sequence[str]
     doubts: Doubts
     differing: Differing
@@ -119,8 +111,8 @@ class _Review:
     def of(self, claims: Sequence[Claim], ask_again: AskAgain) -> list[Sentence | None]:
         """The final form of each sentence; None where it is dropped."""
         if self.ctx.settings.uncited == "unchecked":
-            return list(map(self.grounding.as_written, claims))
-        judged = self.doubts.raised(claims, self.grounding.judge(claims))
+            return list(map(self.screen.as_written, claims))
+        judged = self.doubts.raised(claims, self.screen.judge(claims))
         judged = self.differing.remarked(claims, judged, self.ctx.settings.article_language)
         for claim, verdict in zip(claims, judged, strict=True):
             if verdict.change and not verdict.problem:
@@ -136,10 +128,10 @@ class _Review:
         )
         try:
             language = self.ctx.settings.article_language
-            concerned = {position for i in faulty for position in self.grounding.concerned(claims[i], judged[i])}
+            concerned = {position for i in faulty for position in self.screen.concerned(claims[i], judged[i])}
             concerned |= self.differing.concerned(claims[i] for i in faulty)
             asked = [claims[i] for i in faulty]
-            shown = len(self.grounding.shown)
+            shown = len(self.screen.shown)
             reply = without_prompt_lines(ask_again(remarks, concerned), {"remarks": HOW_TO_ANSWER + remarks})
             answers = read_replies(reply, shown, language, self.names, asked)
         except ModelError as error:
@@ -169,9 +161,6 @@ class _Review:
             self.ctx.events.count(reworded=int(outcome == "rewritten"))
             self._record(claim, verdict.problem, outcome, second.sentence.text)
             return second.sentence
-        if completed := second.completed or verdict.completed:
-            self._record(claim, verdict.problem, "citations", completed.text)
-            return completed
         if self.ctx.settings.uncited == "keep":
             self._record(claim, verdict.problem, "kept without a source", claim.text)
             return Sentence(claim.text)
@@ -182,11 +171,11 @@ class _Review:
     def _seconds(self, answers: Mapping[int, RemarkReply]) -> dict[int, Judged]:
         """The verdicts on the sentences in replies; a quotation found in a passage overrides a negative one."""
         claims = {n: answer.claim for n, answer in answers.items() if answer.claim is not None}
-        judged = [self.grounding.judge([claim])[0] for claim in claims.values()]
+        judged = [self.screen.judge([claim])[0] for claim in claims.values()]
         seconds = dict(zip(claims, self.doubts.again.raised(list(claims.values()), judged), strict=True))
         for n, claim in claims.items():
             if seconds[n].problem and not seconds[n].is_only_copied:
-                seconds[n] = self.grounding.by_quotation(claim, answers[n].quotation) or seconds[n]
+                seconds[n] = self.screen.by_quotation(claim, answers[n].quotation) or seconds[n]
         return seconds
 
     def _record(self, claim: Claim, reason: str, outcome: str, after: str = "") -> None:

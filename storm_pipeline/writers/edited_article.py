@@ -1,7 +1,7 @@
 """An article to which edits are applied by the numbers of its sentences and headings.
 
 A sentence that is cut or joined passes its citations on to the one that stays, and a sentence that is moved keeps
-its own. A sentence that is reworded keeps those that support the new text.
+its own, and one that is reworded too.
 """
 
 import math
@@ -11,7 +11,6 @@ from dataclasses import replace
 from storm_pipeline.languages import count_words, joined
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.citations import parse_cited
-from storm_pipeline.references.verbatim import reworded
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.sentences import is_complete
@@ -142,11 +141,7 @@ class EditedArticle:
             return _GAINS
         if self._lacks(old.text, f"{new} {self._text_without(edit.sentence)}"):
             return _LOSES
-        settings = self._ctx.settings
-        unchecked = settings.uncited == "unchecked"
-        self._sentences[edit.sentence] = (
-            replace(old, text=new) if unchecked else reworded(old, new, self._texts, settings.article_language)
-        )
+        self._sentences[edit.sentence] = replace(old, text=new)
         self._record(old.text, "does not stand where it is", "reworded by the editor", new)
         return ""
 

@@ -18,7 +18,7 @@ from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.languages import denials, stem_set
 from storm_pipeline.languages.tone import PRAISE, words_to_watch
 from storm_pipeline.references.changing import sections_with
-from storm_pipeline.references.grounding import numbers_shown
+from storm_pipeline.references.screen import numbers_shown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.words import numbers, overlap

@@ -11,8 +11,8 @@ from storm_pipeline.judges.base import Judge, Question, Verdict
 from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.models.programs import Program
-from storm_pipeline.references.grounding import Claim, Grounding, Judged, numbers_shown
 from storm_pipeline.references.passages import Passage, numbered_passages
+from storm_pipeline.references.screen import Claim, Judged, Screen, numbers_shown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.writers.disagreement import side_of
 
@@ -63,7 +63,7 @@ class Doubts:
 
     ctx: RunContext
     where: str
-    grounding: Grounding
+    screen: Screen
     judge: Judge | None
 
     @property
@@ -91,7 +91,7 @@ class Doubts:
             if verdict.label != "supported":
                 found[i] = replace(judged[i], problem=self._problem(verdict, cited), is_only_copied=False, change="")
             elif set(cited) != set(self._cited(judged[i])):
-                sentence = self.grounding.as_written(Claim(claims[i].text, cited))
+                sentence = self.screen.as_written(Claim(claims[i].text, cited))
                 found[i] = replace(judged[i], sentence=sentence, change=f"{numbers_shown(cited)} cited")
         return found
 
@@ -104,7 +104,7 @@ class Doubts:
         if isinstance(self.ctx.judge, LanguageModelJudge):
             return found
         doubted = [i for i, verdict in enumerate(verdicts) if verdict.label != "supported"]
-        wider = [tuple(dict.fromkeys((*cited[i], *self.grounding.concerned(claims[i], judged[i])))) for i in doubted]
+        wider = [tuple(dict.fromkeys((*cited[i], *self.screen.concerned(claims[i], judged[i])))) for i in doubted]
         again = self.judge.judge([self._question(claims[i], more) for i, more in zip(doubted, wider, strict=True)])
         for i, more, verdict in zip(doubted, wider, again, strict=True):
             if verdict.label == "supported":
@@ -115,24 +115,24 @@ class Doubts:
     def _note_contradiction(self, claim: str, verdict: Verdict, cited: Sequence[int]) -> None:
         """Record that one of the cited passages says otherwise than the others, where the judge names its words."""
         for span in verdict.spans[:1]:
-            against = self.grounding.shown[cited[span.passage]]
-            others = [p for i in cited if (p := self.grounding.shown[i]).source_id != against.source_id]
+            against = self.screen.shown[cited[span.passage]]
+            others = [p for i in cited if (p := self.screen.shown[i]).source_id != against.source_id]
             if others and (says := against.text[span.start : span.end].strip()):
                 sides = ((claim, others), (says, [against]))
                 self.ctx.differing.append(tuple(side_of(told, [(one, one.text) for one in own]) for told, own in sides))
 
     def _question(self, claim: Claim, cited: Sequence[int]) -> Question:
         told = with_source if isinstance(self.ctx.judge, LanguageModelJudge) else lambda passage: passage.text
-        return Question(claim.text, tuple(told(self.grounding.shown[i]) for i in cited))
+        return Question(claim.text, tuple(told(self.screen.shown[i]) for i in cited))
 
     def _cited(self, judged: Judged) -> tuple[int, ...]:
         """The passages that the checked sentence cites."""
         own = set(judged.sentence.citations)
-        return tuple(i for i, passage in enumerate(self.grounding.shown) if own & set(passage.citations()))
+        return tuple(i for i, passage in enumerate(self.screen.shown) if own & set(passage.citations()))
 
     def _problem(self, verdict: Verdict, cited: Sequence[int]) -> str:
         problem = verdict.reason or _PROBLEM[verdict.label].format(numbers_shown(cited))
-        quoted = [_excerpt(self.grounding.shown[cited[s.passage]].text[s.start : s.end]) for s in verdict.spans[:1]]
+        quoted = [_excerpt(self.screen.shown[cited[s.passage]].text[s.start : s.end]) for s in verdict.spans[:1]]
         return f"{problem.rstrip('.')}" + "".join(f"; the passage has “{words}”" for words in quoted if words)
 
 

@@ -1,19 +1,15 @@
 """The lead: a summary of the whole article that opens it (paper section 3.4)."""
 
-from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import replace
-from itertools import chain
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.languages import count_words, stem_set
-from storm_pipeline.references.grounding import Claim, Grounding, Judged
+from storm_pipeline.languages import count_words
 from storm_pipeline.references.passages import Passage
+from storm_pipeline.references.screen import Limits, Screen
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
 from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER, checked_blocks
 from storm_pipeline.writers.drafts import read_draft, without_prompt_lines
-from storm_pipeline.writers.editing import watched_words
 from storm_pipeline.writers.judging import judge_of
 from storm_pipeline.writers.passage_prompts import language_and_style
 
@@ -23,45 +19,6 @@ _SHARE, _SHORTEST, _LONGEST = 10, 60, 300
 """Body words per word of the lead, and the bounds of the lead's length in words."""
 _LONGEST_RUN = 25
 """Longest run of words that the lead may share with a sentence of the body, which is the article's own text."""
-_RARE = 0.1  # maximum share of the body's sentences that have a rare word
-
-
-class _LeadGrounding(Grounding):
-    """Checks the lead against the sentences of the body.
-
-    A sentence of the lead sums up several of the body, each of which may share few words with it: a cited one supports
-    it if they share a word that is rare in the body, and beside one that does, all stay.
-    """
-
-    removed_below = 0
-
-    def __init__(self, ctx: RunContext, topic: str, shown: Sequence[Passage]) -> None:
-        super().__init__(
-            shown,
-            known=topic,
-            embed=ctx.store.embed,
-            language=ctx.settings.article_language,
-            longest_run=_LONGEST_RUN,
-            source_language=lambda _: ctx.settings.article_language,
-        )
-        self._ctx = ctx
-        self._stems = [stem_set(passage.text, self._language) for passage in shown]
-        often = max(1, len(shown) * _RARE)
-        self._common = {stem for stem, count in Counter(chain(*self._stems)).items() if count > often}
-
-    def _stands(self, text: str, i: int, least: float) -> bool:
-        shared = stem_set(text, self._language) & self._stems[i] - self._common
-        return bool(shared) or super()._stands(text, i, least)
-
-    def judge(self, claims: Sequence[Claim]) -> list[Judged]:
-        judged = super().judge(claims)
-        body = " ".join(passage.text for passage in self.shown)
-        for i, verdict in enumerate(judged):
-            if not verdict.problem and (words := watched_words(self._ctx, claims[i].text, allowed=body)):
-                judged[i] = replace(
-                    verdict, problem=f"say it without {words}, which the body does not say", is_only_copied=True
-                )
-        return judged
 
 
 def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tuple[Paragraph, ...]:
@@ -92,10 +49,18 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
 
         draft = read_draft(without_prompt_lines(text, inputs), len(shown), ctx.settings.article_language, (topic,))
         judge = judge_of(ctx, ctx.programs.lead, inputs, shown)
-        blocks = checked_blocks(ctx, "lead", draft, _LeadGrounding(ctx, topic, shown), ask_again, judge=judge)
+        blocks = checked_blocks(ctx, "lead", draft, _screen(ctx, topic, shown), ask_again, judge=judge)
         written = [paragraph for block in blocks for paragraph in block.paragraphs]
         lead = tuple(Paragraph(tuple(_cited(s, sources) for s in own.sentences)) for own in written)
         return lead_of(ctx, lead)
+
+
+def _screen(ctx: RunContext, topic: str, shown: Sequence[Passage]) -> Screen:
+    """Return the screen of the lead, whose passages are the sentences of the body."""
+    language = ctx.settings.article_language
+    limits = Limits(run=_LONGEST_RUN)
+    embed = ctx.store.embed
+    return Screen(shown, known=topic, embed=embed, language=language, limits=limits, source_language=lambda _: language)
 
 
 def lead_of(ctx: RunContext, paragraphs: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:

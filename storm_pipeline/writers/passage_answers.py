@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from storm_pipeline.languages import count_words
-from storm_pipeline.references.grounding import Claim, Grounding
 from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours
 from storm_pipeline.references.relevance import Floor
+from storm_pipeline.references.screen import Claim, Screen
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.retrieval.ranking import cached_terms, rank_scores
 from storm_pipeline.run.context import RunContext
@@ -47,14 +47,12 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
     draft = read_draft(reply, len(shown), ctx.settings.article_language, (topic,))
     if draft.is_unmarked and draft.claims():
         ctx.events.degraded(f"the answer to {question!r}: {NO_MARKERS}; it keeps what the check finds sources for")
-    grounding = Grounding(
-        shown, known=f"{topic} {question}", embed=ctx.store.embed, language=ctx.settings.article_language
-    )
+    screen = Screen(shown, known=f"{topic} {question}", embed=ctx.store.embed, language=ctx.settings.article_language)
     claims = draft.claims()
     if ctx.settings.uncited == "unchecked":
-        answered = list(map(grounding.as_written, claims))
+        answered = list(map(screen.as_written, claims))
     else:
-        answered = [verdict.sentence for verdict in grounding.judge(claims)]
+        answered = [verdict.sentence for verdict in screen.judge(claims)]
     findings = [_as_cited(sentence, claim, shown) for sentence, claim in zip(answered, claims, strict=True)]
     # a finding has to stand alone, unlike the rest of a list or of a table
     whole = (one for one in findings if is_complete(one.text) and count_words(one.text) >= _SHORTEST)

@@ -198,7 +198,6 @@ class _Asked:
             self.evidence.passages,
             where=self.where,
             known=self.known,
-            findings=self.evidence.findings,
             differing=self.differing,
         )
 

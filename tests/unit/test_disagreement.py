@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.judges.base import Question, Span, Verdict
-from storm_pipeline.references.grounding import Claim, Grounding
 from storm_pipeline.references.passages import Passage, passages
+from storm_pipeline.references.screen import Claim, Screen
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Disagreement, Side, Snippet, Source
@@ -180,9 +180,9 @@ def test_a_draft_that_tells_one_side_goes_back_once_and_is_not_lost(reply: str, 
         assert set(concerned) == {0, 1}
         return reply
 
-    grounding = Grounding(shown, known=TOPIC, embed=HashingEmbedder().embed)
+    screen = Screen(shown, known=TOPIC, embed=HashingEmbedder().embed)
     with run([FEW, MANY]) as (ctx, _):
-        blocks = checked_blocks(ctx, "Votes", read_draft(ONE, 2), grounding, ask_again, differing=differing)
+        blocks = checked_blocks(ctx, "Votes", read_draft(ONE, 2), screen, ask_again, differing=differing)
     (kept,) = [s for block in blocks for paragraph in block.paragraphs for s in paragraph.sentences]
     assert "[2] “52 votes” differ from it" in remarks[0]
     assert ("52 votes" in kept.text) == told
@@ -191,9 +191,9 @@ def test_a_draft_that_tells_one_side_goes_back_once_and_is_not_lost(reply: str, 
 
 def test_a_draft_that_tells_both_sides_stays() -> None:
     shown = passages([FEW, MANY])
-    grounding = Grounding(shown, known=TOPIC, embed=HashingEmbedder().embed)
+    screen = Screen(shown, known=TOPIC, embed=HashingEmbedder().embed)
     claims = [Claim("Congress needed 46 votes, or 52 votes.", (0, 1))]
-    judged = grounding.judge(claims)
+    judged = screen.judge(claims)
     assert Differing.among(shown, TOPIC, "en").remarked(claims, judged, "en") == judged
 
 
@@ -232,10 +232,10 @@ class Contradicting:
 
 def test_a_contradiction_that_the_judge_finds_is_recorded() -> None:
     shown = passages([FEW, MANY])
-    grounding = Grounding(shown, known=TOPIC, embed=HashingEmbedder().embed)
+    screen = Screen(shown, known=TOPIC, embed=HashingEmbedder().embed)
     claims = [Claim("Congress was to admit the motion against Castillo.", (0, 1))]
     with run([FEW, MANY]) as (ctx, _):
-        Doubts(ctx, "Votes", grounding, Contradicting()).raised(claims, grounding.judge(claims))
+        Doubts(ctx, "Votes", screen, Contradicting()).raised(claims, screen.judge(claims))
     ((one, other),) = ctx.differing
     assert (one.says, one.source_ids) == (claims[0].text, (FEW.source_id,))
     assert (other.says, other.source_ids) == (MANY.text[:8], (MANY.source_id,))
@@ -244,9 +244,9 @@ def test_a_contradiction_that_the_judge_finds_is_recorded() -> None:
 def test_a_copy_on_another_site_and_pages_of_one_site_are_not_independent_for_a_judge_either() -> None:
     longer = replace(MANY, url="https://d.org/9", title="D", text=f"{MANY.text} It was late.")
     shown = [Passage(one.text, (one,)) for one in (MANY, longer, replace(AGREED, url="https://b.org/2"), FEW)]
-    grounding = Grounding(shown, known=TOPIC, embed=HashingEmbedder().embed)
+    screen = Screen(shown, known=TOPIC, embed=HashingEmbedder().embed)
     claims = [Claim("Congress was to admit the motion against Castillo.", (0, 1, 2, 3))]
     with run() as (ctx, _):
-        Doubts(ctx, "Votes", grounding, Contradicting()).raised(claims, grounding.judge(claims))
+        Doubts(ctx, "Votes", screen, Contradicting()).raised(claims, screen.judge(claims))
     ((one, _other),) = ctx.differing
     assert (len(one.source_ids), one.independent) == (3, 1)

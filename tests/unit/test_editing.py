@@ -98,26 +98,6 @@ def test_a_sentence_is_reworded_and_keeps_its_citations() -> None:
     assert [own.outcome for own in told.revised()] == ["reworded by the editor"]
 
 
-@pytest.mark.parametrize(("uncited", "left"), [("drop", ["a"]), ("unchecked", ["a", "b"])])
-def test_only_a_checked_sentence_loses_a_citation_that_its_rewording_made_obsolete(
-    uncited: str, left: list[str]
-) -> None:
-    dam, length = (
-        Snippet(f"https://{own}.org", "Dam", text)
-        for own, text in (("a", "The dam was built in the valley by the army."), ("b", "Its wall is of red granite."))
-    )
-    both = Sentence(
-        "The dam of red granite was built in the valley by the army.",
-        tuple(Citation(own.source_id, own.id) for own in (dam, length)),
-    )
-    article = (Section("History", (Paragraph((both,)),)), Section("Lake", (Paragraph((sentence("Char live.", "e"),)),)))
-    edit = Edit(kind="reword", sentence=1, text="The dam was built in the valley by the army.")
-    with run([dam, length], {"EditArticle": lambda _: {"edits": [edit]}}, uncited=uncited) as (ctx, _):
-        after = edit_article(ctx, "Orrin Dam", article)
-    named = {dam.id: "a", length.id: "b"}
-    assert [named[c.snippet_id] for c in next(after[0].sentences()).citations] == left
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -16,8 +16,8 @@ from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.judges.opening import judge_of_run
 from storm_pipeline.judges.support import Verdicts, support_as_judged, support_of
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import numbered_passages, passages
+from storm_pipeline.references.screen import Screen
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.shapes import Edit
@@ -65,11 +65,11 @@ def review(draft: str, reply: str, judge: Any) -> tuple[list[Sentence], Told, li
         remarks.append(asked)
         return reply
 
-    grounding = Grounding(PASSAGES, known="Orrin Dam", embed=HashingEmbedder().embed)
+    screen = Screen(PASSAGES, known="Orrin Dam", embed=HashingEmbedder().embed)
     with run() as (ctx, told):
         judged = replace(ctx, judge=judge)
         written = read_draft(draft, 2)
-        blocks = checked_blocks(judged, "History", written, grounding, ask_again, judge=judge)
+        blocks = checked_blocks(judged, "History", written, screen, ask_again, judge=judge)
     return [s for block in blocks for paragraph in block.paragraphs for s in paragraph.sentences], told, remarks
 
 
@@ -155,8 +155,8 @@ def test_a_language_model_is_told_where_a_passage_is_from() -> None:
     with run([DAM, LAKE], replies={"CheckSentences": check}) as (plain, _):
         judge = LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check)
         ctx = replace(plain, judge=judge)
-        grounding = Grounding(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
-        checked_blocks(ctx, "a section", read_draft(f"{SAID} [1]", 2), grounding, lambda *_: "", judge=judge)
+        screen = Screen(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
+        checked_blocks(ctx, "a section", read_draft(f"{SAID} [1]", 2), screen, lambda *_: "", judge=judge)
     assert asked == [f"[1] {DAM.text} (Orrin Dam, a.org)"]
 
 
@@ -165,8 +165,8 @@ def test_a_contradiction_by_a_title_alone_is_no_side_of_a_disagreement() -> None
     with run([DAM, LAKE], replies={"CheckSentences": lambda _: reply}) as (plain, _):
         judge = LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check)
         ctx = replace(plain, judge=judge, differing=[])
-        grounding = Grounding(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
-        checked_blocks(ctx, "a section", read_draft(f"{SAID} [1][2]", 2), grounding, lambda *_: "", judge=judge)
+        screen = Screen(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
+        checked_blocks(ctx, "a section", read_draft(f"{SAID} [1][2]", 2), screen, lambda *_: "", judge=judge)
         assert not ctx.differing
 
 

@@ -12,7 +12,6 @@ from strategies import HOSTILE
 from storm_pipeline.errors import ModelError
 from storm_pipeline.run.events import Failed
 from storm_pipeline.types import Citation, Paragraph, Section, Sentence
-from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER
 from storm_pipeline.writers.editing import watched_words
 from storm_pipeline.writers.lead import write_lead
 
@@ -113,17 +112,6 @@ def test_a_lead_without_markers_says_so() -> None:
     _, told, _ = lead("Penguins waltz beneath Antarctic moonlight.", "1: delete")
     (failed,) = (event.detail for event in told.events if isinstance(event, Failed))
     assert failed == "lead: the reply has no citation markers such as [1]; use another model with --lm"
-
-
-def test_praise_that_the_body_lacks_is_handed_back_once() -> None:
-    praise, plain = "Legendary char live in the cold lake [2].", "Char live in the cold lake [2]."
-    sentences, told, asked = lead(f"{GOOD} {praise}", f"1: {plain}")
-    assert asked[0]["remarks"] == ""
-    assert asked[1]["remarks"].startswith(HOW_TO_ANSWER)
-    assert "“Legendary” (puffery)" in asked[1]["remarks"]
-    assert sentences[-1].text == plain.replace(" [2]", "")
-    assert [own.outcome for own in told.revised()] == ["rewritten"]
-    assert lead(f"{GOOD} {praise}", f"1: {praise}")[0][-1].text == praise.replace(" [2]", "")  # it is supported
 
 
 def test_praise_that_the_body_tells_in_another_form_is_no_praise_of_the_lead() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.documents.articles.markdown import markdown_article
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
-from storm_pipeline.references.grounding import Claim
+from storm_pipeline.references.screen import Claim
 from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.text.markers import mark, marked, without_markers
 from storm_pipeline.writers.drafts import RemarkReply, read_draft, read_replies

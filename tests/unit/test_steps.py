@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.references.facts import facts_of, nearest, numbered
+from storm_pipeline.references.facts import facts_of, numbered
 from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.outline import share_budget
 from storm_pipeline.text.sentences import split_sentences
@@ -74,16 +74,6 @@ SNIPPETS = st.lists(
     ),
     max_size=6,
 )
-
-
-def test_of_snippets_that_fit_equally_well_the_first_is_nearest() -> None:
-    told = [[f"{chr(97 + n)}{chr(97 + m)}word" for m in range(8)] for n in range(12)]  # each word as rare as its peers
-    rare = [Snippet(f"https://r.org/{n}-{m}", "", " ".join(w[: m + 1])) for n, w in enumerate(told) for m in range(7)]
-    equal = [Snippet(f"https://x.org/{n}", "", " ".join(words)) for n, words in enumerate(told)]
-    need = " ".join(word for words in told for word in words)
-    for first in range(len(equal)):
-        turned = equal[first:] + equal[:first]
-        assert nearest([*rare, *turned], need, 1) == [turned[0]]
 
 
 @given(SNIPPETS)

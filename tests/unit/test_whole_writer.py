@@ -9,7 +9,7 @@ from contexts import run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.references.grounding import Claim
+from storm_pipeline.references.screen import Claim
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.types import Citation, Heading, Outline, Paragraph, Section, Sentence, Snippet

@@ -12,11 +12,11 @@ from judge_doubles import ScriptedSupportJudge
 from storm_bench.calibration import cross_validated, over_groups
 from storm_bench.datasets.support import is_trained_on, read_attribution_bench, read_wice
 from storm_bench.planting import Planted, Supported
-from storm_benchmarks import grounding, judge_table
+from storm_benchmarks import judge_table, screen
 from storm_pipeline.judges.base import Question
 from storm_pipeline.judges.small import SmallJudge
-from storm_pipeline.references.grounding import Claim
 from storm_pipeline.references.passages import Passage
+from storm_pipeline.references.screen import Claim
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Snippet
@@ -100,20 +100,20 @@ def test_what_the_check_and_a_judge_hand_back_of_sentences_that_were_read_is_tol
     shown = (Passage(text, (Snippet("https://example.org/", "", text),)),)
     said = ("built between 1931 and 1936", "built between 1931 and 1947", "not built between 1931 and 1936")
     claims = tuple(Claim(f"The Orrin Dam was {one} by two thousand men.", (0,)) for one in said)
-    own = grounding.Read("en", "", shown, claims, ("supported", "not", "partly"))
-    screen, small = (Settings.build({"writing": "whole", "judge": name}) for name in ("screen", "small"))
+    own = screen.Read("en", "", shown, claims, ("supported", "not", "partly"))
+    alone, small = (Settings.build({"writing": "whole", "judge": name}) for name in ("screen", "small"))
 
-    def told(settings: Settings, judge: object, writer: object = None) -> list[grounding.Outcome]:
-        return list(grounding.handed_back(own, settings, judge, HashingEmbedder(), writer))  # type: ignore[arg-type]
+    def told(settings: Settings, judge: object, writer: object = None) -> list[screen.Outcome]:
+        return list(screen.handed_back(own, settings, judge, HashingEmbedder(), writer))  # type: ignore[arg-type]
 
-    assert [(one.back, one.after) for one in told(screen, None)] == [
+    assert [(one.back, one.after) for one in told(alone, None)] == [
         (False, claims[0].text),
         (True, ""),
         (False, claims[2].text),
     ]
     found = told(small, SmallJudge())
     assert [(one.back, one.after) for one in found] == [(False, claims[0].text), (True, ""), (True, "")]
-    rows = list(grounding.read_rows("small", found))
+    rows = list(screen.read_rows("small", found))
     assert [row[1:4] for row in rows] == [["en", "not all of it", 2], ["en", "supported", 1]]
     assert [row[4] for row in rows] == ["100% (34%–100%)", "0% (0%–79%)"]
 

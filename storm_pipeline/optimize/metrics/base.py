@@ -10,7 +10,7 @@ import dspy
 import numpy as np
 
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.references.similarity import Embed
+from storm_pipeline.retrieval.embedder import Embed
 from storm_pipeline.text.words import numbers
 
 Examples = Sequence[dspy.Example]

@@ -8,9 +8,9 @@ import dspy
 
 from storm_pipeline.judges.language_model import read_verdicts
 from storm_pipeline.optimize.metrics.base import MakeMetric, by_itself, names_in, share_of
-from storm_pipeline.references.grounding import Grounding
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.references.similarity import Embed
+from storm_pipeline.references.screen import Screen
+from storm_pipeline.retrieval.embedder import Embed
 from storm_pipeline.text.words import word_count
 from storm_pipeline.writers.drafts import Draft, read_draft
 
@@ -43,7 +43,7 @@ def checked(text: str, shown: Sequence[Passage], topic: str, embed: Embed) -> Ch
     claims = draft.claims()
     if not claims:
         return Checked(draft)
-    judged = Grounding(shown, known=topic, embed=embed).judge(claims)
+    judged = Screen(shown, known=topic, embed=embed).judge(claims)
     both = list(zip(claims, judged, strict=True))
     cited = [bool(claim.cited) and not one.problem for claim, one in both]
     place = {snippet.id: i for i, passage in enumerate(shown) for snippet in passage.snippets}

@@ -8,7 +8,7 @@ import numpy as np
 
 from storm_pipeline.optimize.metrics.base import by_itself
 from storm_pipeline.optimize.soft_recall import soft_recall
-from storm_pipeline.references.similarity import Embed
+from storm_pipeline.retrieval.embedder import Embed
 
 _MATCHES = 0.6  # cosine from which two headings count as the same
 _ROOM = 1.3  # headings of an outline, as a multiple of the human one's, above which more of them cost

@@ -10,7 +10,7 @@ import numpy as np
 from storm_pipeline.languages import split_sentences
 from storm_pipeline.optimize.metrics.base import Examples, Metric, as_metric, by_itself, names_in, with_title
 from storm_pipeline.references.facts import names_topic
-from storm_pipeline.references.similarity import Embed
+from storm_pipeline.retrieval.embedder import Embed
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.retrieval.ranking import rank_scores
 

@@ -1,19 +1,19 @@
-"""What the citation check does to sentences whose support people have labelled.
+"""What the screen does to sentences whose support people have labelled.
 
-    python -m storm_benchmarks.grounding [--sentences 300] [--passages 12]
-    python -m storm_benchmarks.grounding read [--judge screen small model] [--judge-lm MODEL] [--run LABELS=FILE …]
+    python -m storm_benchmarks.screen [--sentences 500] [--passages 12]
+    python -m storm_benchmarks.screen limits [--sentences 300] [--passages 12]
+    python -m storm_benchmarks.screen read [--judge screen small model] [--judge-lm MODEL] [--run LABELS=FILE …]
         [--writer-lm MODEL] [--replies FILE]
 
 Data: WiCE (a Wikipedia sentence and the page it cites) and AttributionBench (a sentence of an answer and its sources).
-Each sentence is checked as a section's is (references/grounding.py), among passages for other sentences of the same
+Each sentence is checked as a section's is (references/screen.py), among passages for other sentences of the same
 data set: once citing its own source, once citing another one's while its own is among those shown. Outcomes:
 
 - kept: the writer's citation stays, and nothing is added;
 - moved: other passages are cited instead or in addition, and the sentence stays;
 - handed back: the writer is told what is missing. The pipeline drops only what comes back without support again.
 
-The last line is about the sentences of AttributionBench that several sources support together: each cites all of them
-and another one's source. How many of both does the check leave?
+`limits` varies every limit of the screen (``storm_pipeline.references.screen.Limits``), the others as they are.
 
 `read` is about sentences that readers judged by the passages that they cite (``experiments/labels``): English ones
 about pages in five languages, written for this with errors of many kinds, and with `--run` those of an article.json.
@@ -28,7 +28,7 @@ import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -47,10 +47,10 @@ from storm_pipeline.judges.support import Verdicts
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.references.grounding import Claim, Grounding, Judged
 from storm_pipeline.references.passages import Passage, numbered_passages
+from storm_pipeline.references.screen import Claim, Judged, Limits, Screen
 from storm_pipeline.render.json import from_json
-from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, open_embedder
+from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, Vectors, open_embedder
 from storm_pipeline.run.events import CallbackSink, Event, Events, Revised
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.writing import WriteSection
@@ -62,6 +62,14 @@ from storm_pipeline.writers.judging import judge_of
 
 _PASSAGE = 300  # maximum words of a passage: about two search results side by side
 _BENCH = {"attributable": "supported", "not attributable": "not"}
+_PEOPLE = ("data", "cites", "label", "sentences", "kept", "moved", "to its source", "handed back")
+_OUTCOMES = ("kept", "moved", "to its source", "handed back")
+_LIMITS = ("limit", "value", "supported: kept", "wrong page noticed", "supported: moved home", "not supported: back")
+_VARIED: dict[str, tuple[Any, ...]] = {
+    "keep": (0.2, 0.25, 0.3, 0.35, 0.4),
+    "recite": (0.45, 0.5, 0.55, 0.6, 0.65),
+    "window": (24, 45, 90),
+}
 _READ = ("judge", "passages", "label", "sentences", "handed back", "gone")
 
 
@@ -73,6 +81,18 @@ class Labelled:
     topic: str
     source: str
     label: str
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A labelled sentence among passages, of which one is its own source and one is cited."""
+
+    name: str  # of the data set
+    cites: str
+    row: Labelled
+    passages: tuple[Passage, ...]
+    own: int
+    cited: int
 
 
 @dataclass(frozen=True)
@@ -100,17 +120,17 @@ class Outcome:
 def main() -> None:
     """Print a Markdown table."""
     parser = options(__doc__, "data", "cache")
-    parser.add_argument("what", nargs="?", choices=["people", "read"], default="people", help="whose labels")
+    parser.add_argument("what", nargs="?", choices=["people", "limits", "read"], default="people", help="whose labels")
     parser.add_argument("--judge", nargs="+", default=["screen", "small"], help="of the sentences that were read")
     parser.add_argument("--judge-lm", help="language model of the judge `model`")
     parser.add_argument("--writer-lm", help="language model that answers what is handed back; default: nobody does")
     parser.add_argument("--replies", type=Path, help="CSV file of the sentences afterwards")
     parser.add_argument("--run", nargs="+", default=[], metavar="LABELS=FILE", help="article.json and its labels")
     parser.add_argument("--embedder", default="all-MiniLM-L6-v2")
-    parser.add_argument("--sentences", type=int, default=300, help="sentences drawn from each data set")
+    parser.add_argument("--sentences", type=int, default=500, help="sentences drawn from each data set")
     parser.add_argument("--passages", type=int, default=12, help="passages shown with each sentence")
     args = parser.parse_args()
-    embedder = CachingEmbedder(open_embedder(args.embedder, args.cache), size=1 << 16)
+    embedder = CachingEmbedder(open_embedder(args.embedder, args.cache), size=1 << 17)
     if args.what == "read":
         sets = [*own_sentences(args.data), *(of_run(*one.split("=", 1)) for one in args.run)]
         judges = [Settings.build({"writing": "whole", "judge": name, "judge_lm": args.judge_lm}) for name in args.judge]
@@ -119,29 +139,85 @@ def main() -> None:
         if args.replies:
             _keep(args.replies, outcomes)
         return
-    print("| data | cites | label | sentences | kept | moved | of these to its source | handed back |")
-    print("|---|---|---|---|---|---|---|---|")
-    wice = [Labelled(one.text, one.topic, one.sources[0], one.label) for one in read_wice(args.data / "support")]
-    for name, labelled in (("WiCE", wice), ("AttributionBench", _attribution_bench(args.data / "support"))):
+    drawn = _people(args.data / "support", args.sentences, args.passages)
+    if args.what == "limits":
+        print_table(_LIMITS, _limit_rows(drawn, embedder), marks="<>>>>>")
+        print_table(("limit", "value", "people's sentences, or wrong pages"), _other_limits(drawn), marks="<>>")
+        return
+    print_table(_PEOPLE, people_rows(drawn, embedder, Limits()), marks="<<<>>>>>")
+
+
+def _people(folder: Path, sentences: int, passages: int) -> list[Shown]:
+    """The sentences of each data set, once with their own citation and once with another one's."""
+    wice = [Labelled(one.text, one.topic, one.sources[0], one.label) for one in read_wice(folder)]
+    found = []
+    for name, labelled in (("WiCE", wice), ("AttributionBench", _attribution_bench(folder))):
         drawn = random.Random(1)
-        rows = drawn.sample(labelled, min(args.sentences, len(labelled)))
+        rows = drawn.sample(labelled, min(sentences, len(labelled)))
         for cites in ("its source", "another one's"):
-            counts: dict[str, Counter[str]] = {}
             for row in rows:
-                others = drawn.sample([other for other in rows if other.source != row.source], args.passages - 1)
+                others = drawn.sample([other for other in rows if other.source != row.source], passages - 1)
                 shown = [_passage(one, row.text) for one in (row, *others)]
                 order = drawn.sample(range(len(shown)), len(shown))
                 cited = order.index(0 if cites == "its source" else 1)
-                grounding = Grounding([shown[j] for j in order], known=row.topic, embed=embedder.embed)
-                verdict = grounding.judge([Claim(row.text, (cited,))])[0]
-                own = {citation.snippet_id for citation in shown[0].citations()}
-                counts.setdefault(row.label, Counter()).update(_outcomes(verdict, own))
-            for label in ("supported", "partly", "not"):
-                if label in counts:
-                    print(_row(name, cites, label, counts[label]), flush=True)
-    kept, foreign = _left_beside_another(args.data / "support", embedder)
-    print(f"\nOf several sources: {sum(kept) / len(kept):.1%} of {len(kept)} own ones stay,", end=" ")
-    print(f"and of another one's {sum(foreign) / len(foreign):.1%} of {len(foreign)}")
+                found.append(Shown(name, cites, row, tuple(shown[j] for j in order), order.index(0), cited))
+    return found
+
+
+def people_rows(sets: Iterable[Shown], embedder: Embedder, limits: Limits) -> Iterator[list[Any]]:
+    """What the screen does to each label of each set: shares of its sentences."""
+    counts: dict[tuple[str, str, str], Counter[str]] = {}
+    for one in sets:
+        screen = Screen(one.passages, known=one.row.topic, embed=embedder.embed, limits=limits)
+        verdict = screen.judge([Claim(one.row.text, (one.cited,))])[0]
+        own = {citation.snippet_id for citation in one.passages[one.own].citations()}
+        counts.setdefault((one.name, one.cites, one.row.label), Counter()).update(_outcomes(verdict, own))
+    for key, own_counts in counts.items():
+        total = own_counts["all"]
+        yield [*key, total, *(f"{own_counts[outcome] / total:.1%}" for outcome in _OUTCOMES)]
+
+
+def _limit_rows(sets: Sequence[Shown], embedder: Embedder) -> Iterator[list[object]]:
+    """What other limits would do to both data sets together."""
+    for name, values in _VARIED.items():
+        for value in values:
+            changed = {name: value, **({"step": value * 2 // 3} if name == "window" else {})}
+            rows = list(people_rows(sets, embedder, replace(Limits(), **changed)))
+
+            def share(column: int, cites: str, *of: str, rows: list[list[Any]] = rows) -> float:
+                own = [row for row in rows if row[1] == cites and row[2] in of]
+                return float(sum(float(row[column][:-1]) * row[3] for row in own) / sum(row[3] for row in own))
+
+            shares = (
+                share(4, "its source", "supported"),
+                100 - share(4, "another one's", "supported", "partly", "not"),
+                share(6, "another one's", "supported"),
+                share(7, "its source", "partly", "not"),
+            )
+            yield [f"`{name}`", value, *(f"{one:.1f}%" for one in shares)]
+
+
+def _other_limits(sets: Sequence[Shown]) -> Iterator[list[object]]:
+    """How many people's sentences copy their source, and how many wrong pages have a quotation of the right one."""
+    own = [one for one in sets if one.cites == "its source" and one.row.label == "supported"]
+    for run in (8, 12, 16, 24):
+        screens = ((one, Screen(one.passages, known="", embed=_no_vectors, limits=Limits(run=run))) for one in own)
+        copied = sum(screen.copied_from(one.row.text) is not None for one, screen in screens)
+        yield ["`run`", run, f"{copied / len(own):.1%} copy"]
+    for words in (2, 3, 4, 6):
+        drawn, limits = random.Random(3), Limits(quotation=words)
+        proved = 0
+        for one in own:
+            others = [passage for i, passage in enumerate(one.passages) if i != one.own]
+            said = one.passages[one.own].text.split()
+            start = drawn.randrange(max(1, len(said) - words))
+            screen = Screen(others, known="", embed=_no_vectors, limits=limits)
+            proved += screen.by_quotation(Claim("", ()), " ".join(said[start : start + words])) is not None
+        yield ["`quotation`", words, f"{proved / len(own):.1%} have it"]
+
+
+def _no_vectors(_: Sequence[str]) -> Vectors:
+    raise AssertionError("copies and quotations need no vectors")
 
 
 def own_sentences(data: Path) -> list[Read]:
@@ -224,9 +300,9 @@ def handed_back(
         inputs["remarks"] = HOW_TO_ANSWER + said
         return str(writer.ask("writer", Programs().section, **inputs).text)
 
-    grounding = Grounding(own.shown, known=own.known, embed=embedder.embed)
+    screen = Screen(own.shown, known=own.known, embed=embedder.embed)
     asked = judge_of(ctx, Programs().section, {}, own.shown)
-    checked_blocks(ctx, own.name, Draft((Block("", (own.claims,)),), 0), grounding, ask_again, judge=asked)
+    checked_blocks(ctx, own.name, Draft((Block("", (own.claims,)),), 0), screen, ask_again, judge=asked)
     after = {one.before: one.after for one in told if isinstance(one, Revised)}
     for label, claim in zip(own.labels, own.claims, strict=True):
         back = any(line.startswith(claim.text) for line in remarks)
@@ -249,26 +325,6 @@ def _interval(values: Iterable[bool]) -> str:
     return f"{sum(every) / len(every):.0%} ({found.low:.0%}–{found.high:.0%})"
 
 
-def _left_beside_another(folder: Path, embedder: Embedder) -> tuple[list[bool], list[bool]]:
-    """Whether each citation stays: of the sentence's own sources, and of another sentence's."""
-    drawn = random.Random(2)
-    rows = [row for row in json_lines(folder / "attributionbench_dev.jsonl.gz") if len(set(row["references"])) > 1]
-    rows = [row for row in rows if _BENCH[row["attribution_label"]] == "supported"]
-    own: list[bool] = []
-    others: list[bool] = []
-    for row in rows:
-        other = drawn.choice([one for one in rows if one["question"] != row["question"]])["references"][0]
-        sources = [text for text in dict.fromkeys((*row["references"], other)) if text.strip()]
-        shown = [_passage(Labelled(row["claim"], row["question"], text, ""), row["claim"]) for text in sources]
-        grounding = Grounding(shown, known=row["question"], embed=embedder.embed)
-        verdict = grounding.judge([Claim(row["claim"], tuple(range(len(shown))))])[0]
-        cited = {citation.snippet_id for citation in verdict.sentence.citations}
-        stays = [bool(cited & {citation.snippet_id for citation in passage.citations()}) for passage in shown]
-        own += stays[:-1]
-        others.append(stays[-1])
-    return own, others
-
-
 def _outcomes(verdict: Judged, own: set[str]) -> Iterator[str]:
     yield "all"
     if verdict.problem and not verdict.is_only_copied:
@@ -279,13 +335,6 @@ def _outcomes(verdict: Judged, own: set[str]) -> Iterator[str]:
         yield "moved"
         if own & {citation.snippet_id for citation in verdict.sentence.citations}:
             yield "to its source"
-
-
-def _row(name: str, cites: str, label: str, counts: Counter[str]) -> str:
-    total = counts["all"]
-    kept, moved, back = (f"{counts[outcome] / total:.1%}" for outcome in ("kept", "moved", "handed back"))
-    to_own = f"{counts['to its source'] / counts['moved']:.0%}" if counts["moved"] else "–"
-    return f"| {name} | {cites} | {label} | {total} | {kept} | {moved} | {to_own} | {back} |"
 
 
 def _passage(row: Labelled, sentence: str) -> Passage:
