@@ -64,7 +64,7 @@ _PASSAGE = 300  # maximum words of a passage: about two search results side by s
 _BENCH = {"attributable": "supported", "not attributable": "not"}
 _PEOPLE = ("data", "cites", "label", "sentences", "kept", "moved", "to its source", "handed back")
 _OUTCOMES = ("kept", "moved", "to its source", "handed back")
-_LIMITS = ("limit", "value", "supported: kept", "wrong page noticed", "supported: moved home", "not supported: back")
+_LIMITS = ("limit", "value", "supported: kept", "wrong page noticed", "moved home", "moved elsewhere", "not supported: back")
 _VARIED: dict[str, tuple[Any, ...]] = {
     "keep": (0.2, 0.25, 0.3, 0.35, 0.4),
     "recite": (0.45, 0.5, 0.55, 0.6, 0.65),
@@ -141,7 +141,7 @@ def main() -> None:
         return
     drawn = _people(args.data / "support", args.sentences, args.passages)
     if args.what == "limits":
-        print_table(_LIMITS, _limit_rows(drawn, embedder), marks="<>>>>>")
+        print_table(_LIMITS, _limit_rows(drawn, embedder), marks="<>>>>>>")
         print_table(("limit", "value", "people's sentences, or wrong pages"), _other_limits(drawn), marks="<>>")
         return
     print_table(_PEOPLE, people_rows(drawn, embedder, Limits()), marks="<<<>>>>>")
@@ -188,10 +188,12 @@ def _limit_rows(sets: Sequence[Shown], embedder: Embedder) -> Iterator[list[obje
                 own = [row for row in rows if row[1] == cites and row[2] in of]
                 return float(sum(float(row[column][:-1]) * row[3] for row in own) / sum(row[3] for row in own))
 
+            every = ("supported", "partly", "not")
             shares = (
                 share(4, "its source", "supported"),
-                100 - share(4, "another one's", "supported", "partly", "not"),
+                100 - share(4, "another one's", *every),
                 share(6, "another one's", "supported"),
+                share(5, "another one's", *every) - share(6, "another one's", *every),
                 share(7, "its source", "partly", "not"),
             )
             yield [f"`{name}`", value, *(f"{one:.1f}%" for one in shares)]

@@ -1,13 +1,12 @@
 """Facts: single sentences of snippets, numbered for prompts; and what texts have of a topic's or a sentence's words."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.languages import detect, has_spaces, split_sentences, stem_set
 from storm_pipeline.types import Citation, Snippet
 
-_POSSESSIVE = re.compile("^[的之のにはへを]+")  # particles that follow a topic in a Chinese or Japanese heading
+_POSSESSIVE = "的之のにはへを"  # particles that follow a topic in a Chinese or Japanese heading
 _MOST = 3  # parts that a statement rests on
 _ADDED = 0.15  # share of a statement that a further part has to add
 
@@ -51,7 +50,7 @@ def without_topic(topic: str, title: str, language: str = "en") -> str:
         wanted = stem_set(topic, language)
         left = " ".join(word for word in title.split() if not stem_set(word, language) & wanted)
     else:
-        left = _POSSESSIVE.sub("", title.replace(topic, "", 1))
+        left = title.replace(topic, "", 1).lstrip(_POSSESSIVE)
     return left if stem_set(left, language) else title
 
 

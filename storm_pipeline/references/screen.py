@@ -35,7 +35,7 @@ class Limits:
     recite: float = 0.55  # least similarity of a passage that is cited instead of these, or too
     window: int = 45  # words of a passage that are embedded together
     step: int = 30  # words from the start of such a window to that of the next
-    run: int = 16  # most words in a row that a sentence may share with a passage
+    run: int = 16  # most words in a row that a sentence may share with a passage, capitalised ones and numbers apart
     quotation: int = 4  # least words of a quotation that proves something
 
 
@@ -209,8 +209,11 @@ class Screen:
         """Return the position of the first passage with too many words of a sentence in a row, quotations apart."""
         plain, longest = _QUOTED.sub(" ", text), self._limits.run
         least = longest + 1 if has_spaces(self._language) else 1  # there a word may count as less than one, or as more
-        runs = (longest_common_run(plain, one.text, least) for one in self.shown)
-        return next((i for i, run in enumerate(runs) if count_words(" ".join(run)) > longest), None)
+        for i, passage in enumerate(self.shown):
+            run = (word for word in longest_common_run(plain, passage.text, least) if not word[0].isdigit())
+            if count_words(" ".join(word for word in run if not word[0].isupper())) > longest:
+                return i
+        return None
 
     def _has(self, i: int, quotation: str) -> bool:
         """Whether a passage has a quotation, but for case and punctuation; words may be glued to it."""

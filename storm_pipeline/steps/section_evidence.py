@@ -49,8 +49,8 @@ def _search_for(ctx: RunContext, topic: str, lacking: Sequence[Sequence[str]]) -
     index = LexicalIndex(texts, floor=0.0, tokenize=cached_terms)
     is_named = [names_topic(f"{one.title} {one.text}", topic, language) for one in found]
     for titles in lacking:
-        ranked = [match.position for match in index.search(f"{topic} {' '.join(titles)}")]
-        ranked.sort(key=lambda i: not is_named[i])
+        by_words = (match.position for match in index.search(f"{topic} {' '.join(titles)}"))
+        ranked = sorted(dict.fromkeys((*by_words, *range(len(found)))), key=lambda i: not is_named[i])
         ctx.store.add(found[i] for i in ranked[:FOR_A_GAP])
     leave_out_copies(ctx)
 

@@ -7,32 +7,24 @@ import numpy as np
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelAuthError, ModelError
-from storm_pipeline.languages import detect, split_sentences
 from storm_pipeline.models.probabilities import probabilities
-from storm_pipeline.references.facts import Fact
+from storm_pipeline.references.facts import Fact, facts_of
 from storm_pipeline.references.subject import Subject, related
 from storm_pipeline.retrieval.embedder import apart_from
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.words import word_count
-from storm_pipeline.types import Citation, Heading, Snippet
+from storm_pipeline.types import Heading, Snippet
 from storm_pipeline.writers.small.evidence import Candidate
 from storm_pipeline.writers.small.paragraphs import distinct
 
 _WORDS = range(5, 61)  # of a sentence that may be told
 
 
-def sentences_of(snippet: Snippet) -> list[Fact]:
-    """Return the sentences of a snippet, in order."""
-    citation = Citation(snippet.source_id, snippet.id)
-    texts = (" ".join(text.split()) for text in split_sentences(snippet.text, detect(snippet.text) or "en"))
-    return [Fact(text, snippet.title, citation) for text in texts if text]
-
-
 def candidates(ctx: RunContext, subject: Subject, snippets: Sequence[Snippet]) -> tuple[Candidate, ...]:
     """Return the sentences that may be told of related pages, the subject's own page left out, each text once."""
     rows: dict[str, tuple[Fact, tuple[int, int], Fact]] = {}
     for number, snippet in enumerate(related(subject, snippets, ctx.store)):
-        facts = sentences_of(snippet) if snippet.source_id not in subject.own else []
+        facts = facts_of(snippet) if snippet.source_id not in subject.own else []
         for i, fact in enumerate(facts):
             if word_count(fact.text) in _WORDS:
                 rows.setdefault(fact.text, (fact, (number, i), facts[0]))

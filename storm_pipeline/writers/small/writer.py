@@ -7,13 +7,13 @@ questions and queries find them, it names the sections, and it reads each candid
 from collections.abc import Iterator, Sequence
 
 from storm_pipeline.references.evidence import FEWEST_SENTENCES, Evidence
-from storm_pipeline.references.facts import Fact
+from storm_pipeline.references.facts import Fact, facts_of
 from storm_pipeline.references.subject import Subject, related, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Section, Sentence, Snippet
 from storm_pipeline.writers.lead import lead_of
-from storm_pipeline.writers.small.choice import by_heading, candidates, chosen, sentences_of
+from storm_pipeline.writers.small.choice import by_heading, candidates, chosen
 from storm_pipeline.writers.small.evidence import Candidate, SentenceEvidence
 from storm_pipeline.writers.small.headings import even_groups, with_headings
 from storm_pipeline.writers.small.paragraphs import distinct, fitting, in_paragraphs, without_repeated
@@ -38,7 +38,7 @@ class SmallWriter:
         """Return the sentences that are nearest to the question, in the order of the snippets."""
         subject = _subject(ctx, topic, found)
         usable = found if topic == question else related(subject, found, ctx.store)
-        facts = list({fact.text: fact for snippet in usable for fact in sentences_of(snippet)}.values())
+        facts = list({fact.text: fact for snippet in usable for fact in facts_of(snippet)}.values())
         if not facts:
             return Answer((), tuple(found))
         near = _nearness(ctx, question, facts)
@@ -116,7 +116,7 @@ def _subject(ctx: RunContext, topic: str, snippets: Sequence[Snippet]) -> Subjec
 
 def _own(subject: Subject, snippets: Sequence[Snippet]) -> tuple[Fact, ...]:
     """Return the sentences of the topic's own page."""
-    return tuple(fact for snippet in snippets if snippet.source_id in subject.own for fact in sentences_of(snippet))
+    return tuple(fact for snippet in snippets if snippet.source_id in subject.own for fact in facts_of(snippet))
 
 
 def _told(ctx: RunContext, conversations: Sequence[Conversation]) -> Iterator[Fact]:
