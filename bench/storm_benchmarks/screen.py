@@ -64,7 +64,7 @@ _PASSAGE = 300  # maximum words of a passage: about two search results side by s
 _BENCH = {"attributable": "supported", "not attributable": "not"}
 _PEOPLE = ("data", "cites", "label", "sentences", "kept", "moved", "to its source", "handed back")
 _OUTCOMES = ("kept", "moved", "to its source", "handed back")
-_LIMITS = ("limit", "value", "supported: kept", "wrong page noticed", "moved home", "moved elsewhere", "not supported: back")
+_LIMITS = ("limit", "value", "supported: kept", "wrong page noticed", "moved home", "elsewhere", "not supported: back")
 _VARIED: dict[str, tuple[Any, ...]] = {
     "keep": (0.2, 0.25, 0.3, 0.35, 0.4),
     "recite": (0.45, 0.5, 0.55, 0.6, 0.65),
