@@ -170,7 +170,7 @@ def read_wikitext(data: bytes) -> Rows:
             lines[-1] = (text + _literal(node.contents), cited)
         elif kind == "Heading":
             _literal(node.title)
-        elif kind == "Template" and str(node.name) in {"Short description", "Rp"}:
+        elif kind == "Template" and str(node.name) == "Rp":
             _literal(node.get(1).value)
         else:
             assert kind == "Comment" or str(node) == "{{Reflist}}", node

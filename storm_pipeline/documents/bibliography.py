@@ -1,6 +1,5 @@
 """Bibliographies that lie beside documents: BibTeX, RIS and CSL-JSON, as Zotero and others export them."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -15,7 +14,7 @@ from storm_pipeline.text.person_names import read_names
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Work
 
-_SUBTITLE = re.compile(r"[:.?!–—]\s")
+_SUBTITLES = (": ", ". ", "? ", "! ", "– ", "— ")
 _SHORTEST_TITLE = 8
 _DASHES = str.maketrans("–—", "--")
 
@@ -60,8 +59,15 @@ def _entry_of(document: Document, entries: Sequence[Entry]) -> Entry | None:
 
 def _titles(record: Record) -> set[str]:
     """The title, and the title without what follows a colon, if they are long enough to tell works apart."""
-    whole = {_bare(record.title), _bare(_SUBTITLE.split(record.title)[0])}
+    whole = {_bare(record.title), _bare(without_subtitle(record.title))}
     return {title for title in whole if len(title) >= _SHORTEST_TITLE}
+
+
+def without_subtitle(title: str) -> str:
+    """A title without what follows a colon, a dash or the end of a sentence."""
+    for mark in _SUBTITLES:
+        title = title.partition(mark)[0]
+    return title
 
 
 def _names_author_and_year(file: str, record: Record) -> bool:

@@ -1,6 +1,5 @@
 """BibTeX: references for LaTeX documents."""
 
-import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -9,6 +8,7 @@ from storm_pipeline.export.reference import KINDS, Reference
 from storm_pipeline.export.tex_text import tex_text
 from storm_pipeline.references.citations import page_span
 from storm_pipeline.text.person_names import Name
+from storm_pipeline.text.words import folded_words
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _CONTAINERS = {"journal": "journal", "proceedings": "booktitle", "chapter": "booktitle"}
@@ -85,4 +85,4 @@ def _name(name: Name) -> str:
 def _part(text: str) -> str:
     """A part of a name; in braces where BibTeX would cut it."""
     escaped = tex_text(text)
-    return f"{{{escaped}}}" if re.search(r",|\band\b", text, re.I) else escaped
+    return f"{{{escaped}}}" if "," in text or "and" in folded_words(text) else escaped

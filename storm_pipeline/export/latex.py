@@ -3,7 +3,7 @@ r"""LaTeX: a document that holds its references and compiles by itself.
 ``pdflatex`` (texts in Latin script), ``lualatex``, ``xelatex`` and ``tectonic`` take it, with ``bibtex`` in between.
 """
 
-import re
+import string
 from collections.abc import Iterator
 
 from storm_pipeline.export.bibtex import bibtex_text
@@ -14,7 +14,7 @@ from storm_pipeline.export.pages import as_it_stands
 from storm_pipeline.export.tex_text import tex_text
 from storm_pipeline.references.citations import locator
 
-_URL = re.compile(r"[\w.:/?=&+~()@,;!*'-]+", re.A)  # an address that LaTeX takes as it is
+_IN_URLS = frozenset(f"{string.ascii_letters}{string.digits}_.:/?=&+~()@,;!*'-")  # what LaTeX takes as it is
 _HEADINGS = ("section", "subsection", "subsubsection", "paragraph", "subparagraph", "subparagraph")
 
 
@@ -68,5 +68,5 @@ def _cite(cite: Cite, manuscript: Manuscript) -> str:
 def _run(run: Run) -> str:
     text = tex_text(run.text)
     if run.href:
-        return rf"\url{{{run.href}}}" if run.text == run.href and _URL.fullmatch(run.href) else text
+        return rf"\url{{{run.href}}}" if run.text == run.href and _IN_URLS.issuperset(run.href) else text
     return rf"\emph{{{text}}}" if run.italic else text

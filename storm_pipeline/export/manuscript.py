@@ -2,7 +2,6 @@
 
 import datetime
 import itertools
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +15,6 @@ from storm_pipeline.references.citations import number_references, page_names
 from storm_pipeline.text.formatting import counted, day
 from storm_pipeline.types import Article, NotePlace, Paragraph, Section, Sentence, Snippet
 
-_LANGUAGE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 DEEPEST = 6
 """Deepest heading level; 1 is a section of the article."""
 UNTITLED = "Untitled"
@@ -102,6 +100,12 @@ class Manuscript:
         )
 
 
+def _is_language(tag: str) -> bool:
+    code, *more = tag.split("-")
+    is_code = len(code) in {2, 3} and code.isalpha() and code.islower()
+    return tag.isascii() and is_code and all(part.isalnum() and 2 <= len(part) <= 8 for part in more)
+
+
 def manuscript(article: Article, style: str | None = None, notes: NotePlace | None = None) -> Manuscript:
     """The manuscript of an article.
 
@@ -114,7 +118,7 @@ def manuscript(article: Article, style: str | None = None, notes: NotePlace | No
     blocks = tuple(_blocks(article.lead, article.sections, 1, _reader(article, has_notes=notes is not None)))
     sentences = [s for block in blocks if isinstance(block, ParagraphBlock) for s in block.sentences]
     references = read_references(article, ((s.text, s.numbers) for s in sentences))
-    language = article.language if _LANGUAGE.fullmatch(article.language) else "und"
+    language = article.language if _is_language(article.language) else "und"
     cites = [cite for sentence in sentences for cite in sentence.cites] if notes else None
     if style is None:
         entries, lines = list(map(plain_entry, references)), plain_notes(cites or (), references)

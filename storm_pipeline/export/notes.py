@@ -1,16 +1,15 @@
 """Notes: one a citation, with the pages that it cites; a source has a short form after its first note."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from storm_pipeline.documents.bibliography import without_subtitle
 from storm_pipeline.export.entries import Line, Run
 from storm_pipeline.export.reference import Reference
 from storm_pipeline.references.citations import page_span
 from storm_pipeline.text.person_names import Name
 
-_SUBTITLE = re.compile(r"[:.?!]\s")
-_ARTICLE = re.compile(r"^(?:the|an?|der|die|das|ein|eine|le|la|les|el|los|las)\s+", re.I)
+_ARTICLES = frozenset("the a an der die das ein eine le la les el los las".split())
 _SHORT_TITLE = 5  # words that a title has in its short form
 _IN_QUOTES = frozenset({"journal", "paper", "proceedings", "chapter", "page", "thesis"})
 """Kinds whose titles stand in quotation marks; those of the others are italic."""
@@ -70,7 +69,8 @@ def _short(reference: Reference, pages: str) -> Iterator[Run]:
     families = [name.family for name in reference.authors]
     authors = _listed(families if len(families) < 4 else [f"{families[0]} et al."])
     yield Run(f"{authors}, " if authors else "")
-    words = _ARTICLE.sub("", _SUBTITLE.split(reference.title)[0]).split()
+    words = without_subtitle(reference.title).split()
+    words = words[1:] if words[:1] and words[0].lower() in _ARTICLES else words
     title = " ".join(words[:_SHORT_TITLE])
     yield from _title(reference, title if authors else reference.title)
     yield Run(f" {pages}." if pages else ".")

@@ -7,10 +7,9 @@ from typing import Any
 
 from storm_pipeline.export.entries import Run
 from storm_pipeline.export.manuscript import HeadingBlock, Manuscript
-from storm_pipeline.render.markdown import escaped_mark
+from storm_pipeline.render.markdown import LINE_START, escaped_mark
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~$#^]|&(?=#?\w+;)|=(?==)|(?<==)=|%(?=%)|(?<=%)%")
-_LINE_START = re.compile(r"^[+\-=:]|(?<=^\d)[.)]|^\d{2,}[.)]")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _IN_ADDRESS = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E"})
 
@@ -43,7 +42,7 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
 
 def escape(text: str) -> str:
     """A text on one line that Obsidian shows literally: no tag, comment, highlight, link or block id is in it."""
-    return _LINE_START.sub(escaped_mark, _SPECIAL.sub(r"\\\g<0>", text))
+    return LINE_START.sub(escaped_mark, _SPECIAL.sub(r"\\\g<0>", text))
 
 
 def _link(number: int) -> str:

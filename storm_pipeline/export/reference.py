@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
+from storm_pipeline.documents.plain import found_doi
 from storm_pipeline.export.tex_text import clean
 from storm_pipeline.files import table_beside
 from storm_pipeline.references.citations import cited_page_names, locator
@@ -14,8 +15,6 @@ from storm_pipeline.text.person_names import Name, read_names
 from storm_pipeline.types import NO_WORK, Article, Snippet, Source, Work
 
 _DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")
-_DOI = re.compile(r"10\.\d{4,9}/\S+")
-_DOI_ADDRESS = re.compile(r"https?://(?:dx\.)?doi\.org/(10\.\d{4,9}/\S+)", re.I)
 _PAPERS = frozenset({"pubmed.ncbi.nlm.nih.gov", "arxiv.org"})
 _KINDS = {"article": "journal", "paper": "proceedings", "manuscript": "paper"} | {
     kind: kind for kind in ("book", "chapter", "thesis", "report", "page")
@@ -130,9 +129,8 @@ def _date(text: str) -> str:
 
 
 def _doi(stated: str, address: str) -> str:
-    if found := _DOI_ADDRESS.fullmatch(address):
-        return unquote(found[1])
-    return stated if _DOI.fullmatch(stated) else ""
+    name = address.partition("://")[2].partition("/")[2] if host(address) in {"doi.org", "dx.doi.org"} else ""
+    return next((text for text in (unquote(name), stated) if text and found_doi(text) == text.lower()), "")
 
 
 def _kind(address: str, link: str, doi: str, site: str) -> str:
@@ -145,7 +143,7 @@ def _key(authors: tuple[Name, ...], title: str, address: str, published: str, ta
     """``doe2019``, ``example-org2019``, ``fish-and-debt``, ``source``; with ``-2`` and so on where it is taken."""
     name = authors[0].family if authors else " ".join(title.split()[:3]) or host(address)
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_KEY].rstrip("-")
+    slug = "-".join("".join(char if char.isalnum() else " " for char in plain).split())[:_LONGEST_KEY].rstrip("-")
     base = (slug if slug[:1].isalpha() else f"source{slug}") + published[:4]
     key, copies = base, 1
     while key in taken:

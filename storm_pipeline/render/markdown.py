@@ -16,7 +16,7 @@ from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Paragraph, Section, Source
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<|~$]|&(?=#?\w+;)")
-_LINE_START = re.compile(r"^[#+\-=>:]|(?<=^\d)[.)]|^\d{2,}[.)]")
+LINE_START = re.compile(r"^[#+\-=>:]|(?<=^\d)[.)]|^\d{2,}[.)]")
 _URL_SPECIAL = re.compile(r"[\\()<>]|&(?=#?\w+;)")
 
 
@@ -52,7 +52,7 @@ def escape(text: str, *, heading: bool = False) -> str:
 
     A heading would lose number signs at its end: there they are escaped too.
     """
-    escaped = _LINE_START.sub(escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
+    escaped = LINE_START.sub(escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
     return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escaped) if heading else escaped
 
 

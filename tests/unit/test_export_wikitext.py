@@ -1,17 +1,14 @@
 """Wikitext as Wikipedia's editors want it, and sources that they do not accept."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_export import example
 from test_export_notes import history
 from typer.testing import CliRunner
 
 from storm_pipeline.cli import app
 from storm_pipeline.export.formats import export
 from storm_pipeline.export.manuscript import manuscript
-from storm_pipeline.export.wikitext import short_description
 from storm_pipeline.render.json import to_json
 from storm_pipeline.sources.for_wikipedia import objections
 from storm_pipeline.types import Article, Citation, Paragraph, Sentence, Snippet, Source
@@ -24,9 +21,8 @@ def on(url: str, sentence: str = "Coral bleaching is a disease of corals that he
     return Article("Coral bleaching", (Paragraph((cited,)),), (), (source,), written="2026-11-22")
 
 
-def test_a_page_has_title_description_website_dates_and_reflist() -> None:
+def test_a_page_has_title_website_dates_and_reflist() -> None:
     assert export(on("https://www.nature.com/a"), "wikitext").decode() == (
-        "{{Short description|Disease of corals}}\n"
         "<!-- Written by a program on 22 November 2026 from the sources below: "
         "1 of its 1 sentence stands on 1 source. -->\n"
         "\n"
@@ -49,21 +45,6 @@ def test_each_citation_has_its_pages_and_a_work_its_fields() -> None:
     assert '<ref name="nedkvitne2008" />{{Rp|118–119}}' in text
     assert "|journal=Journal of Northern Trade |volume=12 |issue=2 |date=1 March 2019 |pages=233–250 " in text
     assert "chapter scan.pdf" not in text
-
-
-@pytest.mark.parametrize(
-    ("sentence", "description"),
-    [
-        ("Bryggen is a wharf in Bergen, Norway.", "Wharf in Bergen"),
-        ("The Kontor was the office of the League.", "Office of the League"),
-        ("Corals are animals.", ""),
-        ("Bergen lies on the coast.", ""),
-        (f"It is a {'very ' * 20}long thing.", ""),
-    ],
-)
-def test_short_descriptions(sentence: str, description: str) -> None:
-    article = replace(example(), lead=(Paragraph((Sentence(sentence),)),))
-    assert short_description(manuscript(article)) == description
 
 
 def test_names_of_references_are_short() -> None:
