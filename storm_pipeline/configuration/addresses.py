@@ -7,7 +7,7 @@ address is used. So no file of a run holds it, and a resumed run finds it again.
 import re
 from urllib.parse import urlsplit
 
-from storm_pipeline.configuration.variables import variable, variables
+from storm_pipeline.configuration.variables import names_secret, variable, variables
 from storm_pipeline.errors import SettingsError
 
 _NAMED = re.compile(r"\$\{([A-Za-z_]\w*)\}")
@@ -20,8 +20,6 @@ _VALUE = re.compile(
     re.I,
 )
 """A query's parameter whose name says that it is secret, and its value."""
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?$", re.I)
-"""Names of environment variables that hold secrets."""
 _SHORTEST_SECRET = 6  # minimum characters of a secret; shorter values also occur in ordinary words
 HIDDEN = "***"
 
@@ -48,11 +46,6 @@ def _without_credentials(text: str) -> str:
     """The text without the user names, passwords and keys of its addresses."""
     text = _USER.sub(lambda found: _unless_named(found[0]), text)
     return _VALUE.sub(lambda found: f"{found[1]}={_unless_named(found[2])}", text)
-
-
-def names_secret(variable: str) -> bool:
-    """Whether a variable's name says that its value is secret, as ``…_KEY`` and ``…_TOKEN`` do."""
-    return bool(_SECRET_NAME.search(variable))
 
 
 def filled_in(text: str) -> str:
@@ -93,7 +86,13 @@ def is_web_address(text: str) -> bool:
         valid = parts.port is None or parts.port > 0
     except ValueError:
         return False
-    return valid and parts.scheme in {"http", "https"} and bool(parts.hostname) and not re.search(r"[\s\x00]", text)
+    return (
+        valid
+        and parts.scheme in {"http", "https"}
+        and bool(parts.hostname)
+        and "\0" not in text
+        and text.split() == [text]
+    )
 
 
 def _unless_named(secret: str) -> str:

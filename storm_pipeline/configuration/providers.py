@@ -1,6 +1,5 @@
 """Providers of language models: the variable of each one's key, and which provider a bare model name belongs to."""
 
-import re
 from dataclasses import dataclass
 
 from storm_pipeline.configuration.variables import OWN, variable
@@ -47,12 +46,18 @@ def settable_in_env_file(name: str) -> bool:
     return name in KEYS or (name.startswith(OWN) and name not in _NOT_IN_FILES)
 
 
+def model_and_endpoint(name: str) -> tuple[str, str]:
+    """A model's name and the address after its ``@``; that is empty where there is none. Some names have an @."""
+    begins = [place for scheme in ("@http://", "@https://") if (place := name.find(scheme)) >= 0]
+    return (name[: min(begins)], name[min(begins) + 1 :]) if begins else (name, "")
+
+
 def qualified(model: str) -> str:
     """A model's name with its provider: ``gpt-4o`` → ``openai/gpt-4o``; unchanged if it has one or none is known.
 
     The name may end in ``@URL``.
     """
-    name = re.split("@(?=https?://)", model, maxsplit=1)[0]
+    name, _ = model_and_endpoint(model)
     if "/" in name:
         return model
     known = (one for one in PROVIDERS for family in one.families if _belongs(name, family))

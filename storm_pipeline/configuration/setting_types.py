@@ -1,6 +1,5 @@
 """Types of settings that need more than a range: what is wrong with a value is known before a run begins."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -8,19 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from storm_pipeline.configuration.addresses import endpoint, is_web_address, without_secrets
-from storm_pipeline.configuration.providers import qualified
+from storm_pipeline.configuration.providers import model_and_endpoint, qualified
 
-_BEFORE_ENDPOINT = re.compile("@(?=https?://)")  # some models have an @ in their names
 NONE: Literal["none"] = "none"
 """Value of a sampling setting that is not to be sent."""
-_DOMAIN = re.compile(r"(?:[\w-]+\.)*[\w-]+")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-def model_and_endpoint(name: str) -> tuple[str, str]:
-    """A model's name and the address after its ``@``; that is empty where there is none."""
-    model, *rest = _BEFORE_ENDPOINT.split(name, maxsplit=1)
-    return model, rest[0] if rest else ""
 
 
 def _model(name: str) -> str:
@@ -33,14 +23,14 @@ def _model(name: str) -> str:
 
 
 def _variable(name: str) -> str:
-    if not _VARIABLE.fullmatch(name):
+    if not (name.isascii() and name.isidentifier()):
         raise ValueError("write the name of an environment variable, such as OPENAI_API_KEY")
     return name
 
 
 def _domain(text: str) -> str:
     text = text.strip()
-    if not _DOMAIN.fullmatch(text.strip(".")):
+    if not all(part and all(char.isalnum() or char in "_-" for char in part) for part in text.strip(".").split(".")):
         raise ValueError("write a domain without scheme and path, such as example.org")
     return text
 

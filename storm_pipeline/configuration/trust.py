@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.configuration.addresses import HIDDEN, names_secret, redacted
+from storm_pipeline.configuration.addresses import HIDDEN, redacted
 from storm_pipeline.configuration.renamed import hashed_name
-from storm_pipeline.configuration.variables import user_state
+from storm_pipeline.configuration.variables import names_secret, user_state
 from storm_pipeline.errors import UntrustedError
 from storm_pipeline.files import write_atomically
 

@@ -5,7 +5,6 @@ What ``.env`` says never enters the process's environment, which libraries and c
 
 import io
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,9 +17,7 @@ OWN = "STORM_"
 MOST_OF_A_FILE = 1_000_000
 """Bytes of a file of settings or variables, at most."""
 _of_the_file: dict[str, str] = {}
-_NOT_FOR_CHILDREN = re.compile(
-    rf"{OWN}|PYTHON(?!HOME)|GIT_|.*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)S?$", re.I
-)
+_SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
 
 
 def variable(name: str) -> str:
@@ -41,7 +38,17 @@ def use_variables(values: Mapping[str, str]) -> None:
 
 def child_environment() -> dict[str, str]:
     """The environment for programs that are started: no keys, and nothing that changes what Python and git execute."""
-    return {name: value for name, value in os.environ.items() if not _NOT_FOR_CHILDREN.match(name)}
+    return {name: value for name, value in os.environ.items() if not _is_not_for_children(name)}
+
+
+def _is_not_for_children(name: str) -> bool:
+    decides = name.upper().startswith((OWN, "PYTHON", "GIT_")) and not name.upper().startswith("PYTHONHOME")
+    return decides or names_secret(name)
+
+
+def names_secret(variable: str) -> bool:
+    """Whether a variable's name says that its value is secret, as ``…_KEY`` and ``…_TOKEN`` do."""
+    return variable.upper().rstrip("S").endswith(_SECRETS)
 
 
 def read_env(folder: Path) -> dict[str, str]:

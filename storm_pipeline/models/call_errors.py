@@ -1,6 +1,5 @@
 """What a failed call of a model says: whether to try again, when, why it failed, and what the user can do."""
 
-import re
 from http import HTTPStatus
 
 import tenacity
@@ -18,7 +17,6 @@ from storm_pipeline.models.request import WEB_PAGE
 from storm_pipeline.text import formatting
 
 _MAX_WAIT = 60.0
-_READ_TIMEOUT = re.compile(r"\bread timeout\b|\bread timed out\b", re.I)
 
 
 def is_transient(error: BaseException) -> bool:
@@ -52,7 +50,7 @@ def reason_of(model: Model, error: BaseException | None) -> str:
 def _is_read_timeout(error: BaseException | None) -> bool:
     """Whether the client timed out; a timeout that the server reports has a status."""
     if isinstance(error, LMTransportError):
-        return bool(_READ_TIMEOUT.search(error.message))
+        return any(told in error.message.lower() for told in ("read timeout", "read timed out"))
     return isinstance(error, LMTimeoutError) and error.status is None
 
 

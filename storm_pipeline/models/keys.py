@@ -4,8 +4,7 @@ import os
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from storm_pipeline.configuration.providers import provider_of
-from storm_pipeline.configuration.setting_types import model_and_endpoint
+from storm_pipeline.configuration.providers import model_and_endpoint, provider_of
 from storm_pipeline.configuration.variables import variable
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import is_object

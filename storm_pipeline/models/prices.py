@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.configuration.setting_types import model_and_endpoint
+from storm_pipeline.configuration.providers import model_and_endpoint
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.identity import host_of
 from storm_pipeline.settings import Settings, is_embedded

@@ -18,9 +18,7 @@ _MARK = re.compile(
 )
 """A tag or token: ``<think>``, ``</seed:think>``, ``<|END_THINKING|>``, ``[THINK]``, ``◁think▷``, ``&lt;think&gt;``."""
 _MARK_OR_OBJECT = re.compile(rf"{_MARK.pattern} | \{{")
-_THINKING = re.compile(
-    r"\w*(?:think|thought|reason)(?:s|ing|ings)?|cot|analysis|reflection|scratchpad|monologue|plan(?:ning)?", re.I
-)
+_THINKING = frozenset("cot analysis reflection scratchpad monologue plan planning".split())
 _THINKING_FENCE = re.compile(r"\A\s*```([a-z_]{3,20})[ \t]*\n.*?\n```[ \t]*(?:\n|\Z)", re.S | re.I)
 _OTHER_MARKS = (["inner", "prefix"], ["inner", "suffix"])
 _ENDS = frozenset({"end", "stop", "suffix"})
@@ -42,23 +40,25 @@ _AT_END = re.compile(rf"(?:{_SPECIAL}|\[\[ ## completed ## \]\]|\[(?:DONE|END)\]
 _END_OF_TURN = re.compile(rf"(?<![ `'\"(“‘]){_SPECIAL}(?!`)\s*+(user\b|human\b|system\b)?", re.I)
 _NEXT_TURN = re.compile(r"(?<=[^\w\s])assistant\n\n")
 """What Llama's header of the next turn leaves where its tokens are not shown: ``the end.assistant``."""
-_NO_END = re.compile(r"tool|function|python|call|box|start|begin|bos\b|<s>", re.I)
+_NO_ENDS = ("tool", "function", "python", "call", "box", "start", "begin", "bos", "<s>")
 _TURN = re.compile(
     r"^\#{2,3}[ ]?(?:Response|Assistant|Output|Instruction|User|Human|Input|System)[ ]?:[ \t]*$", re.I | re.M
 )
 """A line with which Alpaca's template and its kin begin a turn."""
-_LONGEST_TOKEN = 70  # characters
+LONGEST_TOKEN = 70  # characters of a tag or token
 _BLANK = " \t\r\n\ufeff\u200b\x00"
 
 
 def is_thinking(name: str) -> bool:
     """Whether a tag, a channel or a key of this name holds thinking."""
     words = _words_of(name)
-    return words in _OTHER_MARKS or any(map(_THINKING.fullmatch, words))
+    stems = (word.removesuffix("s").removesuffix("ing") for word in words)
+    is_thought = any(stem.endswith(("think", "thought", "reason")) for stem in stems)
+    return is_thought or words in _OTHER_MARKS or not _THINKING.isdisjoint(words)
 
 
 def _words_of(name: str) -> list[str]:
-    return re.split(r"[\W_▁]+", name.lower())
+    return "".join(char if char.isalnum() else " " for char in name.lower()).split()
 
 
 def strip_thinking(text: str) -> str:
@@ -139,7 +139,7 @@ def final_channel(text: str) -> str:
     header = ""
     for mark, said in zip(told[::2], told[1::2], strict=True):
         if mark == "message":
-            words = set(re.findall(r"\w+", header))
+            words = _words_of(header)
             kind = "final" if "final" in words else "thinking" if any(map(is_thinking, words)) else "other"
             bodies.setdefault(kind, []).append(said)
             header = ""
@@ -157,7 +157,7 @@ def without_tokens(text: str) -> str:
     started = _AT_START.match(text)
     text = text[started.end() :] if started and not started[0].isspace() else text
     text = text.strip(_BLANK)
-    while found := _AT_END.search(text, max(0, len(text) - _LONGEST_TOKEN)):
+    while found := _AT_END.search(text, max(0, len(text) - LONGEST_TOKEN)):
         text = text[: found.start()].rstrip(_BLANK)
     return text
 
@@ -191,7 +191,8 @@ def _byte_of() -> dict[str, bytes]:
 
 def end_of_turn(text: str, start: int = 0) -> int:
     """Offset of the first token behind ``start`` that ends a turn; the text's length if there is none."""
-    ends = (found.start() for found in _END_OF_TURN.finditer(text, start) if found[1] or not _NO_END.search(found[0]))
+    tokens = _END_OF_TURN.finditer(text, start)
+    ends = (own.start() for own in tokens if own[1] or not any(name in own[0].lower() for name in _NO_ENDS))
     end = next(ends, len(text))
     lost = _NEXT_TURN.search(text, start, end)
     return lost.start() if lost else end
@@ -199,4 +200,4 @@ def end_of_turn(text: str, start: int = 0) -> int:
 
 def plain_key(key: str) -> str:
     """A key without case and separators: models write ``relatedTopics`` and ``Related topics``."""
-    return re.sub(r"[\W_]+", "", key).casefold()
+    return "".join(filter(str.isalnum, key)).casefold()

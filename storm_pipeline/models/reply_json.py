@@ -11,14 +11,13 @@ from typing import Any
 import json_repair
 from pydantic_core import from_json
 
+from storm_pipeline.models.reply_frames import LONGEST_TOKEN
 from storm_pipeline.text.words import encodable, encodable_values
 
 DECODER = json.JSONDecoder(strict=False)
 """Takes line breaks within strings, as models write them."""
-_LAST_NUMBER = re.compile(r"[-+.\deE]+\Z")
-_BEGUN = re.compile(r"[-+.\deE]*|t|tr|tru|f|fa|fal|fals|n|nu|nul")
+_OF_NUMBERS = "-+.0123456789eE"
 _TAIL = re.compile(r"(?:`{3,}|~{3,}|</[\w:.-]{1,40}>)\Z")
-_LONGEST_TAG = 50  # characters
 _MOST_TO_REPAIR, _DEEPEST = 10_000, 50
 """Characters and nesting of JSON that is repaired; the time of a repair grows with their squares."""
 _STRING_OR_COMMENT = re.compile(r"(\"(?:\\.|[^\"\\])*+\")|//[^\n]*|/\*.*?\*/|\#[^\n]*", re.S)
@@ -48,7 +47,7 @@ class JsonObject:
 def json_end(text: str) -> int:
     """Offset behind which a text has only white space, fences and closing tags."""
     text = text.rstrip()
-    while found := _TAIL.search(text, max(0, len(text) - _LONGEST_TAG)):
+    while found := _TAIL.search(text, max(0, len(text) - LONGEST_TOKEN)):
         text = text[: found.start()].rstrip()
     return len(text)
 
@@ -60,7 +59,7 @@ def object_at(text: str, start: int, ends: int) -> JsonObject:
     except json.JSONDecodeError as error:
         unended = error.msg.startswith("Unterminated string")
         rest = text[error.pos : ends]
-        cut = not _closes_all(text[start:ends], error.pos - start) if unended else bool(_BEGUN.fullmatch(rest))
+        cut = not _closes_all(text[start:ends], error.pos - start) if unended else _is_begun(rest)
         cut = cut or (error.msg.startswith("Invalid \\") and len(rest) < len("\\u0000"))
         return JsonObject(start, len(text) if unended else error.pos, cut=cut)
     except RecursionError as error:
@@ -71,7 +70,7 @@ def object_at(text: str, start: int, ends: int) -> JsonObject:
 def partial_value(text: str) -> Any:
     """As much of an object as came before it was cut off; an unfinished last value is left out."""
     with suppress(ValueError):
-        return encodable_values(from_json(_LAST_NUMBER.sub("", text[: json_end(text)]), allow_partial=True))
+        return encodable_values(from_json(text[: json_end(text)].rstrip(_OF_NUMBERS), allow_partial=True))
     return None
 
 
@@ -93,6 +92,13 @@ def repaired_value(text: str) -> Any:
     return value
 
 
+def _is_begun(rest: str) -> bool:
+    """Whether a number or a literal begins that does not end."""
+    return rest.strip(_OF_NUMBERS) == "" or any(
+        own.startswith(rest) and own != rest for own in ("true", "false", "null")
+    )
+
+
 def _closes_all(text: str, end: int) -> bool:
     """Whether a text ends in the brackets that close all those open at an offset: it is invalid there, not cut off."""
     closing: list[str] = []
@@ -101,7 +107,7 @@ def _closes_all(text: str, end: int) -> bool:
             closing.append(_OPENS[token])
         elif token in {"}", "]"} and closing:
             closing.pop()
-    return bool(closing) and re.sub(r"\s", "", text).endswith("".join(reversed(closing)))
+    return bool(closing) and "".join(text.split()).endswith("".join(reversed(closing)))
 
 
 def _keeps_all(raw: str, behind: str, value: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from storm_pipeline.models.reply_frames import (
+    LONGEST_TOKEN,
     end_of_turn,
     first_turn,
     in_words,
@@ -24,14 +25,10 @@ from storm_pipeline.models.reply_json import DECODER, ReplyFormError
 _LEVELS = 24  # more than anything real has around it
 _MOST_OBJECTS = 50  # brackets that are tried
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*([\w+.#-]*)[ \t]*$", re.M)
-_LANGUAGE = re.compile(r"\A(?:markdown|md|plaintext|text|txt)\n(?=\S)")
-_COMMENT = re.compile(r"\A<!--.*?-->\s*", re.S)
-_INLINE_FENCE = re.compile(r"(`+)([^`\n]+)\1")
 _TEXT_FENCES = frozenset({"", "text", "txt", "plain", "plaintext", "markdown", "md", "json", "xml", "html"})
 _TAGGED = re.compile(r"<([A-Za-z][\w:.-]*+)[^<>]*>(.*)</\1\s*>", re.S)
 _FIRST_TAG = re.compile(r"<([A-Za-z][\w:.-]*+)[^<>]*>[ \t]*(\n?)")
 _LAST_TAG = re.compile(r"</([A-Za-z][\w:.-]{0,40}+)\s?>\Z")
-_LONGEST_TAG = 60  # characters
 _ONE_STRING = re.compile(r"\{\s*\"[\w -]+\"\s*:\s*\"(.*)\"\s*\}", re.S)
 _NEXT_KEY = re.compile(r"\"\s*,\s*\"[\w -]+\"\s*:")
 _RULE = re.compile(r"(?:\A|\n[ \t]*\n)[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?:\n|\Z)")
@@ -164,18 +161,20 @@ def _is_most(inside: str, outside: str) -> bool:
 
 def _without_fence(text: str) -> str:
     """The text in a fence: around all of it, or around most of it; a fence that is left at the end goes."""
-    if inline := _INLINE_FENCE.fullmatch(text):
-        return inline[2].strip()
+    inside = text.strip("`")
+    fence = text[: len(text) - len(text.lstrip("`"))]
+    if inside and fence and text == f"{fence}{inside}{fence}" and "`" not in inside and "\n" not in inside:
+        return inside.strip()
     blocks: list[tuple[int, int, int, int, str]] = []
     opened: list[re.Match[str]] = []
-    for fence in _FENCE.finditer(text):
-        if fence[1] or not opened:
-            opened.append(fence)
+    for own in _FENCE.finditer(text):
+        if own[1] or not opened:
+            opened.append(own)
         elif len(opened) > 1:
             opened.pop()
         else:
             first = opened.pop()
-            blocks.append((first.start(), first.end(), fence.start(), fence.end(), first[1]))
+            blocks.append((first.start(), first.end(), own.start(), own.end(), first[1]))
     if opened:
         blocks.append((opened[0].start(), opened[0].end(), len(text), len(text), opened[0][1]))
     if len(blocks) != 1:
@@ -189,7 +188,9 @@ def _without_fence(text: str) -> str:
 
 def _without_line_marks(text: str) -> str:
     """The text without a comment before it, a language's name that a fence had, marks of quotation on every line."""
-    text = _COMMENT.sub("", _LANGUAGE.sub("", text))
+    name, _, rest = text.partition("\n")
+    text = rest if name in _TEXT_FENCES - {""} and rest[:1].strip() else text
+    text = text.partition("-->")[2].lstrip() if text.startswith("<!--") and "-->" in text else text
     if "\\n\\n" in text and "\n" not in text:  # escaped once more
         text = text.replace("\\n", "\n")
     lines = text.split("\n")
@@ -213,7 +214,7 @@ def _without_tags(text: str, field: str) -> str:
     first = _FIRST_TAG.match(text)
     if first and (first[2] or plain_key(first[1]) == plain_key(field)) and f"</{first[1]}" not in text:
         return text[first.end() :].strip()
-    last = _LAST_TAG.search(text, max(0, len(text) - _LONGEST_TAG))
+    last = _LAST_TAG.search(text, max(0, len(text) - LONGEST_TOKEN))
     return text[: last.start()].strip() if last and f"<{last[1]}" not in text else text
 
 
