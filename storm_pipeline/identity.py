@@ -9,13 +9,11 @@ import re
 import unicodedata
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
-_TRACKING = re.compile(
-    r"utm_\w+|fbclid|gclid|dclid|gbraid|wbraid|msclkid|twclid|ttclid|srsltid|mc_[ce]id|igshid|igsh|yclid|_ga|_gl"
-    r"|_hsenc|_hsmi|mkt_tok|ref_src|spm|cmpid|wt_mc|usqp|amp_(?:js_v|gsa|ct|tf)",
-    re.I,
+_TRACKING = frozenset(
+    """fbclid gclid dclid gbraid wbraid msclkid twclid ttclid srsltid mc_cid mc_eid igshid igsh yclid _ga _gl
+    _hsenc _hsmi mkt_tok ref_src spm cmpid wt_mc usqp amp_js_v amp_gsa amp_ct amp_tf""".split()
 )
-_MOBILE_HOST = re.compile(r"^(?:(?:www|m|mobile|amp)\.)+(?=[^.]+\.)")
-_INNER_MOBILE = re.compile(r"(?<=\w)(?:\.m)+\.(?=wiki)")
+_MOBILE = frozenset({"www", "m", "mobile", "amp"})
 # `/wiki/amp` is an article; on other sites a final `amp` marks the AMP version of a page. A final `>` is left of the
 # markup that an address was cut from: `<https://example.org/a.pdf>`.
 _AMP_PATH = re.compile(r"(?<=[^/])(?<!\A/wiki)(?:/+amp|\.amp|/|%3E)+\Z")
@@ -28,7 +26,7 @@ _AMP_CACHE = re.compile(
     re.I | re.A,
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_INVALID_IN_HOST = re.compile(r"[\x00-\x20\x7f\\^`{|}<>\"\[\]]")
+_INVALID_IN_HOST = frozenset(map(chr, range(33))) | set('\x7f\\^`{|}<>"[]')
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _SAFE_PATH = "/:@!$&'()*+,;=~-._"
 _INVALID_IN_TITLE = frozenset("#<>[]{}|")
@@ -65,7 +63,9 @@ def canonical_url(url: str) -> str:
         return url
     if port is not None and str(port) not in _DEFAULT_PORTS.values():
         host = f"{host}:{port}"
-    path = re.sub(r"/{2,}", "/", _requoted(parts.path))
+    path = _requoted(parts.path)
+    while "//" in path:
+        path = path.replace("//", "/")
     if copy := _AMP_CACHE.match(host + path):
         return canonical_url(f"https://{(host + path)[copy.end() :]}?{query}")
     path = _AMP_PATH.sub("", _AMP_FIRST.sub("", path)).rstrip("/")
@@ -78,11 +78,17 @@ def _canonical_host(host: str) -> str:
     host = host.lower().strip(".")
     if not host.isascii():
         host = host.encode("idna").decode("ascii").lower()
-    if _INVALID_IN_HOST.search(host):
+    if not _INVALID_IN_HOST.isdisjoint(host):
         raise ValueError(f"not a host name: {host!r}")
     if ":" in host:  # IPv6 loses its brackets when it is parsed
         return f"[{host}]"
-    return _INNER_MOBILE.sub(".", _MOBILE_HOST.sub("", host))
+    labels = host.split(".")
+    while len(labels) > 2 and labels[0] in _MOBILE and labels[1]:
+        labels = labels[1:]
+    host = ".".join(labels)
+    while ".m.wiki" in host:
+        host = host.replace(".m.wiki", ".wiki")
+    return host
 
 
 def _canonical_query(query: str) -> str:
@@ -90,16 +96,20 @@ def _canonical_query(query: str) -> str:
     kept = [
         (name, value)
         for name, value in pairs
-        if not _TRACKING.fullmatch(name) and (name.lower(), value.lower()) not in _AMP_QUERY
+        if not _is_tracking(name.lower()) and (name.lower(), value.lower()) not in _AMP_QUERY
     ]
     return urlencode(sorted(kept, key=lambda pair: pair[0]), errors="surrogateescape")
+
+
+def _is_tracking(name: str) -> bool:
+    return name in _TRACKING or (name.startswith("utm_") and name != "utm_")
 
 
 def _requoted(path: str) -> str:
     """A path in one canonical percent-encoding; an encoded slash stays encoded, since it is no separator."""
     pieces = (
         quote(unquote(piece, errors="surrogateescape"), safe=_SAFE_PATH, errors="surrogateescape")
-        for piece in re.split("%2f", path, flags=re.I)
+        for piece in path.replace("%2f", "%2F").split("%2F")
     )
     return "%2F".join(pieces)
 
@@ -131,6 +141,12 @@ def snippet_id(url: str, text: str) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def is_wiki_language(code: str) -> bool:
+    """Whether a code can be that of a language of Wikipedia, such as ``en`` or ``zh-min-nan``."""
+    main, *variants = code.split("-")
+    return code.isascii() and code.islower() and len(main) > 1 and all(map(str.isalpha, (main, *variants)))
 
 
 def is_title(text: str) -> bool:

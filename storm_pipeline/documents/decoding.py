@@ -16,7 +16,7 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_HEAD = 4096
+HEAD = 4096  # bytes of a file that are looked at for what it is
 _SAMPLE = 20_000  # bytes or characters that detection looks at: its time grows with them
 _MAX_ERROR_SHARE = 0.01
 # Characters beyond ASCII for each error that make a text UTF-8, against what is declared, or without; texts of other
@@ -75,7 +75,7 @@ def decoded_lines(data: bytes) -> list[str]:
 
 def declared_charsets(data: bytes) -> list[str]:
     """The character sets that the head of a page declares: in its XML declaration, and in meta tags."""
-    return [(xml or meta).decode("ascii", "replace") for xml, meta in _DECLARED.findall(data[:_HEAD])]
+    return [(xml or meta).decode("ascii", "replace") for xml, meta in _DECLARED.findall(data[:HEAD])]
 
 
 def encoding_of(data: bytes, charsets: Sequence[str] = ()) -> str:
@@ -214,7 +214,7 @@ def _marked_encoding(data: bytes) -> str:
     """The encoding that a byte order mark tells or, of UTF-16, the positions of its zero bytes; empty if none does."""
     if marked := next((encoding for mark, encoding in _BOMS.items() if data.startswith(mark)), ""):
         return marked
-    sample = data[:_HEAD]
+    sample = data[:HEAD]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if max(even, odd) * 4 < len(sample) or min(even, odd) * 8 > max(even, odd):
         return ""

@@ -4,13 +4,12 @@ import email
 import re
 import zipfile
 
-from storm_pipeline.documents.decoding import decoded
+from storm_pipeline.documents.decoding import HEAD, decoded
 
 PDF, HTML, DOCX, EPUB = "PDF", "HTML", "DOCX", "EPUB"
 """The formats that are read, beside texts, which have no signature."""
 GZIP = "compressed (gzip)"
 
-_HEAD = 4096
 _HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S)
 ZIP = "an archive (zip)"
 OLD_OFFICE = "in an old format of Word, Excel or PowerPoint, or encrypted"
@@ -48,7 +47,7 @@ def format_of(data: bytes) -> str:
         return PDF
     if data.startswith(b"PK\x03\x04"):
         return _zip_format(data)
-    head = data[:_HEAD]
+    head = data[:HEAD]
     known = (_BEGINNINGS if _BINARY.search(head) else {}) | _MARKED
     if found := next((name for name, beginnings in known.items() if head.startswith(beginnings)), ""):
         return "a picture" if head[8:12] == b"WEBP" else found

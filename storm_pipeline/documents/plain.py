@@ -12,7 +12,6 @@ from storm_pipeline.text.words import folded_words
 
 _SPACES = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000)], " ") | {0xAD: None}
 """Unicode's categories Cc and Cs → a space; the soft hyphen → nothing."""
-_WORDS = 0.5  # share of letters, digits and spaces in a text above which it is words
 PROGRAMS = ("Microsoft Word", "Microsoft PowerPoint", "Microsoft Excel", "PowerPoint Presentation")
 """What these programs put before a file's name where its title should stand."""
 FILE_ENDINGS = frozenset(".doc .docx .dotx .odt .ppt .pptx .xls .xlsx .rtf .indd .qxd .pdf .tex .dvi .ps".split())
@@ -65,9 +64,7 @@ def _decoded(title: str) -> str:
         text = base64.b64decode(title + "=" * (-len(title) % 4), validate=True).decode("utf-8")
     except ValueError:
         return ""
-    plain = plain_text(text)
-    words = sum(char.isalnum() or char == " " for char in plain)
-    return plain if len(plain) > _WORDS * len(text) and words > _WORDS * len(plain) else ""
+    return plain_text(text) if text.isprintable() and any(map(str.isalnum, text)) else ""
 
 
 def web_address(value: object) -> str:

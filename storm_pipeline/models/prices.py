@@ -15,7 +15,6 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.identity import host_of
 from storm_pipeline.settings import Settings, is_embedded
 
-_MILLION = 1_000_000
 _MAX_PRICE = 100_000.0
 _TABLE = "model_prices_and_context_window_backup.json"
 _TEXT_MODES = frozenset({"chat", "completion", "responses"})
@@ -94,7 +93,7 @@ def listed_window(model: str) -> int | None:
 def cost(price: Price, tokens_in: float, tokens_cached: float, tokens_out: float) -> float:
     """Cost of calls in US dollars; ``tokens_in`` counts cached prompt tokens too, ``tokens_cached`` these alone."""
     cached = min(tokens_cached, tokens_in)
-    return ((tokens_in - cached) * price.fresh + cached * price.cached + tokens_out * price.output) / _MILLION
+    return ((tokens_in - cached) * price.fresh + cached * price.cached + tokens_out * price.output) / 1e6
 
 
 def parse_price(text: str) -> tuple[str, Price]:
@@ -157,7 +156,7 @@ def _listed_price(name: str) -> Price | None:
         return None
     cached = entry.get("cache_read_input_token_cost") or entry.get("input_cost_per_token_cache_hit") or fresh
     dollars = (float(fresh), float(min(cached, fresh)), float(output))
-    return Price(*(round(amount * _MILLION, 6) for amount in dollars))
+    return Price(*(round(amount * 1e6, 6) for amount in dollars))
 
 
 def _entry(name: str) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from storm_pipeline.settings import Role, Settings, is_embedded
 
 CONTEXT = 16_384
 """Tokens of prompt and reply that the embedded model's server holds unless it is told otherwise."""
-ASSUMED = 16_384
+ASSUMED = CONTEXT
 """Tokens assumed where nobody knows a window, to budget evidence and interviews; prompts are not shortened then."""
 _EVIDENCE = 3 / 8
 """Share of a window that passages may take; instructions, outline, findings, draft, remarks and reply have the rest.

@@ -17,10 +17,9 @@ from storm_pipeline.files import table_beside
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.content import told_by_bytes
 from storm_pipeline.pages.fetch import HTML, PDF, Fetched
+from storm_pipeline.search.papers import MAX_AUTHORS
 
 _MAX_META_TAGS = 500
-_MAX_CHARS = 200
-_MAX_AUTHORS = 30
 _AUTHORS = ("citation_author", "dc.creator", "dcterms.creator")
 _JOURNAL = ("citation_journal_title", "prism.publicationname", "citation_conference_title", "citation_inbook_title")
 _PUBLISHER = ("citation_publisher", "dc.publisher", "dcterms.publisher")
@@ -137,13 +136,13 @@ def _citation_tags(tree: Any) -> dict[str, str | None]:
     tags: dict[str, list[str]] = {}
     for tag in tree.xpath("//meta[@content]")[:_MAX_META_TAGS]:
         name = (tag.get("name") or tag.get("property") or "").strip().lower()
-        if content := plain_text(tag.get("content"))[:_MAX_CHARS]:
+        if content := plain_text(tag.get("content"))[:_MAX_NAME_CHARS]:
             tags.setdefault(name, []).append(content)
 
     def declared(names: tuple[str, ...]) -> list[str]:
         return next((tags[name] for name in names if name in tags), [])
 
-    authors = [author.replace(";", ",") for author in declared(_AUTHORS)[:_MAX_AUTHORS]]
+    authors = [author.replace(";", ",") for author in declared(_AUTHORS)[:MAX_AUTHORS]]
     dois = (found_doi(text) for name in _DOI for text in tags.get(name, []))
     return {
         "published": next((day for text in declared(_PUBLISHED) if (day := iso_date(text.replace("/", "-")))), None),

@@ -16,7 +16,9 @@ from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOp
 from storm_pipeline.search.paging import one_per_page
 from storm_pipeline.types import Snippet
 
-_MAX_AUTHORS = 30
+MAX_AUTHORS = 30
+MAX_RESULTS = 100
+"""Papers that the services give at once, at most."""
 
 
 class PaperSearch:
@@ -94,7 +96,7 @@ def joined_names(names: Iterable[object]) -> str | None:
     ``names``: each ``Given Family`` or ``Family, Given``; anything but a string is left out.
     """
     plain = (plain_text(name).replace(";", ",") for name in names)
-    return "; ".join(list(filter(None, plain))[:_MAX_AUTHORS]) or None
+    return "; ".join(list(filter(None, plain))[:MAX_AUTHORS]) or None
 
 
 def full_name(family: str, given: str, whole: str) -> str:

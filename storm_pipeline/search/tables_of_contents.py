@@ -1,6 +1,5 @@
 """Tables of contents of Wikipedia articles, to learn from related articles (paper section 3.1)."""
 
-import re
 import socket
 import threading
 import time
@@ -14,13 +13,12 @@ from urllib.request import getproxies, proxy_bypass
 
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.identity import is_title
+from storm_pipeline.identity import is_title, is_wiki_language
 from storm_pipeline.net.gates import Rate, gate
 from storm_pipeline.net.http import user_agent as default_user_agent
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError, within
 from storm_pipeline.sqlite_cache import SqliteCache
 
-_LANGUAGE = re.compile("[a-z]{2,}(-[a-z]+)*")
 _BACK_MATTER = frozenset(
     {
         "bibliography", "citations", "explanatory notes", "external links", "footnotes", "further reading",
@@ -93,7 +91,7 @@ class WikipediaContents:
     ) -> None:
         self._cache = SqliteCache(Path(cache) / "pages" / "contents.sqlite")
         self._language = language.strip().lower()
-        if not _LANGUAGE.fullmatch(self._language):
+        if not is_wiki_language(self._language):
             raise SettingsError(f"{language!r} is not a language code of a Wikipedia; give one such as en or de")
         self._user_agent = user_agent or default_user_agent()
         self._timeout = timeout

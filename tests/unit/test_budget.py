@@ -19,9 +19,9 @@ from storm_benchmarks.gauges import gauges, package_files, patterns, table_value
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
     "lines": 51_500,
-    "regular expressions": 479,
-    "word lists": 151,
-    "thresholds": 398,
+    "regular expressions": 397,
+    "word lists": 156,
+    "thresholds": 382,
     "thresholds in tuples": 130,
 }
 """Gauge of the package → the most that it may be."""

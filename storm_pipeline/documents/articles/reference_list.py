@@ -24,8 +24,6 @@ _BRACKETED = re.compile(r"[ \t]*(?:[-*+•][ \t]+)?\\?\[\^?(?P<number>\d{1,9})\\
 _ADDRESS = re.compile(r"https?://[^\s<>]+", re.I)
 _QUOTED = re.compile(r"[\"“](?P<title>[^\"“”]+)[\"”]")
 _NO_LIST = ("see also", "external", "further", "galler", "photo galler", "image galler")
-_LONGEST_HEADING = 4  # maximum words of a line that heads a list without heading marks, such as "Sources:"
-_LONGEST_ENTRY = 2000  # characters of an entry without a link that are looked at
 
 
 def is_back_matter(heading: str, level: int = 1) -> bool:
@@ -83,8 +81,6 @@ def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 
 def _heads_list(line: str) -> bool:
     """Whether a line is the heading of a list of references, with heading marks or without."""
-    if len(line.split()) > _LONGEST_HEADING + 1:  # and the marks
-        return False
     name = markdown_block(line).text.rstrip(":")
     return (is_back_matter(name) or is_foreign_back_matter(name)) and not name.lower().startswith(_NO_LIST)
 
@@ -146,7 +142,7 @@ def reference_of(text: str) -> Reference:
         rest = f"{text[: address.start()]} {text[address.end() :]}"
         quoted = _QUOTED.search(rest)
         return Reference(_trimmed(address[0].replace("\\", "")), _plain(quoted["title"] if quoted else rest))
-    title, separator, place = text[-_LONGEST_ENTRY:].rpartition(" — ")
+    title, separator, place = text.rpartition(" — ")
     url = place.partition(", p. ")[0].partition(", pp. ")[0]
     if separator and url and " " not in url:
         return Reference(url.replace("\\", ""), _plain(title))

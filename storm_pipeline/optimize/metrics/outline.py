@@ -12,9 +12,8 @@ from storm_pipeline.retrieval.embedder import Embed
 
 _MATCHES = 0.6  # cosine from which two headings count as the same
 _ROOM = 1.3  # headings of an outline, as a multiple of the human one's, above which more of them cost
-_NAMED = 4  # headings named in feedback
+_NAMED = 4  # headings of a kind that feedback names
 _NEAR = 0.5  # cosine of a heading to an editor's focus from which the editor covers it
-_MISSED = 3  # headings named that no editor looks after
 
 
 @by_itself
@@ -79,7 +78,7 @@ def perspectives_metric(embed: Embed, gold: dspy.Example, pred: dspy.Prediction)
     best = np.clip((wanted @ own.T).max(axis=1) / _NEAR, 0.0, 1.0)
     alike = (own @ own.T)[np.triu_indices(len(editors), 1)]
     value = (float(best.mean()) + 1 - (float(alike.mean()) if len(alike) else 1.0)) / 2
-    missed = [headings[i] for i in np.argsort(best)[:_MISSED] if best[i] < 1]
+    missed = [headings[i] for i in np.argsort(best)[:_NAMED] if best[i] < 1]
     said = [f"{len(editors)} of {gold.number} editors."] if len(editors) < gold.number else []
     said += [f"Nobody looks after: {'; '.join(missed)}."] if missed else []
     said += [f"The mean cosine of two editors is {float(alike.mean()):.2f}."] if len(alike) else []

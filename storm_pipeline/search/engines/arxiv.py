@@ -10,7 +10,7 @@ from storm_pipeline.documents.plain import iso_date, plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.search.engine_info import EngineInfo
-from storm_pipeline.search.papers import PaperSearch, arxiv_address, doi_name, joined_names
+from storm_pipeline.search.papers import MAX_RESULTS, PaperSearch, arxiv_address, doi_name, joined_names
 from storm_pipeline.search.queries import topic_words, with_all_or_any
 from storm_pipeline.types import Snippet
 
@@ -22,7 +22,6 @@ INFO = EngineInfo(
     supports=frozenset({"since", "until"}),
     open_web=False,
 )
-_MAX_RESULTS = 100
 _MAX_QUERY_CHARS = 600
 _FIRST_DAY, _LAST_DAY = date(1986, 1, 1), date(2099, 12, 31)
 _ATOM = "{http://www.w3.org/2005/Atom}"
@@ -53,7 +52,7 @@ class ArxivSearch(PaperSearch):
             {
                 "search_query": f"({terms}) AND {dates}" if dates else terms,
                 "start": 0,
-                "max_results": min(k, _MAX_RESULTS),
+                "max_results": min(k, MAX_RESULTS),
                 "sortBy": "relevance",
                 "sortOrder": "descending",
             }

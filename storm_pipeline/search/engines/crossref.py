@@ -9,6 +9,7 @@ from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.search.engine_info import EngineInfo
 from storm_pipeline.search.papers import (
+    MAX_RESULTS,
     PaperSearch,
     doi_address,
     doi_name,
@@ -29,7 +30,6 @@ INFO = EngineInfo(
     supports=frozenset({"since", "until"}),
     open_web=False,
 )
-_MAX_RESULTS = 100
 _FIELDS = "DOI,title,abstract,issued,author,container-title,publisher"
 
 
@@ -56,7 +56,7 @@ class CrossrefSearch(PaperSearch):
         query = one_line(query)
         if not query:
             return ()
-        rows = min(k + 5, _MAX_RESULTS)  # a few abstracts are empty
+        rows = min(k + 5, MAX_RESULTS)  # a few abstracts are empty
         fixed = {"filter": self._filter(), "select": _FIELDS} | ({"mailto": self._key} if self._key else {})
         answer = self._client.get_json({"query": query, "rows": rows, **fixed})
         message = answer.get("message") if isinstance(answer, dict) else None

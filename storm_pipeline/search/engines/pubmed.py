@@ -8,7 +8,7 @@ from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.search.papers import PaperSearch, doi_name, full_name, joined_names, partial_date
+from storm_pipeline.search.papers import MAX_RESULTS, PaperSearch, doi_name, full_name, joined_names, partial_date
 from storm_pipeline.search.queries import topic_words, with_all_or_any
 from storm_pipeline.types import Snippet
 
@@ -22,7 +22,6 @@ INFO = EngineInfo(
     supports=frozenset({"since", "until"}),
     open_web=False,
 )
-_MAX_RESULTS = 100
 _MAX_QUERY_CHARS = 400
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
@@ -65,7 +64,7 @@ class PubMedSearch(PaperSearch):
                 **_date_params(self._options),
                 "term": f"({words}) AND hasabstract",
                 "retmode": "json",
-                "retmax": min(k, _MAX_RESULTS),
+                "retmax": min(k, MAX_RESULTS),
                 "sort": "relevance",
             },
             "/esearch.fcgi",

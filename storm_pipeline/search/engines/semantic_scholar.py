@@ -7,7 +7,15 @@ from storm_pipeline.documents.plain import iso_date, objects, plain_text, web_ad
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.search.papers import PaperSearch, arxiv_address, doi_address, doi_name, joined_names, partial_date
+from storm_pipeline.search.papers import (
+    MAX_RESULTS,
+    PaperSearch,
+    arxiv_address,
+    doi_address,
+    doi_name,
+    joined_names,
+    partial_date,
+)
 from storm_pipeline.search.queries import bare_words, joined
 from storm_pipeline.types import Snippet
 
@@ -21,7 +29,6 @@ INFO = EngineInfo(
     supports=frozenset({"since", "until"}),
     open_web=False,
 )
-_MAX_RESULTS = 100
 _MAX_QUERY_CHARS = 300
 _FIELDS = "title,abstract,tldr,url,year,publicationDate,externalIds,authors,venue"
 
@@ -61,7 +68,7 @@ class SemanticScholarSearch(PaperSearch):
         answer = self._client.get_json(
             {
                 "query": joined(words, " ", _MAX_QUERY_CHARS),
-                "limit": min(2 * k, _MAX_RESULTS),  # many papers have no abstract
+                "limit": min(2 * k, MAX_RESULTS),  # many papers have no abstract
                 "fields": _FIELDS,
                 **_date_params(self._options),
             }

@@ -10,6 +10,7 @@ from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.documents.chunks import chunks, overlapping
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.identity import is_wiki_language
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
@@ -27,7 +28,6 @@ INFO = EngineInfo(
     supports=frozenset({"language"}),
     open_web=False,
 )
-_LANGUAGE = re.compile("[a-z]{2,}(-[a-z]+)*")
 _ENGLISH = frozenset({"en", "simple"})
 _HEADING = re.compile(r"^={2,}[^\S\n]*(.*?)[^\S\n]*={2,}[^\S\n]*$", re.M)
 _MAX_ARTICLES = 20
@@ -89,7 +89,7 @@ class WikipediaSearch:
         rate: float = 5.0,
     ) -> None:
         self._language = (language or (options or SearchOptions()).language or "en").strip().lower()
-        if not _LANGUAGE.fullmatch(self._language):
+        if not is_wiki_language(self._language):
             raise SettingsError(f"{language!r} is not a language code of a Wikipedia; write wikipedia:de or the like")
         self._limit = passages
         self._client = ApiClient(
