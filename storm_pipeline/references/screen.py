@@ -106,8 +106,8 @@ class Screen:
 
         Those that the claim cites, those that the problem names, and the most similar ones.
         """
-        named = (int(number) - 1 for number in _MARKED.findall(verdict.problem))
-        return tuple(dict.fromkeys((*claim.cited, *named, *self._suggested(claim))))
+        named = {int(number) - 1 for number in _MARKED.findall(verdict.problem)}
+        return tuple(dict.fromkeys((*claim.cited, *named & {*range(len(self.shown))}, *self._suggested(claim))))
 
     def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
         """Return the verdict on a sentence that its writer supports with a quotation; None if no passage has it.
