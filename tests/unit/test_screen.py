@@ -200,7 +200,9 @@ def test_with_a_problem_go_the_passages_that_a_writer_needs_to_answer_it() -> No
     concerned = [screen.concerned(*both) for both in zip(claims, screen.judge(claims), strict=True)]
     assert set(concerned[0]) >= {1, 2}
     assert concerned[1][0] == 3
-    named = screen.concerned(claims[1], Judged(screen.as_written(claims[1]), problem="[1] says otherwise than [0] and [99]"))
+    named = screen.concerned(
+        claims[1], Judged(screen.as_written(claims[1]), problem="[1] says otherwise than [0] and [99]")
+    )
     assert {0, 3} <= set(named) <= set(range(4))
 
 
