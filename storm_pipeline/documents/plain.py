@@ -12,6 +12,7 @@ from storm_pipeline.text.words import folded_words
 
 _SPACES = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000)], " ") | {0xAD: None}
 """Unicode's categories Cc and Cs → a space; the soft hyphen → nothing."""
+_WORDS = 0.5  # share of letters, digits and spaces in a text above which it is words
 PROGRAMS = ("Microsoft Word", "Microsoft PowerPoint", "Microsoft Excel", "PowerPoint Presentation")
 """What these programs put before a file's name where its title should stand."""
 FILE_ENDINGS = frozenset(".doc .docx .dotx .odt .ppt .pptx .xls .xlsx .rtf .indd .qxd .pdf .tex .dvi .ps".split())
@@ -58,13 +59,15 @@ def _without_address(title: str) -> str:
 
 def _decoded(title: str) -> str:
     """What a title in Base64 says; empty if it is none: it decodes to words, and has capitals and small letters."""
-    if len(title) < 8 or title.islower() or title.isupper():
+    if len(title) < (8 if title.endswith("=") else 12) or title.islower() or title.isupper():
         return ""
     try:
         text = base64.b64decode(title + "=" * (-len(title) % 4), validate=True).decode("utf-8")
     except ValueError:
         return ""
-    return plain_text(text) if text.isprintable() and any(map(str.isalnum, text)) else ""
+    plain = plain_text(text)
+    words = sum(char.isalnum() or char == " " for char in plain)
+    return plain if len(plain) > _WORDS * len(text) and words > _WORDS * len(plain) else ""
 
 
 def web_address(value: object) -> str:
@@ -127,13 +130,16 @@ def _bare(word: str) -> str:
 def _day(line: str, language: str) -> str:
     """The day of a line that is nothing but a date, perhaps with weekday and time, since there are pages; else empty.
 
-    Dates such as 3/8/2022, which are read in two ways, are none.
+    Dates such as 3/8/2022 and 3.8.2022, which are read in two ways, are none.
     """
-    if len(line) > 40 or sum(map(str.isdigit, line)) < 5 or "/" in line:
+    has_month = iso_date(line) or any(
+        len(word.strip(".,")) >= 3 and word.strip(".,").isalpha() for word in line.split()
+    )
+    if len(line) > 40 or sum(map(str.isdigit, line)) < 5 or "/" in line or not has_month:
         return ""
     from dateparser import parse
 
-    known = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True}
+    known = {"REQUIRE_PARTS": ["day", "month", "year"], "STRICT_PARSING": True, "PARSERS": ["absolute-time"]}
     try:
         found = parse(line, languages=[language], settings=known)
     except ValueError:  # a language that it does not know

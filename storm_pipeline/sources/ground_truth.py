@@ -86,9 +86,10 @@ def names_in_title(title: str) -> set[str]:
     """Folded article titles that a page title may name: with and without a trailing site name."""
     cuts = [match.start() for match in _SITE_NAME.finditer(title)]
     candidates = [title[:cut] for cut in [*cuts, len(title)]]
-    for text in list(candidates):
-        plain = text.rstrip(".!")
-        candidates += [plain[: -len(phrase)] for phrase in _PHRASES if plain.lower().endswith(phrase)]
+    for phrase in _PHRASES:
+        plain = [text.rstrip(".!") for text in candidates]
+        own = zip(candidates, plain, strict=True)
+        candidates = [short[: -len(phrase)] if short.lower().endswith(phrase) else text for text, short in own]
     return {name for text in candidates if (name := folded_title(text))}
 
 

@@ -109,19 +109,21 @@ def markdown_block(line: str) -> TextBlock:
     inside = bold[2:-2] if bold[:2] in {"**", "__"} and bold[-2:] == bold[:2] else ""
     if 0 < len(inside.split()) <= _LONGEST_BOLD and {"*", "_"}.isdisjoint(inside):
         return TextBlock(plain_text(_plain_line(inside)).rstrip(":"), _LEVEL_OF_BOLD)
-    marks = line.split(maxsplit=1)[0] if line.strip() else ""
-    level = len(marks) if set(marks) == {"#"} and len(line) - len(line.lstrip()) <= 3 and len(marks) <= 6 else 0
-    return TextBlock(plain_text(_plain_line(line)), level)
+    marks, _, rest = line.strip().partition(" ")
+    if set(marks) == {"#"} and len(marks) <= 6 and len(line) - len(line.lstrip()) <= 3:
+        without_end = rest.rstrip("#")
+        heading = without_end if without_end[-1:] in {"", " "} else rest
+        return TextBlock(plain_text(_plain_line(heading)), len(marks))
+    return TextBlock(plain_text(_plain_line(line)))
 
 
 @functools.cache
 def _parser() -> Any:
     from markdown_it import MarkdownIt
 
-    parser: Any = MarkdownIt("commonmark").disable(
-        ["code", "fence", "html_block", "reference", "lheading", "hr", "entity"]
-    )
-    parser.normalizeLink = str  # addresses stay as they are written
+    blocks = ["code", "fence", "heading", "html_block", "reference", "lheading", "hr"]
+    parser: Any = MarkdownIt("commonmark").disable([*blocks, "entity"])
+    parser.normalizeLink, parser.validateLink = str, bool  # addresses stay as they are written
     return parser
 
 
@@ -149,7 +151,8 @@ def _plain_line(line: str) -> str:
         for child in own.children or ()
         if child.type not in {"image", "html_inline"}
     )
-    return said.strip().removeprefix("[x] ").removeprefix("[X] ").removeprefix("[ ] ")
+    # What is left of ``**`` stood beside a letter, where Markdown takes it for no mark.
+    return said.replace("**", "").strip("` ").removeprefix("[x]").removeprefix("[X]").removeprefix("[ ]").strip()
 
 
 def _starts_paragraph(line: str) -> bool:
