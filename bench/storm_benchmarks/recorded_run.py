@@ -25,6 +25,7 @@ _SENTENCE = re.compile(r"\[(\d+)\] ([^\[\n]+)")
 _STANDING = re.compile(r"\((\d+)\) ([^\[\n#]+)((?:\[\d+\])+)")
 _HEADING = re.compile(r"\[H(\d+)\] (.+)")
 _REMARK = re.compile(r"^(\d+)\. (.+?)(?:\[\d+\])* — (.+)$", re.M)
+_CITING = re.compile(r"[^\[\]\n#]+(?:\[\d+\])+(?:[,;][^\[\]\n#]+(?:\[\d+\])+)*")
 _LINE = re.compile(r"^(after )?(\d+): ?(.*)")
 _MARK = re.compile(r"\[(\d+)\]")
 _SAME = 0.3  # minimum share of a recorded passage's word 5-grams in the passage of today that is the same
@@ -134,14 +135,15 @@ class RecordedWriter:
         today = _standing(before, user) | _as_today(used, now)
         if kind in ("editing", "placed findings"):
             return _edits(json.loads(reply), today, _same(_HEADING, before, user))
-        cited = re.findall(r"([^\[\]\n#]+)((?:\[\d+\])+)", reply)
-        for text, marks in cited:
-            gone = {n for n in map(int, _MARK.findall(marks)) if n in then and n not in today}
-            self.seen["lost"] += [[place, text.strip(" ."), then[n]] for n in sorted(gone)]
-            reply = reply.replace(f"{text}{marks}", "", 1) if gone else reply
+        for sentence in _CITING.findall(reply):
+            gone = {n for n in map(int, _MARK.findall(sentence)) if n in then and n not in today}
+            self.seen["lost"] += [[place, _MARK.sub("", sentence).strip(" ."), then[n]] for n in sorted(gone)]
+            reply = reply.replace(sentence, "", 1) if gone else reply
+        reply = re.sub(r"^[ .]+", "", reply, flags=re.M)
         reply = _MARK.sub(lambda mark: f"[{today.get(int(mark[1]), 999)}]", reply)
         if kind == "answer":
-            self.seen["answers"].append([place, re.findall(r"[^\[\]\n#.\s][^\[\]\n#]+(?=\[)", reply)])
+            told = [_MARK.sub("", sentence).strip(" .") for sentence in _CITING.findall(reply)]
+            self.seen["answers"].append([place, told])
         if not remarks and kind != "revised section":
             return reply
         return _lines(reply, _same(_REMARK if remarks else _STANDING, before, user) | {0: 0})

@@ -15,6 +15,7 @@ refused; sentences left out; places without a reply; words of passages in prompt
 """
 
 import json
+import re
 import resource
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -100,7 +101,7 @@ def _unfound(answers: Iterable[tuple[str, Sequence[str]]], article: Article) -> 
 
 
 def _bare(text: str) -> str:
-    return " ".join(text.split()).strip(" .")
+    return re.sub(r"\s+(?=[,;.])", "", " ".join(text.split())).strip(" .")
 
 
 def _cited(article: Article, sentences: Iterable[Sentence]) -> dict[str, list[list[str]]]:
