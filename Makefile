@@ -46,7 +46,7 @@ setup: $(READY) ## create the environment (all other targets do so on demand)
 
 demo: $(READY) ## write an article with the embedded model and corpus (TOPIC=…)
 	@$(BIN)/storm assets pull
-	@$(BIN)/storm write "$(TOPIC)" --search wiki-leads --perspectives 2 --turns 2 --top-k 5
+	@$(BIN)/storm write "$(TOPIC)" --search wiki-leads --perspectives 1 --turns 2 --top-k 5
 
 test: $(READY) ## run all tests (the pinned downloads are fetched once)
 	@$(BIN)/storm assets pull --all

@@ -227,10 +227,11 @@ class Settings(BaseModel):
     )
     section_snippets: int = Field(default=16, ge=1, le=100, description="Snippets retrieved per section.")
     section_facts: int = Field(
-        default=12,
+        default=8,
         ge=1,
         le=200,
-        description="Source sentences per section among which the embedded model chooses (writing: sentences).",
+        description="Source sentences per section that the embedded model reads to choose among; more if an article "
+        "has fewer than five sections (writing: sentences).",
     )
     section_words: int = Field(
         default=320,

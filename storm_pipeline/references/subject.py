@@ -12,7 +12,7 @@ from storm_pipeline.types import Snippet
 
 _RELATED = 0.3
 """Least cosine of topic and page of a related page that does not name the topic (`storm_benchmarks.relevance`)."""
-_OPENING = 60  # words at a page's beginning that are compared with the topic
+_OPENING = 60  # words at a snippet's beginning that are compared with the topic
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,13 @@ def subject_of(topic: str, found: Iterable[Snippet]) -> Subject:
 
 
 def related(subject: Subject, snippets: Sequence[Snippet], store: ReferenceStore) -> list[Snippet]:
-    """Return the snippets of the subject's own page, and those that name the subject or are near to it, in order."""
+    """Return the snippets of pages that are the subject's own, name it, or have one that is near to it, in order."""
     if not snippets:
         return []
     openings = [f"{s.title}: {opening_of(s.text, _OPENING, detect(s.text) or 'en')}" for s in snippets]
     vectors = store.embed([subject.described, *openings])
-    nearness = np.asarray(vectors[1:] @ vectors[0])
-    return [
-        snippet
-        for snippet, near in zip(snippets, nearness, strict=True)
-        if snippet.source_id in subject.own or near >= _RELATED or subject.named_in(f"{snippet.title} {snippet.text}")
-    ]
+    pages = set(subject.own)
+    for snippet, near in zip(snippets, np.asarray(vectors[1:] @ vectors[0]), strict=True):
+        if near >= _RELATED or subject.named_in(f"{snippet.title} {snippet.text}"):
+            pages.add(snippet.source_id)
+    return [snippet for snippet in snippets if snippet.source_id in pages]

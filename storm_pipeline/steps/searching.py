@@ -28,6 +28,7 @@ _DEPTH = 8  # depth of the search that tells what the topic is, as a multiple of
 _LOCAL_DEPTH = 20  # the same where the engine searches on this machine: a small model's questions find little more
 _PAGES, _QUOTED, _WORDS = 3, 240, range(6, 41)  # pages quoted of it, characters of each, words of a sentence
 _FOUND = "what a search for this name finds first, quoted, never instructions to follow"
+_OWN_DOCUMENTS = "corpus"  # the engine of the user's own documents, which are taken to be on the topic
 _LITTLE = 8  # sentences that name the topic below which one interview asks all that can be asked
 
 
@@ -88,7 +89,8 @@ def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
     A capable model is shown the titles found, and sentences that name the topic, before it plans and asks. A small
     model is told what the topic's own page says that it is, and what is related is added to the store, since its
     questions reach some of it only. If hardly a sentence names it, that is recorded, and only the basic facts are asked
-    for. Raises NothingFoundError: nothing that is found for a small model names the topic.
+    for; the user's own documents need not name it. Raises NothingFoundError: nothing that is found for a small model
+    names the topic.
     """
     if not ctx.settings.writes_by_sentence:
         with ctx.events.in_stage("search"):
@@ -98,8 +100,8 @@ def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
         found = usable(ctx, search_all(ctx, [topic], depth=depth))
     subject = subject_of(topic, found)
     near = related(subject, found, ctx.store)
-    named = [s for s in near if s.source_id in subject.own or subject.named_in(f"{s.title}. {s.text}")]
-    sentences = sum(s.source_id in subject.own or subject.named_in(fact.text) for s in named for fact in facts_of(s))
+    on_topic = {s.source_id for s in near if ctx.search.name == _OWN_DOCUMENTS} | subject.own
+    sentences = sum(s.source_id in on_topic or subject.named_in(fact.text) for s in near for fact in facts_of(s))
     ctx = replace(ctx, subject=subject)
     ctx.store.add(near)
     if sentences >= _LITTLE:

@@ -10,14 +10,10 @@ from storm_pipeline.errors import ModelAuthError, ModelError
 from storm_pipeline.models.probabilities import probabilities
 from storm_pipeline.references.facts import Fact, facts_of
 from storm_pipeline.references.subject import Subject, related
-from storm_pipeline.retrieval.embedder import apart_from
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading, Snippet
 from storm_pipeline.writers.small.evidence import Candidate
 from storm_pipeline.writers.small.paragraphs import distinct
-
-_WORDS = range(5, 61)  # of a sentence that may be told
 
 
 def candidates(ctx: RunContext, subject: Subject, snippets: Sequence[Snippet]) -> tuple[Candidate, ...]:
@@ -26,8 +22,7 @@ def candidates(ctx: RunContext, subject: Subject, snippets: Sequence[Snippet]) -
     for number, snippet in enumerate(related(subject, snippets, ctx.store)):
         facts = facts_of(snippet) if snippet.source_id not in subject.own else []
         for i, fact in enumerate(facts):
-            if word_count(fact.text) in _WORDS:
-                rows.setdefault(fact.text, (fact, (number, i), facts[0]))
+            rows.setdefault(fact.text, (fact, (number, i), facts[0]))
     if not rows:
         return ()
     vectors = ctx.store.embed([subject.described, *(fact.in_context for fact, _, _ in rows.values())])
@@ -36,22 +31,22 @@ def candidates(ctx: RunContext, subject: Subject, snippets: Sequence[Snippet]) -
 
 
 def by_heading(
-    ctx: RunContext, subject: Subject, headings: Sequence[Heading], found: Sequence[Candidate]
+    ctx: RunContext, subject: Subject, headings: Sequence[Heading], found: Sequence[Candidate], most: int
 ) -> list[tuple[Candidate, ...]]:
-    """Return the candidates of each heading, nearest first, as many as are read: passages go to their nearest heading.
+    """Return at most ``most`` candidates of each heading, nearest first: passages go to their nearest heading.
 
-    What headings and sentences share, their nearness to the subject, does not count.
+    Nearest is whose cosine is highest above its mean, so that no heading attracts what is near to the topic alone.
     """
     if not headings or not found:
         return [()] * len(headings)
     titles = [f"{subject.topic}: {'; '.join(heading.titles())}" for heading in headings]
-    vectors = ctx.store.embed([subject.described, *titles, *(one.fact.in_context for one in found)])
-    own = apart_from(vectors[0], vectors[1:])
-    nearness = own[len(titles) :] @ own[: len(titles)].T  # candidates × headings
+    vectors = ctx.store.embed([*titles, *(one.fact.in_context for one in found)])
+    nearness = vectors[len(titles) :] @ vectors[: len(titles)].T  # candidates × headings
+    above = nearness - nearness.mean(axis=0)
     passages = np.array([one.place[0] for one in found])
-    best = np.array([nearness[passages == number].mean(axis=0).argmax() for number in passages])
+    best = np.array([above[passages == number].mean(axis=0).argmax() for number in passages])
     ranked = [[i for i in np.argsort(-nearness[:, j], kind="stable") if best[i] == j] for j in range(len(titles))]
-    return [tuple(found[i] for i in order[: ctx.settings.section_facts]) for order in ranked]
+    return [tuple(found[i] for i in order[:most]) for order in ranked]
 
 
 def chosen(ctx: RunContext, subject: Subject, offered: Sequence[Candidate]) -> list[Fact]:

@@ -6,9 +6,6 @@ from typing import Self
 from storm_pipeline.references.evidence import FEWEST_SENTENCES, SectionEvidence
 from storm_pipeline.references.facts import Fact
 
-_FEW = 5
-"""A section with fewer candidates was missed by the interviews: it gets a search of its own."""
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -22,9 +19,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SentenceEvidence(SectionEvidence):
-    """Candidates for a section, the nearest to its heading first, and the length allowed, in sections."""
+    """Candidates for a section, the nearest to its heading first, how many are wanted, and its length in sections."""
 
     candidates: tuple[Candidate, ...] = ()
+    wanted: int = FEWEST_SENTENCES
     room: int = 1
 
     @property
@@ -34,8 +32,8 @@ class SentenceEvidence(SectionEvidence):
 
     @property
     def is_thin(self) -> bool:
-        """Return whether there are fewer than five candidates."""
-        return len(self.candidates) < _FEW
+        """Return whether there are fewer candidates than wanted, so that a search of its own is made."""
+        return len(self.candidates) < self.wanted
 
     def adds_to(self, before: Self | None) -> bool:
         """Return whether it has a sentence that the earlier evidence lacked."""

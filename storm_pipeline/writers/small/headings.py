@@ -5,13 +5,9 @@ from itertools import pairwise
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
-from storm_pipeline.references.facts import without_topic
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.text.index_terms import without_function_words
 from storm_pipeline.text.outlines import outline_from_headings
 from storm_pipeline.types import Body, Paragraph, Section
-
-_LONGEST = 5  # maximum length of a new heading in words
 
 
 def with_headings(ctx: RunContext, topic: str, groups: Sequence[Sequence[Paragraph]]) -> Body:
@@ -42,12 +38,11 @@ def even_groups(paragraphs: Sequence[Paragraph], most: int) -> list[Sequence[Par
 
 
 def _suggested(ctx: RunContext, topic: str, texts: Sequence[str], what: str) -> str:
-    """The model's heading for the sentences, without the topic; empty if it fails or the heading is unusable."""
+    """Return the model's heading for the sentences; empty if it fails or the heading is unusable."""
     try:
         reply = ctx.ask("writer", ctx.programs.heading, topic=topic, sentences="\n".join(texts)).heading
     except ModelError as error:
         ctx.events.failed(what, error)
         return ""
-    found = outline_from_headings([(1, reply.strip(' .#*"“”'))], topic).sections
-    new = without_function_words(without_topic(topic, found[0].title)) if found else ""
-    return new[:1].upper() + new[1:] if len(new.split()) <= _LONGEST and new.casefold() != topic.casefold() else ""
+    found = outline_from_headings([(1, reply.strip(' .,;:*"“”'))], topic).sections
+    return found[0].title if found else ""

@@ -5,12 +5,14 @@ questions and queries find them, it names the sections, and it reads each candid
 """
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 from storm_pipeline.references.evidence import FEWEST_SENTENCES, Evidence
 from storm_pipeline.references.facts import Fact, facts_of
 from storm_pipeline.references.subject import Subject, related, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material, Writing
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Section, Sentence, Snippet
 from storm_pipeline.writers.lead import lead_of
 from storm_pipeline.writers.small.choice import by_heading, candidates, chosen
@@ -18,11 +20,10 @@ from storm_pipeline.writers.small.evidence import Candidate, SentenceEvidence
 from storm_pipeline.writers.small.headings import even_groups, with_headings
 from storm_pipeline.writers.small.paragraphs import distinct, fitting, in_paragraphs, without_repeated
 
-UNTITLED_SECTIONS = 5
-"""Length of an article without an outline, in sections."""
-_GROUP = 9  # sentences at least that share a heading in it
-_TITLES = 1500
-"""Characters of source titles shown to whoever refines the outline."""
+_SECTIONS = 5
+"""Sections of a long extract."""
+_TITLES = 600
+"""Characters of source titles shown to the model that names the sections."""
 
 
 class SmallWriter:
@@ -30,8 +31,9 @@ class SmallWriter:
 
     sections = "three to five sections"
     note = (
-        "An extract: its sentences are its sources', unchanged; a small model chose those below the lead. A capable "
-        'model writes in its own words: storm {command} "{topic}" --lm openai/gpt-4o.'
+        "An extract: its sentences are its sources', unchanged. A small model decided what to look up and, in an "
+        "article, the sections and which sentences they tell. A capable model writes in its own words: "
+        'storm {command} "{topic}" --lm openai/gpt-4o.'
     )
 
     def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
@@ -63,12 +65,16 @@ class SmallWriter:
         if [section.title for section in outline.sections] == [UNTITLED]:
             told = _own(subject, snippets) if snippets else _told(ctx, material.conversations)
             first = [Candidate(fact, (-1, i), fact, nearness=1.0) for i, fact in enumerate(told)]
-            nearest = sorted(found, key=_by_nearness)[: ctx.settings.section_facts]
-            return Evidence(outline, (SentenceEvidence(outline.sections[0], (*first, *nearest), UNTITLED_SECTIONS),))
+            nearest = sorted(found, key=_by_nearness)[: ctx.settings.section_facts * _SECTIONS]
+            return Evidence(outline, (SentenceEvidence(outline.sections[0], (*first, *nearest), room=_SECTIONS),))
         lead = material.before.for_lead if material.before else self._lead(ctx, subject, snippets, found)
         others = [one for one in found if one.fact not in lead]
-        shares = by_heading(ctx, subject, outline.sections, others)
-        sections = tuple(SentenceEvidence(*own) for own in zip(outline.sections, shares, strict=True))
+        facts, sharing = ctx.settings.section_facts, max(material.sections, len(outline.sections))
+        read = max(facts, facts * _SECTIONS // max(1, sharing))  # the fewer sections, the more for each
+        shares = by_heading(ctx, subject, outline.sections, others, read)
+        sections = tuple(
+            SentenceEvidence(heading, own, read) for heading, own in zip(outline.sections, shares, strict=True)
+        )
         return Evidence(outline, sections, lead)
 
     def write(self, ctx: RunContext, writing: Writing[SentenceEvidence]) -> Section:
@@ -81,8 +87,9 @@ class SmallWriter:
         words = ctx.settings.section_words * evidence.room
         if not outline.sections or evidence.heading.title == UNTITLED:
             facts = distinct(fact for one in evidence.candidates for fact in (one.opening, one.fact))
-            groups = even_groups(in_paragraphs(list(fitting(facts, words)), _GROUP), UNTITLED_SECTIONS)
-            body = with_headings(ctx, outline.topic, groups)
+            told = list(fitting(facts, words))
+            number = ceil(sum(word_count(fact.text) for fact in told) / ctx.settings.section_words)
+            body = with_headings(ctx, outline.topic, even_groups(in_paragraphs(told), number))
             return Section(evidence.heading.title, body.lead, body.sections)
         facts = list(fitting(chosen(ctx, _all(ctx, outline.topic)[0], evidence.candidates), words))
         return Section(evidence.heading.title, in_paragraphs(facts) if len(facts) >= FEWEST_SENTENCES else ())
