@@ -28,6 +28,7 @@ from storm_pipeline.files import (
     write_atomically as write_atomically,
 )
 from storm_pipeline.identity import source_id as source_id
+from storm_pipeline.languages import opening_of as opening_of
 from storm_pipeline.models.asking import LanguageModels as LanguageModels
 from storm_pipeline.models.llama_server import shared_server as shared_server
 from storm_pipeline.models.open_models import open_models as open_models
@@ -57,12 +58,7 @@ from storm_pipeline.sqlite_cache import SqliteCache as SqliteCache
 from storm_pipeline.text.fitting import most_tokens as most_tokens
 from storm_pipeline.text.index_terms import terms as terms
 from storm_pipeline.text.markers import without_markers as without_markers
-from storm_pipeline.text.prose import statements_in as statements_in
-from storm_pipeline.text.sentences import (
-    is_complete as is_complete,
-    opening_of as opening_of,
-    split_sentences as split_sentences,
-)
+from storm_pipeline.text.sentences import is_complete as is_complete, split_sentences as split_sentences
 from storm_pipeline.text.words import (
     folded_words as folded_words,
     numbers as numbers,

@@ -28,7 +28,7 @@ from storm_benchmarks.lengths import PATTERNS
 from storm_benchmarks.shared import options
 from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.errors import StormError
-from storm_pipeline.languages.splitting import split_sentences
+from storm_pipeline.languages import split_sentences
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.search.base import Asked

@@ -23,7 +23,7 @@ from storm_pipeline.documents.articles import AvailablePages
 from storm_pipeline.documents.articles.markdown import markdown_article
 from storm_pipeline.documents.articles.wikitext import wikitext_article
 from storm_pipeline.errors import DatasetError
-from storm_pipeline.languages.splitting import split_sentences
+from storm_pipeline.languages import split_sentences
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.reply_frames import strip_thinking
 from storm_pipeline.signatures.research import AskQuestion, WriteQueries

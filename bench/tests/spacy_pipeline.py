@@ -8,7 +8,6 @@ from storm_bench.metrics.optional_imports import import_optional
 
 def write_pipeline(folder: Path, patterns: Mapping[str, str] | None = None) -> Path:
     """Write a pipeline named ``en_tiny-1.2.3``; it looks for words (pattern → label), or for nothing at all."""
-    import_optional("pysbd")  # which offers spaCy a component, and warns the first time it is imported
     nlp = import_optional("spacy").blank("en", meta={"name": "tiny", "version": "1.2.3"})
     if patterns is not None:
         rules = [{"label": label, "pattern": pattern} for pattern, label in patterns.items()]

@@ -1,13 +1,12 @@
-"""Language-dependent processing: detection, sentence splitting, word counts, capitalisation and stop words.
+"""Language-dependent processing: detection, sentence splitting, word counts, capitalisation, stop words and stems.
 
 Languages are ISO 639-1 codes; "" is an unknown language.
 """
 
 from storm_pipeline.languages.detection import detect
-from storm_pipeline.languages.function_words import denials, stop_words
+from storm_pipeline.languages.function_words import denials
 from storm_pipeline.languages.pieces import count_words, joined, length_in_words, opening_of, windows
-from storm_pipeline.languages.splitting import ordinals_have_stops, split_sentences
-from storm_pipeline.languages.stems import stem_set
+from storm_pipeline.languages.stems import stem_set, stop_words
 from storm_pipeline.languages.tables import (
     capitalises_nouns,
     has_spaces,
@@ -16,6 +15,7 @@ from storm_pipeline.languages.tables import (
     references_heading,
     scripts_of,
 )
+from storm_pipeline.text.sentences import ordinals_have_stops, split_sentences
 
 __all__ = [
     "capitalises_nouns",

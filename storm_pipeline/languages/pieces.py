@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
 
-from storm_pipeline.languages.splitting import split_sentences
+from storm_pipeline.text.sentences import split_sentences
 from storm_pipeline.text.words import HAN_KANA, word_count
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")

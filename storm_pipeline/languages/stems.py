@@ -1,43 +1,57 @@
-"""Stems of content words in many languages, for comparing texts.
+"""Stems of content words in many languages by Snowball's stemmers, for comparing texts.
 
-English uses the rules of :mod:`storm_pipeline.text.index_terms`, other languages Snowball's stemmers. Chinese and
-Japanese are compared by Han characters and by pairs of characters: with pairs alone, paraphrases look too different.
+Chinese and Japanese are compared by Han characters and by pairs of characters: with pairs alone, paraphrases look too
+different.
 """
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
 
-from storm_pipeline.languages.function_words import stop_words
+from storm_pipeline.files import table_beside
 from storm_pipeline.languages.pieces import KANA
 from storm_pipeline.languages.tables import language_name
-from storm_pipeline.text.index_terms import stem
+from storm_pipeline.text.index_terms import english_stop_words, stem
 from storm_pipeline.text.words import GENITIVE, HAN_KANA, words
 
+_OWN = table_beside(__file__)["stop_words"]
+_SHIPPED = frozenset("de fr es it pt ru zh nl sv da no tr ko".split())
+"""Languages, beside English, whose stop words bm25s has."""
+_STEMMED = frozenset("ar da de en es fi fr it nl no pl pt ro ru sv tr".split())
+"""Languages whose words Snowball stems here."""
 _RUN = re.compile(f"[{HAN_KANA}]+")
 _PARTICLES = re.compile("[\u3040-\u309f]{2}|[はをにがのとでへも的了着是在和与及等之于其而且也但并]")
 """Pairs of hiragana, and grammatical particles: they carry no topical content."""
-_ELISION = re.compile("['’]")
-_STEMMED = frozenset("ar da de es fi fr it nl no pl pt ro ru sv tr".split())
-"""Languages whose words Snowball stems here, beside English."""
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """The stop words of a language in lower case; empty if there is no list."""
+    if language == "en":
+        return english_stop_words()
+    if language not in _SHIPPED:
+        return frozenset(_OWN.get(language, "").split())
+    from bm25s import stopwords
+
+    return frozenset(word.casefold() for word in getattr(stopwords, f"STOPWORDS_{language_name(language).upper()}"))
 
 
 @lru_cache(maxsize=8192)
 def stem_set(text: str, language: str = "en") -> frozenset[str]:
-    """Stems of a text's content words, in lower case.
+    """Stems of a text's content words, in lower case; words stay as they are where Snowball has no stemmer.
 
-    ``language``: ISO 639-1 code, which selects function words and endings.
+    ``language``: ISO 639-1 code, which selects stop words and endings.
     """
-    characters = _characters(text) if _is_unspaced(text) else ()
-    stop, stem_of = stop_words(language), _stemmer(language)
-    parts = words(text.casefold())
+    stop, algorithm = stop_words(language), language_name(language).lower() if language in _STEMMED else ""
+    parts = [word.replace("’", "'") for word in words(text.casefold())]
     if language == "en":
-        parts = [GENITIVE.sub("", part).replace("’", "'") for part in parts]
+        parts = [GENITIVE.sub("", part) for part in parts]
     else:
-        parts = [part for word in parts for part in _ELISION.split(word)]
+        parts = [part for word in parts for part in word.split("'")]
     content = (part for part in parts if part not in stop and (len(part) > 1 or part.isdigit()))
-    return frozenset(characters).union(map(stem_of, content))
+    characters = _characters(text) if _is_unspaced(text) else ()
+    return frozenset(characters).union(stem(part, algorithm) if algorithm else part for part in content)
 
 
 def _is_unspaced(text: str) -> bool:
@@ -56,15 +70,3 @@ def _characters(text: str) -> Iterator[str]:
                 yield character
             if (pair := run[i : i + 2]) != character and not _PARTICLES.search(pair):
                 yield pair
-
-
-def _stemmer(language: str) -> Callable[[str], str]:
-    """A new stemmer, for one thread; it leaves words as they are where a language has none."""
-    if language == "en":
-        return stem
-    if language not in _STEMMED:
-        return str
-    import snowballstemmer
-
-    stem_word: Callable[[str], str] = snowballstemmer.stemmer(language_name(language).lower()).stemWord
-    return stem_word

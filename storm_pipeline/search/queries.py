@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from storm_pipeline.documents.plain import one_line, plain_text
 from storm_pipeline.search.engine_info import SearchOptions
-from storm_pipeline.text.index_terms import STOP_WORDS
+from storm_pipeline.text.index_terms import english_stop_words
 
 T = TypeVar("T")
 _INSIDE_WORDS = "'."
@@ -31,7 +31,7 @@ def topic_words(query: str) -> list[str]:
     A query of function words only is kept.
     """
     words = bare_words(query)
-    return [word for word in words if word.casefold() not in STOP_WORDS] or words
+    return [word for word in words if word.casefold() not in english_stop_words()] or words
 
 
 def joined(words: Sequence[str], separator: str, limit: int) -> str:

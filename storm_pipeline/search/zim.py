@@ -26,7 +26,7 @@ from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import CorpusError, needs_extra
 from storm_pipeline.identity import page_address
 from storm_pipeline.search.tables_of_contents import TableOfContents, is_back_matter, without_back_matter
-from storm_pipeline.text.index_terms import STOP_WORDS
+from storm_pipeline.text.index_terms import english_stop_words
 
 _PROJECTS = "wikipedia|wiktionary|wikivoyage|wikibooks|wikisource|wikiquote|wikinews|wikiversity"
 _SITE = re.compile(rf"[a-z-]+\.(?:{_PROJECTS})\.org")
@@ -92,7 +92,7 @@ class ZimFile:
         damaged.
         """
         words = [word.lower() for word in re.findall(r"\w+", query)]
-        words = list(dict.fromkeys([w for w in words if w not in STOP_WORDS] or words))[:_MAX_WORDS]
+        words = list(dict.fromkeys([w for w in words if w not in english_stop_words()] or words))[:_MAX_WORDS]
         if not words or count < 1:
             return
         found: dict[str, None] = {}

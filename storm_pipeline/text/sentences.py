@@ -1,265 +1,172 @@
-"""Sentence splitting. Pure functions.
+"""Sentences of texts in any language. Linear in the text's length.
 
-Boundaries come from pysbd's rules (English), which work for most Latin-script prose; full-width punctuation is handled
-here. Only pysbd's offsets are used, so no character can get lost.
+A stop ends a sentence if white space or a citation marker follows and it does not belong to an abbreviation, initial or
+ordinal (``sentences.toml`` lists them); the full-width stops of Chinese and Japanese always do. Stops within a pair of
+brackets or quotation marks do not.
 """
 
 import functools
 import re
-import threading
-import warnings
-from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from itertools import accumulate, chain, islice
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from storm_pipeline.files import table_beside
+from storm_pipeline.text.index_terms import english_stop_words
 from storm_pipeline.text.markers import without_markers
-from storm_pipeline.text.words import has_word, word_count
+from storm_pipeline.text.words import has_word
 
-_CLOSERS = "\"'”’»›)]}」』】》〉）］"
-_CJK_END = "。！？｡"
-_SENTENCE_END = re.compile(rf"[.!?…．{_CJK_END}][{re.escape(_CLOSERS)}*_]*$")
-_COMPLETE = re.compile(rf"[.!?…．؟۔।॥։።{_CJK_END}](?:[{re.escape(_CLOSERS)}“«‹*_]|[ \u00a0\u202f][»›])*$")
+_TABLE: dict[str, str] = table_beside(__file__)
+_EVERYWHERE = _TABLE.pop("everywhere").split()
+_ABBREVIATIONS = {language: frozenset([*_EVERYWHERE, *forms.split()]) for language, forms in _TABLE.items()}
+_TITLES, _BEFORE_NUMBERS, _ORDINALS = (_TABLE[kind].split() for kind in ("titles", "before_numbers", "ordinals"))
+_MARK = "\ue000"  # placeholder for a character of a citation marker
+_FULL_WIDTH = "。！？｡"
+_SPACED = ".!?…．؟۔।॥։።"
+_STOPS = _SPACED + _FULL_WIDTH
+_CLOSING = "\"'”’»›)\\]}」』】》〉）］"
+_HIDDEN = {ord(stop): 0xE100 + i for i, stop in enumerate(_STOPS)}
+_SHOWN = {hidden: stop for stop, hidden in _HIDDEN.items()}
+_PAIR = re.compile(
+    "|".join(
+        rf"{first}[^{first[-1]}{last}]{{1,300}}?([{_STOPS}]{{0,3}}[ \u00a0\u202f]?{last})"
+        for first, last in ((r"\(", r"\)"), ("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), (r'(?<!\w)"', r'"'))
+    )
+)
+_BOUNDARY = re.compile(
+    rf"(?<![{_STOPS}])(?P<stop>[{_STOPS}]++)"
+    rf"(?P<closed>(?:[ \u00a0\u202f]?[»›”’)\]])*+(?:[{_CLOSING}*_]|[“«‹](?!\w))*+)"
+    rf"(?P<gap>[\s{_MARK}]*+(?:(?<={_MARK})\.\s+)?)(?=\S)"
+)
+_NEXT = re.compile(r"[^\w\s]{0,4}([^\W_]{1,30})")
+_REACH = 24  # characters before a full stop that are searched for an abbreviation
+_TOKEN = re.compile(r"[^\s(\[{«„“\"'’‘—]*$")
+_LETTERS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_ORDINAL = re.compile(r"(?:\d{1,2}\.?[-–/])?\d{1,2}|[ivx]{1,5}")
+_MAY_END = re.compile(r"\d\s?[гвr]$|т\.\s?[дп]$|(?<![\w.])[яèé]$")
+"""Single letters that end sentences: "1999 г.", "и т. д.", "Это я."."""
+_COMPLETE = re.compile(rf"[{_STOPS}](?:[{_CLOSING}“«‹*_{_MARK}]|[ \u00a0\u202f][»›])*$")
 """How sentences of any language end; German closes quotations with what opens them elsewhere."""
-_SHORT = {name: "|".join(forms.split()) for name, forms in table_beside(__file__).items()}
-_SOLID = re.compile(r"\S+")
-_STOP = re.compile(r"[.!?…](?!\w)")
-_SINGLE_QUOTE = re.compile(r"(?<!\w)['‘’‛‚](?!\s)")
-_OPENING, _CLOSING = "([{（“„«‹「『", ")]}）”»›」』"
-_PAIRED = re.compile(rf"[{re.escape(_OPENING + _CLOSING)}\"]")
-_STOP_BEFORE_CAPITAL = re.compile(r"[.!?](?=\s[A-Z])")
-_PLAIN_WORD = re.compile(r"(?:[^\W\d_]+-)*[^\W\d_]{2,}")
-_YEAR_OR_CLOSER = re.compile(r"(?:(?:[a-z]|\d,)\s\d{4}s?|(?:[a-z]|[A-Z]\w|\d{4})[)\"”])$")
-_CJK_BOUNDARY = re.compile(rf"[{_CJK_END}]+[{re.escape(_CLOSERS)}]*")
-_PLAIN_BOUNDARY = re.compile(rf"(?<!\b\w\.)(?<![.!?…])[.!?…]++[{re.escape(_CLOSERS)}]*+(?=\s+[^\sa-z])")
-_ABBREVIATION = re.compile(rf"(?:^|[\s(\[“\"])(?:{_SHORT['abbreviations']})\.$")
-_DANGLING = re.compile(rf"(?:\s(?:{_SHORT['dangling_nouns']})|(?:^|\s)[(“\"]?(?:{_SHORT['dangling']}))\.$")
-_LABELLED = re.compile(rf"\b(?:{_SHORT['labels']}) [A-Z]$")  # built in Stage A and Stage B
-_ERA = re.compile(r"AD [0-9]")  # born c. AD 675
-_HOUR = re.compile(r"\d\s?[ap]\.m\.$")
-_ZONE = re.compile(r"(?:Pacific|Eastern|Central|Mountain|Atlantic|Greenwich|British|Coordinated|[A-Z]{1,4}T\b|UTC\b)")
-_INITIALS = re.compile(r"(?:^|\s)[A-Z]\.(?:[\s-][A-Z]\.)*-[A-Z]\.$")  # G.-F. Rouelle
-# A line break after the month separates it from the day.
-_DAY_MISSING = re.compile(r"\b(?:as of|on|until)\s(?:Jan|Feb|Aug|Sept?|Oct|Nov|Dec)\.$")
-# Parts of names, which go on in capitals: a sentence ends there only where a word follows that begins one.
-_UNCERTAIN = re.compile(r"\b(?:Bros|[JS]r|[A-Z][a-z]+(?:us|um|is|a) sect)\.$")
-_COMPANY = re.compile(rf"\b(?:{_SHORT['company']})\.$")
-_COMPANY_GOES_ON = re.compile(rf"(?:{_SHORT['company_goes_on']})\b")
-_BEGINS_SENTENCE = re.compile(rf"(?:{_SHORT['begins']})\b")
-# Titles end so: "Jeopardy! (the game)".
-_EXCLAIMED = re.compile(r"[!?]$")
-_LIST_NUMBER = re.compile(r"\(?\w{1,3}[.)]$")
-_import_lock = threading.Lock()
-_REACH = 200
-"""Characters before and behind a cut that are looked at: all of it would take time that grows with the square."""
-_TAIL = 24  # more characters than the longest abbreviation or year that is looked for at the end of a text
-_MOST_FOR_RULES = 4000  # characters of a part that pysbd's rules cut; its time grows with the square
-_MOST_DOUBTS = 40  # short forms in a part that pysbd's rules cut; each costs a pass over all of it
-_DOUBT = re.compile(r"\b\w{1,3}\.")
+_AFTER_QUOTATION = ("って", "と")  # what goes on with the sentence behind a Japanese one
 
 
-def split_sentences(text: str) -> list[str]:
-    """Split a text into its sentences, in order, each stripped.
-
-    Citation markers after a sentence's full stop belong to that sentence, with or without white space between; markers
-    at the start of a line belong to the line, and a line of markers alone to the line before. A line end ends a
-    sentence unless the next line starts in lower case. No character other than white space is lost or changed.
-    ``text``: any text; markdown marks are ordinary characters here.
-    """
-    return [text[start:end].strip() for start, end in _sentence_spans(text)]
+def ordinals_have_stops(language: str) -> bool:
+    """Whether the language writes ordinals as "3."."""
+    return language in _ORDINALS
 
 
-def truncate_sentences(text: str, budget: int, count: Callable[[str], int] | None = None) -> str:
-    """The longest prefix of whole sentences within a budget; empty if the first sentence is too long.
+def split_sentences(text: str, language: str = "en", names: Iterable[str] = ()) -> list[str]:
+    """Split a text into its sentences, in order, each stripped; only white space between them is lost.
+
+    Citation markers after a stop belong to the sentence before. A line end ends a sentence unless the next line starts
+    in lower case. Ambiguous boundaries are not split. Idempotent on its output.
 
     Args:
-        budget: maximum length in units of ``count``, >= 0.
-        count: length of a text; must not decrease when text is appended. Default: :func:`word_count`.
+        language: ISO 639-1 code; "" for an unknown language, which has no list of abbreviations.
+        names: names that contain stops, such as "Who's Afraid of Virginia Woolf?", and are not split, with or without
+            what they have in brackets at their end. A name may end a sentence where a capital follows.
     """
-    measure = count or word_count
-    ends = [end for _, end in _sentence_spans(text)]
-    kept = bisect_right(ends, budget, key=lambda end: measure(text[:end].strip()))
-    return text[: ends[kept - 1]].strip() if kept else ""
-
-
-def opening_of(text: str, budget: int) -> str:
-    """The first sentences of a text within a budget of words; its first words if the first sentence is longer.
-
-    So a text without sentence boundaries is not lost.
-    """
-    return truncate_sentences(text, budget) or " ".join(text.split()[:budget])
+    if hidden := _with_hidden_stops(text, names):
+        return [piece.translate(_SHOWN) for piece in split_sentences(hidden, language)]
+    masked = without_markers(text, _MARK)
+    spans: list[tuple[int, int]] = []
+    for line in _lines(masked):
+        for start, end in _sentences_in(masked, *line, language):
+            joins = spans and not has_word(masked[start:end])
+            spans.append((spans.pop()[0] if joins else start, end))
+    return [piece for start, end in spans if (piece := text[start:end].strip())]
 
 
 @functools.lru_cache(maxsize=4096)  # a text's lines are looked at for every prompt that shows it
 def is_complete(sentence: str) -> bool:
-    """Whether a sentence is complete.
+    """Whether a sentence has a word, ends in a stop, not in "e.g." or a title such as "Dr.", and closes its brackets.
 
-    True if it has a word, ends in terminal punctuation (optionally followed by quotes, brackets and markers),
-    does not end in an abbreviation or a date that must continue, and has no open round bracket.
+    Quotation marks, brackets and citation markers may follow the stop.
     """
     plain = without_markers(sentence).strip()
-    if not _COMPLETE.search(plain) or not has_word(plain):
-        return False
-    if _DANGLING.search(plain) or _DAY_MISSING.search(plain):
+    if not _COMPLETE.search(plain) or not has_word(plain) or _token(plain[:-1][-_REACH:]) in _TITLES:
         return False
     return plain.count("(") + plain.count("（") <= plain.count(")") + plain.count("）")
 
 
-def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each sentence; ends are where the next one begins or its line ends."""
-    for line_start, line_end in _line_spans(text):
-        line = text[line_start:line_end]
-        cuts = [line_start + cut for cut in _boundaries(line)]
-        yield from zip([line_start, *cuts], [*cuts, line_end], strict=True)
+def _with_hidden_stops(text: str, names: Iterable[str]) -> str:
+    """The text with other characters for the stops of names; empty where there are none."""
+    known = {one.strip() for name in names for one in (name, name.partition(" (")[0])}
+    stopped = sorted((n for n in known if n != n.translate(_HIDDEN) and has_word(n)), key=len, reverse=True)
+    if not stopped or text != text.translate(_SHOWN):
+        return ""
+    unmarked = without_markers(text, " ")
+
+    def hide(name: re.Match[str]) -> str:
+        behind = unmarked[name.end() : name.end() + _REACH].lstrip(f"{_CLOSING} \n“‘«„")
+        kept = len(name[0].rstrip(_STOPS)) if not behind or behind[0].isupper() else len(name[0])
+        return name[0][:kept].translate(_HIDDEN) + name[0][kept:]
+
+    hidden = re.sub("|".join(map(re.escape, stopped)), hide, text, flags=re.I)
+    return hidden if hidden != text else ""
 
 
-def _line_spans(text: str) -> list[tuple[int, int]]:
-    """Spans of the lines that are not blank; soft-wrapped lines and lines of markers join the line before."""
-    spans: list[tuple[int, int]] = []
-    position, blank, worded = 0, False, False
-    for line in text.splitlines(keepends=True):
-        start, position = position, position + len(line)
-        plain = without_markers(line).strip()
-        if not line.strip():
-            blank = True
-            continue
-        wrapped = plain[:1].islower() and not blank
-        if wrapped and spans:
-            before = text[max(spans[-1][0], spans[-1][1] - _REACH) : spans[-1][1]]
-            wrapped = not _SENTENCE_END.search(without_markers(before).strip())
-        if spans and (not plain or wrapped or not worded):
-            spans[-1] = (spans[-1][0], position)
-            worded = worded or bool(plain)
-        else:
-            spans.append((start, position))
-            worded = bool(plain)
-        blank = False
-    return spans
+def _lines(masked: str) -> Iterator[tuple[int, int]]:
+    """Spans of lines, joined if the next one starts in lower case."""
+    start = position = 0
+    closed = True
+    for line in masked.splitlines(keepends=True):
+        following = _NEXT.match(line.replace(_MARK, " ").lstrip())
+        if position > start and (closed or not (following and following[1][0].islower())):
+            yield start, position
+            start = position
+        position += len(line)
+        closed = not line.strip() or bool(_COMPLETE.search(line[-_REACH:].rstrip()))
+    if position > start:
+        yield start, position
 
 
-@functools.lru_cache(maxsize=4096)
-def _boundaries(line: str) -> tuple[int, ...]:
-    """Offsets in the line at which a new sentence begins, the line's start excluded."""
-    masked = without_markers(line, " ")
-    positions = list(chain.from_iterable(range(*found.span()) for found in _SOLID.finditer(masked)))
-    solid = "".join(masked.split())
-    tight = re.sub(r"\s+([.!?。！？])(?=\s|$)", r"\1", " ".join(masked.split()))
-    ends = {found.end() for found in _CJK_BOUNDARY.finditer(solid)}
-    ends.update(_sentence_ends(tight))
-    cuts: list[int] = []
-    for end in sorted({_past_stray_stop(end, solid) for end in ends}):
-        if not 0 < end < len(positions):
-            continue
-        start, after = positions[end - 1] + 1, positions[end]
-        piece = masked[max(cuts[-1] if cuts else 0, start - _REACH) : start].strip()
-        if _may_cut(piece, masked[start:after], masked[after : after + _REACH]):
-            cuts.append(after)
-    return tuple(cuts)
+def _sentences_in(masked: str, offset: int, end: int, language: str) -> Iterator[tuple[int, int]]:
+    line = _PAIR.sub(_with_stops_hidden_inside, masked[offset:end])
+    start = checked = 0
+    has_words = False
+    for found in _BOUNDARY.finditer(line):
+        has_words = has_words or has_word(line[checked : found.start()])
+        checked = found.start()
+        if has_words and _is_end(line, start, found, language):
+            yield offset + start, offset + found.end()
+            start = checked = found.end()
+            has_words = False
+    yield offset + start, end
 
 
-def _past_stray_stop(end: int, solid: str) -> int:
-    """Move a cut past a stray second full stop, as in ``end. [1]. Next``."""
-    return end + 1 if solid[end : end + 1] == "." and solid[end + 1 : end + 2].isupper() else end
+def _with_stops_hidden_inside(pair: re.Match[str]) -> str:
+    end = pair[pair.lastindex or 0]
+    return pair[0].removesuffix(end).translate(_HIDDEN) + end
 
 
-def _sentence_ends(tight: str) -> list[int]:
-    """Ends of the sentences of a line, counted in characters that are not white space."""
-    ends: list[int] = []
-    for part in _split_at_plain_ends(tight):
-        done = ends[-1] if ends else 0
-        own = _pysbd_ends(part) if _STOP.search(part[:-1]) else []
-        ends += [done + end for end in own or [len(part) - part.count(" ")]]
-    return ends
+def _is_end(line: str, start: int, found: re.Match[str], language: str) -> bool:
+    """Whether the sentence that starts at ``start`` ends at this stop."""
+    following = _NEXT.match(line, found.end())
+    word = following[1] if following else ""
+    if found["stop"][-1] in _FULL_WIDTH:
+        return not word[:1].islower() and not (found["closed"] and line.startswith(_AFTER_QUOTATION, found.end()))
+    if not found["gap"] or word[:1].islower():
+        return False
+    before = line[max(start, found.start() - _REACH) : found.start()]
+    return found["stop"] != "." or not _is_abbreviated(before, word, language)
 
 
-def _split_at_plain_ends(tight: str) -> Iterator[str]:
-    """Split at unambiguous sentence ends first: pysbd is slow, and most ends are plain.
+def _is_abbreviated(before: str, following: str, language: str) -> bool:
+    """Whether the full stop after a text belongs to its last word: an abbreviation, initial or ordinal.
 
-    An end is plain if the stop follows a word of two letters or more that is not an abbreviation, a year, a bracket or
-    a quotation mark, a capital comes next, and no bracket or quotation mark is open.
+    ``following``: the next word. In English one that is often the first of a sentence ends it behind an abbreviation.
     """
-    start = 0
-    for found in () if _SINGLE_QUOTE.search(tight) else _STOP_BEFORE_CAPITAL.finditer(tight):
-        end = found.end()
-        if _is_plain_end(tight[max(start, end - _REACH) : end - 1]) and (
-            end - start > _MOST_FOR_RULES or _is_closed(tight[start:end])
-        ):
-            yield tight[start:end]
-            start = end
-    yield tight[start:]
-
-
-def _is_plain_end(text: str) -> bool:
-    """Whether a stop after the text certainly ends its last sentence."""
-    word = text[text.rfind(" ") + 1 :]
-    if _PLAIN_WORD.fullmatch(word):
-        return word.casefold() not in _abbreviations()
-    return bool(_YEAR_OR_CLOSER.search(text[-_TAIL:]) or _LABELLED.search(text[-_TAIL:]))
-
-
-def _is_closed(text: str) -> bool:
-    """Whether no bracket or quotation mark of the text is left open."""
-    if not _PAIRED.search(text):
+    token = _token(before.rstrip(_MARK))
+    is_list_number = len(token) <= 3 and token == before.strip(" (").casefold()
+    is_ordinal = ordinals_have_stops(language) and _ORDINAL.fullmatch(token)
+    is_number = following[:1].isdigit() or (len(following) > 1 and not following.strip("IVX"))
+    if is_list_number or is_ordinal or token in _TITLES or (token in _BEFORE_NUMBERS and is_number):
         return True
-    opened, closed = (sum(map(text.count, marks)) for marks in (_OPENING, _CLOSING))
-    return opened == closed and text.count('"') % 2 == 0
-
-
-def _pysbd_ends(part: str) -> list[int]:
-    """Ends of pysbd's sentences, not counting white space; by simple rules if pysbd alters the text."""
-    solid = "".join(part.split())
-    pieces = ["".join(piece.split()) for piece in _segmenter().processor(part).process() or ()] if _suits(part) else []
-    if "".join(pieces) != solid:
-        pieces = ["".join(piece.split()) for piece in _PLAIN_BOUNDARY.sub(r"\g<0>" + "\0", part).split("\0")]
-        if "".join(pieces) != solid:
-            return []
-    return list(accumulate(map(len, pieces)))
-
-
-def _suits(part: str) -> bool:
-    """Whether pysbd's rules cut a text in little time."""
-    return len(part) <= _MOST_FOR_RULES and sum(1 for _ in islice(_DOUBT.finditer(part), _MOST_DOUBTS)) < _MOST_DOUBTS
-
-
-def _may_cut(piece: str, gap: str, rest: str) -> bool:
-    """Whether a sentence may end between ``piece`` and ``rest``, which the white space ``gap`` separates."""
-    if not _SENTENCE_END.search(piece) or rest[0] in _CLOSERS.replace('"', "").replace("'", ""):
+    is_short = _LETTERS.fullmatch(token) or token in _ABBREVIATIONS.get(language, _EVERYWHERE)
+    if not is_short or _MAY_END.search(before.rstrip(_MARK)):
         return False
-    if gap and _is_within_name(piece, rest):
-        return False
-    if not gap:
-        return piece.rstrip(_CLOSERS)[-1:] in _CJK_END and has_word(rest)
-    tail = piece[-_TAIL:]
-    if _LIST_NUMBER.match(piece) or _DANGLING.search(tail) or not has_word(rest) or not has_word(piece):
-        return False
-    if _INITIALS.search(tail) or (_HOUR.search(tail) and _ZONE.match(rest)):
-        return False
-    goes_on = rest[0].isdigit() or rest[0].islower() or rest[0] in "([§" or _ERA.match(rest)
-    return not (_ABBREVIATION.search(tail) and goes_on)
+    return language != "en" or len(following) == 1 or following.lower() not in english_stop_words()
 
 
-def _is_within_name(piece: str, rest: str) -> bool:
-    """Whether a stop at the end of ``piece`` belongs to a name that is not the end of its sentence."""
-    if _UNCERTAIN.search(piece[-_TAIL:]):
-        return not _BEGINS_SENTENCE.match(rest)
-    if _COMPANY.search(piece[-_TAIL:]) and _COMPANY_GOES_ON.match(rest):
-        return True
-    goes_on = rest[0].islower() and piece.rstrip(_CLOSERS)[-1:] in _CJK_END
-    return goes_on or (rest[0] in "(（" and bool(_EXCLAIMED.search(piece)))
-
-
-@functools.cache
-def _abbreviations() -> frozenset[str]:
-    """The abbreviations of pysbd's rules, in lower case."""
-    return frozenset(_segmenter().language_module.Abbreviation.ABBREVIATIONS)
-
-
-@functools.cache
-def _segmenter() -> Any:
-    """The shared pysbd segmenter; only ``processor()`` is called, which keeps no state between calls."""
-    with _import_lock, warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # pysbd's sources have invalid escapes
-        warnings.simplefilter("ignore", DeprecationWarning)
-        import pysbd
-    return pysbd.Segmenter(language="en", clean=False)
+def _token(text: str) -> str:
+    """What follows the last white space or opening mark of a text, in lower case."""
+    return _TOKEN.search(text)[0].casefold()  # type: ignore[index]

@@ -24,7 +24,7 @@ HEAVY = {
     "pydantic",
     "pdfminer",
     "pypdf",
-    "pysbd",
+    "py3langid",
     "qdrant_client",
     "requests",
     "rich",

@@ -12,13 +12,12 @@ from storm_bench.datasets.leakage import without_copies
 from storm_bench.datasets.rankers import Bm25Ranker, Ranker
 from storm_bench.types import Topic, TopicDocument
 from storm_pipeline import DatasetError, Snippet
-from storm_pipeline.api import best_passages, plain_text, statements_in
+from storm_pipeline.api import best_passages, plain_text
 from storm_pipeline.api import chunks as cut
 
 NAME = "closed-corpus"
 WORDS = 256
 """Maximum words per chunk, as in the papers; our chunks end at sentence ends and are of even size."""
-
 Sources = Literal["mixed", "human", "search"]
 """Documents cited by editors (human), found by search (search), or both (mixed)."""
 
@@ -92,6 +91,5 @@ def _chunks(documents: Iterable[TopicDocument], words: int) -> tuple[Snippet, ..
 
 
 def _cut(document: TopicDocument, words: int) -> Iterator[Snippet]:
-    """The chunks of a document that contain prose; menus often mention the topic more than the text does."""
-    for text in filter(statements_in, map(plain_text, cut(document.text, words))):
+    for text in filter(None, map(plain_text, cut(document.text, words))):
         yield Snippet(document.url, document.title, text, engine=NAME, origin="page")

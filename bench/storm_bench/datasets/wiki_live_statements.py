@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from storm_bench.datasets.self_contained import in_context
 from storm_bench.types import HumanArticle
-from storm_pipeline.api import is_complete, statements_in, words
+from storm_pipeline.api import is_complete, words
 
 _QUOTED = re.compile(r"[\"“„«][^\"“”„«»]*[\"”“»]")
 _MIN_UNQUOTED = 4  # minimum words outside quotation marks; fewer are a quotation and its speaker
@@ -49,4 +49,4 @@ def _sentences(article: HumanArticle) -> Iterator[tuple[str, str]]:
 def _is_statement(sentence: str) -> bool:
     if len(words(sentence)) not in _WORDS or not is_complete(sentence):
         return False
-    return bool(statements_in(sentence)) and len(words(_QUOTED.sub("", sentence))) >= _MIN_UNQUOTED
+    return not sentence.endswith("?") and len(words(_QUOTED.sub("", sentence))) >= _MIN_UNQUOTED

@@ -22,8 +22,8 @@ def citation_alce(judge: Judge, *, expand: bool = False) -> BatchMetric:
     the citation supports it alone or the others do not without it. Both are None for an article without sentences or
     without sources; precision is also None without citations (0 in ALCE's code).
 
-    Departures: sentences are split by pysbd instead of NLTK; the first condition of precision asks the same question as
-    recall, where the official STORM code asks whether the source *partially* supports the claim.
+    Departures: sentences are split by our own rules instead of NLTK; the first condition of precision asks the same
+    question as recall, where the official STORM code asks whether the source *partially* supports the claim.
 
     ``expand``: let uncited sentences inherit a neighbour's citations, see :func:`.cited_sentences.cited_sentences`.
     """

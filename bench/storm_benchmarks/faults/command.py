@@ -20,7 +20,7 @@ from pathlib import Path
 _STREAMS = ("out", "err")
 _LOADED = (
     *("storm_pipeline.cli", "storm_pipeline.storm", "storm_pipeline.progress.run_progress"),
-    *("bm25s", "dspy", "dspy.clients.execution", "faiss", "jinja2", "pysbd", "requests"),
+    *("bm25s", "dspy", "dspy.clients.execution", "faiss", "jinja2", "requests"),
 )
 """Modules preloaded into every process."""
 _CAPABILITY_VERSION = 0x20080522

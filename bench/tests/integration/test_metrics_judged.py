@@ -142,7 +142,7 @@ def test_classes_of_unsupported_sentences() -> None:
             sentence("The dam was begun in 1931.", PAGE),
             sentence("Begun in 1920, it is old.", PAGE),
             sentence("The dam made the valley rich.", PAGE),
-            sentence("According to No.", PAGE),
+            sentence("According to Prof.", PAGE),
             "Nobody knows.",
             "Nobody knows more.",
         ),

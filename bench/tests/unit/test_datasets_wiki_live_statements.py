@@ -53,7 +53,6 @@ def test_a_sentence_that_points_back_names_its_article_and_section() -> None:
         "“The dam of Orrin was begun in 1929 by a company.",
         "We began the dam of Orrin in the year 1929.",
         "The latter was begun in 1929 by a company of engineers.",
-        "Orrin, Brae, Tarn, Valmere, Halden, Moss, Kerrin, Dale, Fenn, Loch, Strand, Wick, Aber, Holm.",
         "The dam " + "and the wall " * 30 + "were begun in 1929.",
     ],
 )
