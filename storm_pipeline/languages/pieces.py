@@ -11,13 +11,11 @@ from storm_pipeline.text.words import HAN_KANA, word_count
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 KANA = re.compile("[\u3040-\u30ff]")
-UNSPACED = "\u0e01-\u0e5b\u0e81-\u0edf\u1780-\u17dd\u1000-\u109f"
+_SOUTH_EAST = "\u0e01-\u0e5b\u0e81-\u0edf\u1780-\u17dd\u1000-\u109f"
 """Characters of Thai, Lao, Khmer and Burmese, which do not separate words by spaces."""
-_UNSPACED = re.compile(f"[{UNSPACED}]+")
+_UNSPACED = re.compile(f"[{_SOUTH_EAST}]+")
 _EIGHTHS_OF_HAN, _EIGHTHS_OF_KANA, _LETTERS_PER_WORD = 5, 3, 5
-_TOKEN = re.compile(rf"\s*(?:[{HAN_KANA}{UNSPACED}]|[^\s{HAN_KANA}{UNSPACED}]+)")
-_IS_UNSPACED = re.compile(rf"\s*[{HAN_KANA}{UNSPACED}]")
-_IS_SOUTH_EAST_ASIAN = re.compile(f"[{UNSPACED}]")
+_TOKEN = re.compile(rf"\s*(?:[{HAN_KANA}{_SOUTH_EAST}]|[^\s{HAN_KANA}{_SOUTH_EAST}]+)")
 
 
 def count_words(text: str) -> int:
@@ -74,6 +72,6 @@ def joined(sentences: Sequence[str], language: str) -> str:
 
 
 def _weight(token: str) -> float:
-    if not _IS_UNSPACED.match(token):
-        return 1.0
-    return 0.2 if _IS_SOUTH_EAST_ASIAN.search(token) else 0.375 if KANA.search(token) else 0.625
+    if KANA.match(first := token.lstrip()[0]):
+        return _EIGHTHS_OF_KANA / 8
+    return _EIGHTHS_OF_HAN / 8 if _HAN.match(first) else 1 / _LETTERS_PER_WORD if _UNSPACED.match(first) else 1.0

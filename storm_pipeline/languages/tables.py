@@ -1,5 +1,7 @@
 """What is known of each language: its name, capitals, spaces and scripts, and what its lists of notes are called."""
 
+from functools import cache
+
 from storm_pipeline.files import table_beside
 
 _TABLE = table_beside(__file__)
@@ -15,12 +17,16 @@ def references_heading(language: str) -> str:
     return str(_TABLE["references"].get(language, "References"))
 
 
+@cache
 def language_name(code: str) -> str:
     """The English name of a language, for prompts; the code itself if unknown."""
-    return str(_TABLE["names"].get(code, code))
+    from babel.core import Locale
+
+    return str(Locale("en").languages.get(code, code))
 
 
 _NOUNS_WITH_CAPITALS = frozenset({"de", "lb"})
+_LATIN = frozenset({"LATIN"})
 _WITHOUT_SPACES = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 
 
@@ -36,4 +42,4 @@ def has_spaces(language: str) -> bool:
 
 def scripts_of(language: str) -> frozenset[str]:
     """Names of the scripts that a language is written in, as Unicode names its letters."""
-    return frozenset(_TABLE["scripts"].get(language, ["LATIN"]))
+    return frozenset(script for script, own in _TABLE["scripts"].items() if language in own.split()) or _LATIN

@@ -150,11 +150,9 @@ def _without_copies(outline: Outline) -> Outline:
 
 
 def _headings(sections: Sequence[OutlineSection]) -> Iterator[tuple[int, str]]:
-    named = {section.title.casefold().strip() for section in sections}
     for section in sections:
         yield 1, section.title
-        # Small models repeat a section as a subsection of another one.
-        yield from ((2, title) for title in section.subsections if title.casefold().strip() not in named)
+        yield from ((2, title) for title in section.subsections)
 
 
 def share_budget(conversations: Sequence[Conversation], words: int) -> str:

@@ -1,7 +1,7 @@
-"""Parsing outlines from model output, and formatting them (paper section 3.3). Pure functions.
+"""Reading outlines from headings or text, and formatting them (paper section 3.3). Pure functions.
 
-Text is parsed to (level, title) pairs, and pairs to an :class:`~storm_pipeline.types.Outline`; structured model
-output starts from the pairs. Nothing here raises: lines that are not headings are skipped.
+A model's reply as JSON gives (level, title) pairs; a reply that is text, or an outline that a user edited, is read as
+Markdown headings or a list. Nothing here raises: lines that are not headings are skipped.
 """
 
 import re
@@ -16,33 +16,21 @@ from storm_pipeline.types import Heading, Outline
 MAX_TITLE = 120
 """Maximum length of a title in characters; longer lines are prose."""
 _LONGEST_LINE = 10 * MAX_TITLE  # characters of a line that may hold a title, with its marks and links
-
-
-def _headings(kind: str, *but: str) -> re.Pattern[str]:
-    """What matches headings that are no sections, in all languages of the table but some."""
-    names = " ".join(line for language, line in _TABLE[kind].items() if language not in but).split()
-    return re.compile("|".join(name.replace("_", r"\s") for name in names), re.I)
-
-
-_TABLE = table_beside(__file__)
-_BACK_MATTER, _FOREIGN_BACK_MATTER = _headings("back_matter"), _headings("back_matter", "en")
-_LEAD = _headings("lead")
+_BACK_MATTER_IN_ENGLISH, _FOREIGN_BACK_MATTER, _LEAD = (
+    frozenset(" ".join(names.split()).split(", ")) for names in table_beside(__file__).values()
+)
+_BACK_MATTER = _BACK_MATTER_IN_ENGLISH | _FOREIGN_BACK_MATTER
 _CONTENTS = "contents"  # back matter as a section; below one, what a book or a collection has in it
-_ARTICLE_TITLE = re.compile("".join(_TABLE["article_title"]), re.I)
-_OVERVIEW = re.compile("".join(_TABLE["overview"]), re.I)
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_HASH = re.compile(r"^\s*(#{1,6})(?:\s+|(?=[^\s\d#]))(.*)$")
-_HASHED = re.compile(r"^#+\s+|\s+#+$")
-_BOLD = re.compile(r"^(?:\*\*|__)(.+?)(?:\*\*|__)\s*(?:[:–—-].*)?$")
-_BULLET = re.compile(r"^[-*+•–◦▪‣]\s+")
-_DECIMAL = re.compile(r"^\(?(?:(\d{1,2}(?:\.\d{1,2})*)[.)]\s*(?=\D)|(\d{1,2}(?:\.\d{1,2})+)\s+(?=[^\W\d_a-z]))")
-_ROMAN = re.compile(r"^\(?[IVX]{1,5}[.)]\s+(?![A-Z]\.)(?=[^\Wa-z])")
-_LETTER = re.compile(r"^\(?[A-H][.)]\s+(?![A-Z]\.)(?=[^\Wa-z])")
-_LABEL = re.compile("".join(_TABLE["label"]), re.I)
-_HAN_NUMBER = re.compile("".join(_TABLE["han_number"]))
+_HASH = re.compile(r"\s*(#{1,6})(?:\s+|(?=[^\s\d#]))(.*)")
+_HASHES = re.compile(r"^#+\s+|\s+#+$")
+_BOLD = re.compile(r"(?:\*\*|__)(.+?)(?:\*\*|__)\s*(?:[:–—-].*)?$")
+_MARK = re.compile(
+    r"[-*+•–◦▪‣]\s+|第?[一二三四五六七八九十\d]{1,3}[章节節部、．]\s*(?=[^\s\d])"
+    r"|\(?(?:\d{1,2}(?:\.\d{1,2})*[.)]\s*(?=\D)|\d{1,2}(?:\.\d{1,2})+\s+(?=[^\W\d_a-z]))"
+    r"|\(?(?:[IVX]{1,5}|[A-H])[.)]\s+(?![A-Z]\.)(?=[^\Wa-z])"
+)
+"""What marks an entry of a list: a bullet, a number such as ``1.2``, ``II.``, ``A.``, ``三、`` or ``第三章``."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
-_PROSE_END = re.compile(r"(?<![A-Z])[.。]$")
-_LISTED = (*(("decimal", _DECIMAL), ("roman", _ROMAN), ("letter", _LETTER), ("han", _HAN_NUMBER)), ("bullet", _BULLET))
 
 
 @dataclass
@@ -58,18 +46,17 @@ class _Node:
 
 
 def parse_outline(text: str, topic: str, *, max_sections: int = 20, max_depth: int = 3) -> Outline:
-    """Parse an outline from model output.
+    """Read an outline from text.
 
-    ``#`` marks, numbers (``1.2``, ``II.``, ``A.``), bullets by indentation and bold lines are headings. If there are
-    several ``#`` headings, all other lines are ignored; a single one above a list is the article's title. See
-    :func:`outline_from_headings` for how headings are cleaned.
+    ``#`` marks, or else entries of a list and bold lines, are headings; a single ``#`` above a list is the article's
+    title. See :func:`outline_from_headings` for how headings are cleaned.
 
     Args:
         topic: the topic; a level-1 heading of that name is the article's title, not a section.
         max_depth: maximum depth, 1 for sections only, at most 6; deeper headings are dropped.
     """
-    lines = [line.expandtabs(4).rstrip() for line in text.splitlines() if not _FENCE.match(line)]
-    hashed = [(len(found[1]), found[2]) for found in map(_HASH.match, lines) if found]
+    lines = [line.expandtabs(4).rstrip() for line in text.splitlines()]
+    hashed = [(len(found[1]), found[2]) for found in map(_HASH.fullmatch, lines) if found]
     listed = list(_listed(lines))
     pairs = hashed if len(hashed) > 1 or not listed else listed
     return outline_from_headings(pairs, topic, max_sections=max_sections, max_depth=max_depth)
@@ -83,7 +70,7 @@ def outline_from_headings(
     Titles lose markup, numbers, links and citation markers; prose and back matter (References, See also …, with its
     subheadings) are dropped; levels become contiguous; a heading that repeats an earlier sibling is merged into it; a
     childless subheading named like a section is dropped; at the top level, the topic itself and stand-ins for the lead
-    (Introduction, Overview of the topic …) are replaced by their children.
+    (Introduction …) are replaced by their children.
 
     Args:
         pairs: larger levels are deeper, from any base.
@@ -113,7 +100,7 @@ def outline_to_markdown(outline: Outline) -> str:
 
 def is_foreign_back_matter(title: str) -> bool:
     """Whether a heading in another language than English is that of references, notes, links or a conclusion."""
-    return bool(_FOREIGN_BACK_MATTER.fullmatch(title))
+    return title.casefold() in _FOREIGN_BACK_MATTER
 
 
 def _listed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -140,13 +127,17 @@ def _mark(line: str) -> tuple[str, str]:
     """Kind of a line's mark (empty for none), and the line without it and without text after a bold title."""
     bold = _BOLD.match(line)
     body = bold[1].strip() if bold else line
-    for kind, pattern in _LISTED:
-        if found := pattern.match(body):
-            depth = (found[1] or found[2]).count(".") if kind == "decimal" else 0
-            rest = body[found.end() :]
-            inner = _BOLD.match(rest)
-            return f"{kind}{depth}", inner[1] if inner else rest
+    if found := _MARK.match(body):
+        inner = _BOLD.match(body, found.end())
+        return _kind(found[0].strip(" ().")), inner[1] if inner else body[found.end() :]
     return ("bold", body) if bold else ("", line)
+
+
+def _kind(mark: str) -> str:
+    """What the marks of one level have in common."""
+    if mark.isascii() and mark.replace(".", "").isdigit():
+        return f"number{mark.count('.')}"
+    return "roman" if mark and not mark.strip("IVX") else "letter" if mark.isalpha() else "other"
 
 
 def _cleaned(raw: str) -> str:
@@ -156,16 +147,13 @@ def _cleaned(raw: str) -> str:
     title, before = tidy(raw), ""
     while title != before:
         before = title
-        title = _HASHED.sub("", without_markers(_LINK.sub(r"\1", title)))
-        title = EMPHASIS.sub(r"\2", title).replace("**", "").replace("__", "").replace("`", "")
+        title = EMPHASIS.sub(r"\2", _HASHES.sub("", without_markers(_LINK.sub(r"\1", title))))
+        title = title.replace("**", "").replace("__", "").replace("`", "")
         if title[:1] == title[-1:] and title[:1] in {"_", '"'}:
             title = title[1:-1]
-        for pattern in (_BULLET, _LABEL, _DECIMAL, _ROMAN, _LETTER, _HAN_NUMBER):
-            title = pattern.sub("", title)
-        title = tidy(title.strip().rstrip(":："))
-    if len(title) > MAX_TITLE or (_PROSE_END.search(title) and word_count(title) > 3):
-        return ""
-    return title if word_count(title) else ""
+        title = tidy(title[mark.end() :] if (mark := _MARK.match(title)) else title).rstrip(":： ")
+    is_prose = title.endswith((".", "。")) and not title[-2:-1].isupper() and word_count(title) > 3
+    return "" if is_prose or len(title) > MAX_TITLE or not word_count(title) else title
 
 
 def _tree(pairs: Iterable[tuple[int, str]]) -> list[_Node]:
@@ -185,8 +173,7 @@ def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
     """First-level headings without contents, with the topic and stand-ins for the lead replaced by their children."""
     kept: list[_Node] = []
     for node in nodes:
-        bare = {pattern.sub("", node.title).casefold() for pattern in (_ARTICLE_TITLE, _OVERVIEW)}
-        if _LEAD.fullmatch(node.title) or tidy(topic).casefold() in bare:
+        if node.key in _LEAD or node.key == tidy(topic).casefold():
             kept.extend(_top(node.children, topic))
         elif node.key != _CONTENTS:
             kept.append(node)
@@ -195,14 +182,14 @@ def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
 
 def _is_article_title(node: _Node, topic: str) -> bool:
     """Whether a lone first-level heading is a variant of the article's title."""
-    return len(node.children) > 2 and bool(tidy(topic)) and tidy(topic).casefold() in node.key
+    return len(node.children) > 1 and bool(tidy(topic)) and tidy(topic).casefold() in node.key
 
 
 def _merged(nodes: Iterable[_Node]) -> list[_Node]:
     """Siblings without back matter, those of the same name merged, recursively."""
     first: dict[str, _Node] = {}
     for node in nodes:
-        if _BACK_MATTER.fullmatch(node.title):
+        if node.key in _BACK_MATTER:
             continue
         if node.key in first:
             first[node.key].children.extend(node.children)

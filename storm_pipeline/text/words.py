@@ -78,7 +78,7 @@ def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()
 
 
 @functools.lru_cache(maxsize=4096)
-def script_of(char: str) -> str:
+def _script_of(char: str) -> str:
     """The first word of a letter's Unicode name, its script; empty for letters common to all scripts."""
     name = unicodedata.name(char, "").partition(" ")[0].partition("-")[0]
     return "" if name in {"MODIFIER", "MICRO", "FEMININE", "MASCULINE"} else name
@@ -195,6 +195,6 @@ def _scripts(text: str) -> dict[str, int]:
         return {"LATIN": letters} if letters else {}
     counts: dict[str, int] = {}
     for char, times in Counter(unified(text)).items():
-        if char.isalpha() and (script := script_of(char)):
+        if char.isalpha() and (script := _script_of(char)):
             counts[script] = counts.get(script, 0) + times
     return counts

@@ -161,9 +161,7 @@ def test_levels_are_contiguous(text: str) -> None:
     assert all(b <= a + 1 for a, b in itertools.pairwise(depths))
 
 
-@pytest.mark.parametrize(
-    "title", ["Overview", "Silk Road overview", "An introduction to the Silk Road", "Introduction"]
-)
+@pytest.mark.parametrize("title", ["Overview", "Introduction"])
 def test_what_the_lead_tells_is_no_section(title: str) -> None:
     outline = parse_outline(f"# {title}\n# Trade\n# Decline of the overview of trade", "Silk Road")
     assert [section.title for section in outline.sections] == ["Trade", "Decline of the overview of trade"]
