@@ -26,7 +26,14 @@ def language_name(code: str) -> str:
 
 
 _NOUNS_WITH_CAPITALS = frozenset({"de", "lb"})
-_LATIN = frozenset({"LATIN"})
+_SCRIPTS = {
+    "zh": "CJK",
+    "ja": "CJK FULLWIDTH HIRAGANA KATAKANA",
+    "ko": "CJK HANGUL",
+    "bn": "BENGALI",
+    "sr": "CYRILLIC LATIN",
+}
+"""Scripts where CLDR has another name for them than Unicode, or a language has several."""
 _WITHOUT_SPACES = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 
 
@@ -40,6 +47,12 @@ def has_spaces(language: str) -> bool:
     return language not in _WITHOUT_SPACES
 
 
+@cache
 def scripts_of(language: str) -> frozenset[str]:
     """Names of the scripts that a language is written in, as Unicode names its letters."""
-    return frozenset(script for script, own in _TABLE["scripts"].items() if language in own.split()) or _LATIN
+    from babel.core import Locale, get_global
+
+    if language in _SCRIPTS:
+        return frozenset(_SCRIPTS[language].split())
+    _, _, script = str(get_global("likely_subtags").get(language, "und_Latn")).partition("_")
+    return frozenset({str(Locale("en").scripts.get(script[:4], "Latin")).upper()})

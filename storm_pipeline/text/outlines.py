@@ -80,11 +80,9 @@ def outline_from_headings(
     sections = _merged(_top(roots, topic))
     while len(sections) == 1 and max_sections > 1 and _is_article_title(sections[0], topic):
         sections = _merged(_top(sections[0].children, topic))
-    sections = sections[: max(0, max_sections)]
+    sections, depth = sections[: max(0, max_sections)] if max_depth > 0 else [], min(max_depth, 6)
     named = {section.key for section in sections}
-    for section in sections:
-        section.children = _without_leaves(section.children, named)
-    return Outline(topic, _frozen(sections, min(max_depth, 6)))
+    return Outline(topic, tuple(Heading(one.title, _frozen(one.children, depth - 1, named)) for one in sections))
 
 
 def outline_to_markdown(outline: Outline) -> str:
@@ -129,15 +127,10 @@ def _mark(line: str) -> tuple[str, str]:
     body = bold[1].strip() if bold else line
     if found := _MARK.match(body):
         inner = _BOLD.match(body, found.end())
-        return _kind(found[0].strip(" ().")), inner[1] if inner else body[found.end() :]
+        mark = found[0].strip(" ().")
+        kind = f"number{mark.count('.')}" if mark[:1].isdigit() else "letter" if mark[:1].isalpha() else "bullet"
+        return kind, inner[1] if inner else body[found.end() :]
     return ("bold", body) if bold else ("", line)
-
-
-def _kind(mark: str) -> str:
-    """What the marks of one level have in common."""
-    if mark.isascii() and mark.replace(".", "").isdigit():
-        return f"number{mark.count('.')}"
-    return "roman" if mark and not mark.strip("IVX") else "letter" if mark.isalpha() else "other"
 
 
 def _cleaned(raw: str) -> str:
@@ -200,15 +193,7 @@ def _merged(nodes: Iterable[_Node]) -> list[_Node]:
     return list(first.values())
 
 
-def _without_leaves(nodes: Iterable[_Node], names: set[str]) -> list[_Node]:
-    """Headings without childless ones of these names, recursively."""
-    kept = []
-    for node in nodes:
-        node.children = _without_leaves(node.children, names)
-        if node.children or node.key not in names:
-            kept.append(node)
-    return kept
-
-
-def _frozen(nodes: Iterable[_Node], depth: int) -> tuple[Heading, ...]:
-    return tuple(Heading(node.title, _frozen(node.children, depth - 1)) for node in nodes) if depth > 0 else ()
+def _frozen(nodes: Iterable[_Node], depth: int, names: set[str]) -> tuple[Heading, ...]:
+    """Headings down to a depth, without childless ones of these names."""
+    held = ((node, _frozen(node.children, depth - 1, names)) for node in nodes) if depth > 0 else ()
+    return tuple(Heading(node.title, below) for node, below in held if below or node.key not in names)

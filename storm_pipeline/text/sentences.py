@@ -20,20 +20,18 @@ _ABBREVIATIONS = {language: frozenset([*_EVERYWHERE, *forms.split()]) for langua
 _TITLES, _BEFORE_NUMBERS, _ORDINALS = (_TABLE[kind].split() for kind in ("titles", "before_numbers", "ordinals"))
 _MARK = "\ue000"  # placeholder for a character of a citation marker
 _FULL_WIDTH = "。！？｡"
-_SPACED = ".!?…．؟۔।॥։።"
-_STOPS = _SPACED + _FULL_WIDTH
+_STOPS = f".!?…．؟۔।॥։።{_FULL_WIDTH}"
 _CLOSING = "\"'”’»›)\\]}」』】》〉）］"
 _HIDDEN = {ord(stop): 0xE100 + i for i, stop in enumerate(_STOPS)}
 _SHOWN = {hidden: stop for stop, hidden in _HIDDEN.items()}
 _PAIR = re.compile(
-    "|".join(
-        rf"{first}[^{first[-1]}{last}]{{1,300}}?([{_STOPS}]{{0,3}}[ \u00a0\u202f]?{last})"
-        for first, last in ((r"\(", r"\)"), ("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), (r'(?<!\w)"', r'"'))
-    )
+    rf"\([^()]{{1,300}}?([{_STOPS}]{{0,3}}\))|“[^“”]{{1,300}}?([{_STOPS}]{{0,3}}”)|「[^「」]{{1,300}}?([{_STOPS}]{{0,3}}」)"
+    rf"|『[^『』]{{1,300}}?([{_STOPS}]{{0,3}}』)|«[^«»]{{1,300}}?([{_STOPS}]{{0,3}}[ \u00a0\u202f]?»)"
+    rf"|(?<!\S)\"[^\"]{{1,300}}?([{_STOPS}]{{0,3}}(?<!\s)\")"
 )
 _BOUNDARY = re.compile(
     rf"(?<![{_STOPS}])(?P<stop>[{_STOPS}]++)"
-    rf"(?P<closed>(?:[ \u00a0\u202f]?[»›”’)\]])*+(?:[{_CLOSING}*_]|[“«‹](?!\w))*+)"
+    rf"(?P<closed>(?:[ \u00a0\u202f]?[»›”’)\]])*+(?:[{_CLOSING}*_]|[“«‹](?![^\s{_MARK}]))*+)"
     rf"(?P<gap>[\s{_MARK}]*+(?:(?<={_MARK})\.\s+)?)(?=\S)"
 )
 _NEXT = re.compile(r"[^\w\s]{0,4}([^\W_]{1,30})")
@@ -158,8 +156,8 @@ def _is_abbreviated(before: str, following: str, language: str) -> bool:
     token = _token(before.rstrip(_MARK))
     is_list_number = len(token) <= 3 and token == before.strip(" (").casefold()
     is_ordinal = ordinals_have_stops(language) and _ORDINAL.fullmatch(token)
-    is_number = following[:1].isdigit() or (len(following) > 1 and not following.strip("IVX"))
-    if is_list_number or is_ordinal or token in _TITLES or (token in _BEFORE_NUMBERS and is_number):
+    precedes_number = following[:1].isdigit() or (len(following) > 1 and not following.strip("IVX"))
+    if is_list_number or is_ordinal or token in _TITLES or (token in _BEFORE_NUMBERS and precedes_number):
         return True
     is_short = _LETTERS.fullmatch(token) or token in _ABBREVIATIONS.get(language, _EVERYWHERE)
     if not is_short or _MAY_END.search(before.rstrip(_MARK)):

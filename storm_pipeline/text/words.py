@@ -14,7 +14,6 @@ _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066
 """Control characters, lone surrogates, and what changes the direction of the text behind it."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_ASCII_WORD = re.compile(r"\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
 _LATIN_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
 _BEHIND_NUMBER = re.compile(r"(?<=\d)(?=[²³¹⁰⁴-⁹₀-₉¼-¾⅐-⅞①-⓿])")
 GENITIVE = re.compile(r"['’]s?$")  # behind a word
@@ -152,9 +151,7 @@ def encodable_values(value: Any) -> Any:
 
 def _word_in(text: str) -> re.Pattern[str]:
     """The cheapest pattern for the words of a text; most prose needs no combining marks or other scripts."""
-    if text.isascii():
-        return _ASCII_WORD
-    return _any_word() if _BEYOND_LATIN.search(text) else _LATIN_WORD
+    return _any_word() if not text.isascii() and _BEYOND_LATIN.search(text) else _LATIN_WORD
 
 
 @functools.cache

@@ -190,6 +190,7 @@ _PIECES = st.sampled_from(
         "3.",
         "а",
         "…",
+        *('"', "(", ") ", "«", "Dr. ", "U.S. ", "No. 5", "[1].", "*"),
     ]
 )
 _TEXTS = st.one_of(st.text(), st.lists(_PIECES).map("".join))
