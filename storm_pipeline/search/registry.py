@@ -87,6 +87,11 @@ def is_local(name: str) -> bool:
     return any(info.base_name == name and not info.remote for info in engines())
 
 
+def is_own(name: str) -> bool:
+    """Return whether an engine of this name searches documents that the user chose."""
+    return any(info.base_name == name and info.own for info in engines())
+
+
 def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
     """Open the engine that a specification names.
 

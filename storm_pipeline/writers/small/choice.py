@@ -1,5 +1,6 @@
 """Candidates among the sentences of what was found, and the model's choice among them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
@@ -11,18 +12,28 @@ from storm_pipeline.models.probabilities import probabilities
 from storm_pipeline.references.facts import Fact, facts_of
 from storm_pipeline.references.subject import Subject, related
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading, Snippet
 from storm_pipeline.writers.small.evidence import Candidate
 from storm_pipeline.writers.small.paragraphs import distinct
 
+SHORTEST = 5
+"""Words of a sentence that may be told; what has fewer is mostly a heading (`storm_benchmarks.embedded_choice`)."""
+
 
 def candidates(ctx: RunContext, subject: Subject, snippets: Sequence[Snippet]) -> tuple[Candidate, ...]:
-    """Return the sentences that may be told of related pages, the subject's own page left out, each text once."""
+    """Return the sentences that may be told of related pages, the subject's own page left out, each text once.
+
+    A sentence of a page that was found as one passage has that passage's first sentence as its opening.
+    """
     rows: dict[str, tuple[Fact, tuple[int, int], Fact]] = {}
+    pages = Counter(snippet.source_id for snippet in snippets)
     for number, snippet in enumerate(related(subject, snippets, ctx.store)):
-        facts = facts_of(snippet) if snippet.source_id not in subject.own else []
-        for i, fact in enumerate(facts):
-            rows.setdefault(fact.text, (fact, (number, i), facts[0]))
+        if snippet.source_id not in subject.own:
+            facts = [fact for fact in facts_of(snippet) if word_count(fact.text) >= SHORTEST]
+            for i, fact in enumerate(facts):
+                opening = facts[0] if pages[snippet.source_id] == 1 else fact
+                rows.setdefault(fact.text, (fact, (number, i), opening))
     if not rows:
         return ()
     vectors = ctx.store.embed([subject.described, *(fact.in_context for fact, _, _ in rows.values())])
@@ -54,8 +65,8 @@ def chosen(ctx: RunContext, subject: Subject, offered: Sequence[Candidate]) -> l
 
     The mean of nearness to the topic and the model's probability of yes decides which half is better, since small
     models say yes to nearly everything and differ in how surely. A model without probabilities is taken at its word.
-    Of what it does not judge, the nearer half is told, and that is recorded. Each passage's first sentence, which says
-    what it is about, stands before its others. Raises ModelAuthError: the endpoint refuses the key.
+    Of what it does not judge, the nearer half is told, and that is recorded. The opening of a page, which says what
+    that is about, stands before its others. Raises ModelAuthError: the endpoint refuses the key.
     """
     judged = parallel_map(lambda one: _judged(ctx, subject, one), offered, workers=len(offered) or 1)
     if unread := judged.count(None):

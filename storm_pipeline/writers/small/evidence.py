@@ -13,7 +13,7 @@ class Candidate:
 
     fact: Fact
     place: tuple[int, int]  # number of its snippet, and of the sentence in it
-    opening: Fact  # the first sentence of its snippet, itself if it is that
+    opening: Fact  # the first sentence of its page, itself if it is that or where the page is not found whole
     nearness: float  # cosine to the topic, in [-1, 1]
 
 
