@@ -28,7 +28,7 @@ _REMARK = re.compile(r"^(\d+)\. (.+?)(?:\[\d+\])* — (.+)$", re.M)
 _CITING = re.compile(r"[^\[\]\n#]+(?:\[\d+\])+(?:[,;][^\[\]\n#]+(?:\[\d+\])+)*")
 _LINE = re.compile(r"^(after )?(\d+): ?(.*)")
 _MARK = re.compile(r"\[(\d+)\]")
-_SAME = 0.3  # minimum share of a recorded passage's word 5-grams in the passage of today that is the same
+_SAME = 0.6  # minimum share of a recorded passage's word 5-grams in the passage of today that is the same
 _OF_SEARCHES = (
     *("source_language", "region", "since", "until", "domains", "without_domains", "read_pages", "source_policy"),
     *("allow_sources", "deny_sources", "exclude_urls", "exclude_titles"),
