@@ -220,7 +220,7 @@ class Screen:
         return " ".join(folded_words(quotation)) in " ".join(folded_words(self.shown[i].text))
 
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
-        """Of each passage the snippet with most of a sentence's stems, those that add two, and a copy with as many."""
+        """Of each passage the snippet with most of a sentence's stems, those that add two or a number, and a copy."""
         needed = stem_set(text, self._language)
         chosen = []
         for i in kept:
@@ -230,7 +230,11 @@ class Screen:
             )
             parts = [shared for _, shared in own]
             best = max(range(len(own)), key=lambda at: len(parts[at]))
-            chosen += [own[at][0] for at in dict.fromkeys((best, *covering(needed, parts, 2)))]
+            cited = dict.fromkeys((best, *covering(needed, parts, 2)))
+            for at, part in enumerate(parts):
+                if any(map(str.isdigit, part.difference(*(parts[other] for other in cited)))):
+                    cited[at] = None
+            chosen += [own[at][0] for at in cited]
             chosen += [copy for copy, shared in copies if len(shared) >= len(parts[best])][:1]
         return tuple(dict.fromkeys(Citation(one.source_id, one.id) for one in chosen))
 

@@ -145,6 +145,14 @@ def test_of_a_page_the_snippets_that_say_it_are_cited_and_a_copy_that_says_as_mu
     assert {one.source_id for one in copied.sentence.citations} == {DAM.source_id, copy.source_id}
 
 
+def test_the_snippet_that_alone_has_a_number_is_cited_too() -> None:
+    words = "The fishers of the cold lake caught char by the ton in nets that the women of Lower Orrin made each winter"
+    first = Snippet("https://c.org/lake", "Lake", f"{words}.")
+    second = Snippet("https://c.org/lake", "Lake", f"{words[40:]}. It was sold in Perth until 1931.")
+    verdict = judged(f"{words} until 1931.", 1, shown=(first, second))
+    assert {one.snippet_id for one in verdict.sentence.citations} >= {first.id, second.id}
+
+
 def test_a_long_run_of_a_passages_words_is_a_copy_and_a_quotation_is_not() -> None:
     text = "the old men of the valley told the young men that the river would never be free again"
     shown = (Snippet("https://v.org", "Valley", f"At the inn {text}, and nobody laughed about it."),)
