@@ -21,12 +21,7 @@ class EditArticle(dspy.Signature):
       sentences on one point that read better as one.
     - Dead weight: a sentence on a source instead of the topic (what a study is called or examines, who reported what
       nobody disputes), or one that repeats in general what the next says exactly. Drop it, or reword it to the fact.
-    - Contradictions: the pairs listed count differently what may be one thing. If it is one, join the two into one
-      sentence that gives both numbers with those who state them, or drop the one that is plainly mistaken; if it is
-      not, reword the one that leaves this unclear, or let both stand.
-    - Tone: the sentences listed as watched, each with words that praise or comment, hide who says so, speak to the
-      reader, or tell a time that passes. Reword those that the words colour: tell the fact alone, name who says so or
-      when it was if the article tells it; where the words are the fact itself, let them stand.
+    - Tone: replace praise and vague words ("legendary", "some say", "recently") by the fact, or leave them out.
     Change nothing for taste, and nothing that is right. All facts, names, numbers and dates stay, none is added, in the
     language of the article. The edits are made in the order in which you give them; numbers do not change.
     - cut: the sentence goes; "other" is the number of the one that says the same, and which gets its sources.
@@ -44,8 +39,6 @@ class EditArticle(dspy.Signature):
 
     topic: str = dspy.InputField()
     article: str = dspy.InputField()
-    watched: str = dspy.InputField()
-    contradictions: str = dspy.InputField()
     remarks: str = dspy.InputField()
     edits: Annotated[list[Edit], Field(max_length=100)] = dspy.OutputField(
         desc='[{"kind": "cut", "drop", "reword", "join", "move", "move_before" or "heading", "sentence": number, '

@@ -31,8 +31,6 @@ class WriteSection(dspy.Signature):
       general to the particular. No praise, no drama, no closing summary.
     - End every sentence with the numbers of all passages that any part of it rests on, like this [2][5]. No sentence
       without a number. A passage in another language is used like any other and told in the language of the article.
-    - Who and what is listed as introduced stands in full in an earlier section: use the short name, without first name,
-      office or explanation.
     - Subheadings only those given, in their order, each on its own line after "##", only where there is material for
       at least three sentences; skip the others. Do not repeat the section's own heading.
     - About as many words as asked for; fewer where the passages hold less, never padding.
@@ -44,7 +42,6 @@ class WriteSection(dspy.Signature):
     style: str = dspy.InputField()
     outline: str = dspy.InputField()
     section: str = dspy.InputField()
-    introduced: str = dspy.InputField()
     words: int = dspy.InputField()
     passages: str = dspy.InputField()
     findings: str = dspy.InputField()
@@ -81,7 +78,6 @@ class ReviseSection(dspy.Signature):
     style: str = dspy.InputField()
     outline: str = dspy.InputField()
     section: str = dspy.InputField()
-    introduced: str = dspy.InputField()
     words: int = dspy.InputField()
     passages: str = dspy.InputField()
     findings: str = dspy.InputField()

@@ -74,8 +74,6 @@ class SettingsKeywords(TypedDict, total=False):
     about: str | None
     style: str | None
     editing: Literal["on", "off"]
-    tone: Literal["on", "off"]
-    words_to_watch: tuple[str, ...]
     uncited: Literal["drop", "keep", "unchecked"]
     judge: str
     out: Path

@@ -281,14 +281,6 @@ class Settings(BaseModel):
     editing: Literal["on", "off"] = Field(
         default="on", description="Whether a copy editor goes over the sections (writing: whole)."
     )
-    tone: Literal["on", "off"] = Field(
-        default="on",
-        description="Whether sentences that praise, comment, hide who says so, speak to the reader or say 'currently' "
-        "go to the copy editor and to the lead's writer, by lists of words (de, en, es, fr; writing: whole).",
-    )
-    words_to_watch: Texts = Field(
-        default=(), description="Further words that the article should not use; * stands for the rest of a word."
-    )
     uncited: Literal["drop", "keep", "unchecked"] = Field(
         default="drop",
         description="What to do with a sentence that no source supports: drop it, or keep it without a citation; "

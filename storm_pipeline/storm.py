@@ -42,7 +42,6 @@ from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Support, Usage
 from storm_pipeline.writers import writer_for
-from storm_pipeline.writers.disagreement import contested
 
 if TYPE_CHECKING:
     from storm_pipeline.program import Makes, StormProgram
@@ -601,7 +600,7 @@ def _write(method: Recipe, ctx: RunContext) -> Article:
         revisions=ctx.ledger.revisions(),
         written=ctx.run.created,
     )
-    article = replace(article, support=_support(ctx, article), disagreements=contested(ctx.differing, article))
+    article = replace(article, support=_support(ctx, article))
     _save_usage(ctx, usage)
     ctx.run.save_text("article.md", article.to_markdown())
     ctx.run.save_text("article.html", article.to_html())

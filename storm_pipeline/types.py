@@ -462,36 +462,6 @@ class Support:
 
 
 @dataclass(frozen=True)
-class Side:
-    """What some of the sources say where others say something else.
-
-    Attributes:
-        says: the number or date as the first of them spells it; or words that a judge found.
-        source_ids: the sources that say so, copies of one text included.
-        independent: how many of them are independent: copies of one text count as one, and so do pages of one site.
-    """
-
-    says: str
-    source_ids: tuple[str, ...]
-    independent: int
-
-
-@dataclass(frozen=True)
-class Disagreement:
-    """Something that the article tells and on which its sources differ.
-
-    Attributes:
-        sides: what they say, two or more.
-        sentences: places of the sentences that tell a side, among all of the article in reading order, from 0.
-        told: whether the article tells all sides.
-    """
-
-    sides: tuple[Side, ...]
-    sentences: tuple[int, ...]
-    told: bool
-
-
-@dataclass(frozen=True)
 class Article:
     """A finished article: text, references, and how it was made.
 
@@ -510,7 +480,6 @@ class Article:
         language: ISO 639-1 code of the text.
         note: how the text was written and whose words it has, where a reader must know; shown below it.
         support: how well the sources support the sentences, by the run's judge; None where none was asked.
-        disagreements: numbers, dates and judged statements of the article on which its sources differ.
     """
 
     title: str
@@ -527,7 +496,6 @@ class Article:
     language: str = "en"
     note: str = ""
     support: Support | None = None
-    disagreements: tuple[Disagreement, ...] = ()
 
     def sentences(self) -> Iterator[Sentence]:
         """All sentences, lead first, in reading order."""

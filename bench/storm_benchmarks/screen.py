@@ -286,7 +286,7 @@ def handed_back(
     told: list[Event] = []
     remarks: list[str] = []
     ctx: Any = SimpleNamespace(
-        settings=settings, judge=judge, verdicts=Verdicts(), differing=[], events=Events(CallbackSink(told.append))
+        settings=settings, judge=judge, verdicts=Verdicts(), events=Events(CallbackSink(told.append))
     )
 
     def ask_again(said: str, concerned: Collection[int]) -> str:

@@ -102,7 +102,7 @@ def section_examples(article: Article, settings: Settings) -> Iterator[dspy.Exam
     for section in _sections(article, _WRITTEN):
         shown, human = _rests_on(article, section)[: 2 * _SHOWN], " ".join(_texts(section))
         inputs: Inputs = {"article": article.title, "language": settings.language_name, "style": settings.style or ""}
-        inputs |= {"outline": outline, "section": section.heading, "introduced": "", "words": count_words(human)}
+        inputs |= {"outline": outline, "section": section.heading, "words": count_words(human)}
         inputs |= {"passages": numbered_passages(shown), "findings": "", "remarks": ""}
         yield dspy.Example(**inputs, gold=Gold(human, shown)).with_inputs(*inputs)
 

@@ -63,7 +63,6 @@ class PassageEvidence(SectionEvidence):
     # first snippet id of a passage that another section is given whole → what this one is shown of it
     excerpts: Mapping[str, str] = field(default_factory=dict)
     target_words: int = 0  # target length of the section
-    introduced: tuple[str, ...] = ()  # persons of its findings whom an earlier section introduces
 
     @property
     def own_findings(self) -> tuple[Sentence, ...]:

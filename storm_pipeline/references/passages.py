@@ -4,7 +4,6 @@ No snippet is dropped for being cut off, a fragment, or in another language: a p
 A text that occurs on two pages is shown once, and both pages can be cited for it.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,9 +13,8 @@ from itertools import chain
 from storm_pipeline.identity import host_of
 from storm_pipeline.languages import count_words, detect
 from storm_pipeline.quantities import missing
-from storm_pipeline.references.boilerplate import without_boilerplate
+from storm_pipeline.references.cleaning import cleaned
 from storm_pipeline.references.joining import Piece, apart, are_neighbours, joined, piece_of
-from storm_pipeline.references.menus import repaired, whole_sentences
 from storm_pipeline.references.repeated import Told, site_lines, without_site_lines
 from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Snippet
@@ -25,7 +23,6 @@ _SHINGLE = 5
 _SAME = 0.8  # minimum share of the shorter text's word 5-grams in the longer one for the two to be copies
 _OWN = 15  # maximum word 5-grams that a copy may not share: three words changed, or ten added
 _NO_EXCERPTS: Mapping[str, str] = {}
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|[〇零一二三四五六七八九十百千万萬億亿]+")
 
 
 @dataclass(frozen=True)
@@ -71,8 +68,8 @@ def passages(snippets: Iterable[Snippet], beside: Iterable[Snippet] = (), *, lan
     """Join, clean and merge snippets; passages are ordered by their first snippet's position.
 
     Snippets of one page that overlap by four words or more are joined, the longest overlaps first; a snippet contained
-    in another one is merged into it. Texts that share most of their words in the same order, and whose numbers are the
-    same, become one passage: the longer text, with the other page as a copy, at the position of the first of them.
+    in another one is merged into it. A text whose words, in their order, and numbers nearly all stand in a longer one
+    becomes one passage with it: the longer text, with the other page as a copy, at the position of the first of them.
     Lines that three pages of a site have are left out.
 
     Args:
@@ -87,18 +84,12 @@ def passages(snippets: Iterable[Snippet], beside: Iterable[Snippet] = (), *, lan
         by_page.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
     whole = (piece for page in by_page.values() for piece in joined(tuple(page.values())))
     pieces = [part for piece in whole for part in (apart(piece) if _has_foreign(piece, language) else [piece])]
-    texts = (_readable(without_site_lines(piece.text, of_site)) for piece in pieces)
+    texts = (cleaned(without_site_lines(piece.text, of_site)) for piece in pieces)
     return _merged([Passage(text, own.snippets) for own, text in zip(pieces, texts, strict=True) if text])
 
 
 def _has_foreign(own: Piece, language: str) -> bool:
     return bool(language) and len(own.snippets) > 1 and any(detect(s.text) not in {"", language} for s in own.snippets)
-
-
-@lru_cache(maxsize=4096)
-def _readable(text: str) -> str:
-    """What a page says, in whole sentences."""
-    return whole_sentences(repaired(without_boilerplate(text)))
 
 
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
@@ -164,7 +155,6 @@ def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
             j
             for j, shared in rivals.items()
             if len(grams[i]) - shared <= min(_OWN, (1 - _SAME) * len(grams[i]))
-            and _is_within(_NUMBER.findall(found[i].text), _NUMBER.findall(found[j].text))
             and not _lacks_quantity(found[j].text, found[i].text)
         ]
         if same:
@@ -181,12 +171,6 @@ def are_copies(one: str, other: str) -> bool:
     """Whether the shorter of two texts is, in nearly all its words, a part of the other."""
     grams = sorted((_shingles(one), _shingles(other)), key=len)
     return len(grams[0] & grams[1]) >= _SAME * len(grams[0])
-
-
-def _is_within(some: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether ``some`` is a subsequence of ``others``."""
-    rest = iter(others)
-    return all(one in rest for one in some)
 
 
 def _lacks_quantity(text: str, other: str) -> bool:

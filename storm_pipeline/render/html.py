@@ -19,7 +19,7 @@ from storm_pipeline.render.marks import Link, Mark, Remark, cited_words, link_of
 from storm_pipeline.render.page import page_environment
 from storm_pipeline.text.formatting import day, dollars
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Paragraph, Sentence, Side, Source, Spans, Turn
+from storm_pipeline.types import Article, Paragraph, Sentence, Source, Spans, Turn
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -91,10 +91,6 @@ class _Page:
         kind, pages = PREPRINT if is_preprint(source.url) else "", self._pages.get(source.id, "")
         parts = (first("author"), first("site"), kind, first("publisher"), pages, first("published"), accessed)
         return tuple(part for part in dict.fromkeys(parts) if part not in {"", label(source)})
-
-    def numbers(self, side: Side) -> str:
-        """The numbers of the cited sources that say what a side says."""
-        return "".join(f"[{self._numbers[own]}]" for own in side.source_ids if own in self._numbers)
 
     def links(self, turn: Turn) -> list[Link]:
         """The sources that an answer cites."""

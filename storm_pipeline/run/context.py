@@ -18,7 +18,7 @@ from storm_pipeline.run.recorded_search import RecordedSearch
 from storm_pipeline.run.writer import Writer
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.types import ModelChoice, Outline, Perspective, Side
+from storm_pipeline.types import ModelChoice, Outline, Perspective
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,6 @@ class RunContext:
     judge: Judge | None = None
     """What judges the sentences beside the screen; None: nothing."""
     verdicts: Verdicts = field(default_factory=Verdicts)
-    differing: list[tuple[Side, ...]] = field(default_factory=list)
-    """On what the passages shown to writers differ; added to by several threads."""
 
     def about(self, topic: str) -> str:
         """The topic as prompts name it: with its definition, if that was looked up, and what the user says about it."""

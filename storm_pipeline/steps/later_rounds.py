@@ -11,8 +11,8 @@ from typing import Any
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import cited_snippet_ids
+from storm_pipeline.references.cleaning import has_sentences
 from storm_pipeline.references.evidence import Evidence, SectionEvidence
-from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, numbered_passages, passages, within_budget
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.run.context import RunContext
@@ -96,7 +96,7 @@ def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections,
             questions, shown = _open_questions(ctx, topic, written, told)
             apart = (own for one in cited for own in passages([ctx.store.snippet(one)]))
             rests = (untold(own, told, ctx.settings.article_language) for own in apart)
-            pool = (*shown, *(own for own in rests if own and is_prose(own.text)))
+            pool = (*shown, *(own for own in rests if own and has_sentences(own.text)))
             index = LexicalIndex([[(passage.text, 1)] for passage in pool], floor=0.0)
             # Searched before the look-ups add to the store, so that results do not depend on their order.
             stored = {
@@ -130,9 +130,9 @@ def _open_questions(
     The questions come with the passages shown. Raises ModelError: the model fails.
     """
     (found,), cited = ctx.store.search([topic], _UNUSED), cited_snippet_ids(told)
-    uncited = [own for own in passages(one for one in found if one.id not in cited) if is_prose(own.text)]
+    uncited = [own for own in passages(one for one in found if one.id not in cited) if has_sentences(own.text)]
     of_cited = (untold(own, told, ctx.settings.article_language) for own in passages(s for s in found if s.id in cited))
-    unused = (*uncited, *(own for own in of_cited if own and is_prose(own.text)))
+    unused = (*uncited, *(own for own in of_cited if own and has_sentences(own.text)))
     shown = within_budget(unused, round(ctx.settings.evidence_words * _UNUSED_SHARE))
     reply = ctx.ask(
         "asker",

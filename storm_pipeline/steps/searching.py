@@ -3,7 +3,6 @@
 The latter is the baselines' only search (paper section 4.3), and one of them tells what the topic is.
 """
 
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +13,7 @@ from storm_pipeline.errors import NothingFoundError, SearchError
 from storm_pipeline.identity import normalised_text
 from storm_pipeline.net.retrying import reporting_retries
 from storm_pipeline.references.facts import facts_of
-from storm_pipeline.references.relevance import COPULA, bare_name
+from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.references.subject import related, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import Retried, Searched
@@ -123,11 +122,10 @@ def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
 
 
 def _quoted(topic: str, found: Sequence[Snippet]) -> str:
-    """The titles of the first pages found, each with a sentence that names the topic, best one that defines it."""
+    """The titles of the first pages found, each with its first sentence that names the topic."""
     name, pages = caseless(bare_name(topic)), dict.fromkeys((snippet.title for snippet in found if snippet.title), "")
-    defines = re.compile(rf"{re.escape(name)}(?!\w).{{0,30}}?{COPULA.pattern}")
     facts = (fact for snippet in found for fact in facts_of(snippet) if name in caseless(fact.text))
-    for fact in sorted(facts, key=lambda fact: not defines.search(caseless(fact.text))):
+    for fact in facts:
         if len(fact.text.split()) in _WORDS:
             pages[fact.title] = pages.get(fact.title) or f": {fact.text}"
     told = [" ".join(f"“{title}{text}".split())[:_QUOTED] + "”" for title, text in islice(pages.items(), _PAGES)]

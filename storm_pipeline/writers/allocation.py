@@ -6,18 +6,16 @@ The pages of other retrieved snippets have to bear on the topic. Sections may sh
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 
 from storm_pipeline.concurrency import Tasks
-from storm_pipeline.languages import count_words, detect, has_spaces, stem_set
+from storm_pipeline.languages import count_words
 from storm_pipeline.references.changing import citing
+from storm_pipeline.references.cleaning import has_sentences
 from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
-from storm_pipeline.references.introductions import SHORT_FORM, introducing, persons_in
-from storm_pipeline.references.menus import is_prose
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
-from storm_pipeline.references.relevance import Floor, bare_name
+from storm_pipeline.references.relevance import keep_relevant
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Conversation, Outline, Sentence, Snippet
 from storm_pipeline.writers.findings import (
@@ -128,17 +126,11 @@ def _shares(
     required = _required(found, findings)
     every = [_as_passages(ctx, found, own, _others(ctx, found, required, i)) for i, own in enumerate(required)]
     shares: list[PassageEvidence] = []
-    named: dict[str, None] = {}
-    pages = "\n".join(snippet.text for snippet in found.snippets)
     for heading, shown, own in zip(outline.sections, every, findings, strict=True):
         ids = {c.snippet_id for passage in shown for c in passage.citations()}
         near = (f for in_section in findings for f in in_section if any(c.snippet_id in ids for c in f.citations))
         related = [finding for finding in near if finding not in own]
-        texts = [*(finding.text for finding in own), *(passage.text for passage in shown)]
-        introduced = tuple(n for n in named if n not in outline.topic and any(n in text for text in texts))
-        shares.append(PassageEvidence(heading, shown, (*own, *related), len(own), introduced=introduced))
-        told = [(*persons_in(finding.text, pages), *SHORT_FORM.findall(finding.text)) for finding in own]
-        named |= dict.fromkeys(chain.from_iterable(told))
+        shares.append(PassageEvidence(heading, shown, (*own, *related), len(own)))
     return shares
 
 
@@ -173,9 +165,8 @@ def _candidates(
     depth = max(ctx.settings.section_snippets, ctx.settings.evidence_words // _WORDS_PER_SNIPPET)
     retrieved = [ctx.store.search_fused(need, depth) for need in needs]
     distinct = dict.fromkeys(s for ranked in retrieved for s in ranked if s.id not in findings)
-    floor = Floor(outline.topic, (*required, *distinct), ctx.store.embed, ctx.settings.article_language)
-    others = floor.bearing(distinct) or tuple(distinct)  # a floor that leaves nothing tells nothing
-    others = _naming(outline.topic, others, ctx.settings.article_language) or others
+    relevant = keep_relevant(outline.topic, distinct, ctx.store.embed, language=ctx.settings.article_language)
+    others = relevant or tuple(distinct)  # with nothing relevant, similarity to the headings decides alone
     snippets = (*required, *others)
     position = {snippet.id: i for i, snippet in enumerate(snippets)}
     return _Candidates(
@@ -184,24 +175,6 @@ def _candidates(
         len(distinct) - len(others),
         tuple(tuple(position[s.id] for s in ranked if s.id in position) for ranked in retrieved),
         _fit(ctx, outline, snippets, findings),
-    )
-
-
-def _naming(topic: str, snippets: Sequence[Snippet], language: str) -> tuple[Snippet, ...]:
-    """Those that have a proper name of the topic, which nobody cites and which need not be pages about it.
-
-    "Rhodesia" of "Conscription in Rhodesia", and any word of "Kaleigh Trace". All of a topic that has none, those in
-    another language and, where words have no spaces between them, all.
-    """
-    words = bare_name(topic).split()
-    capital = [word for word in words if word[:1].isupper()]
-    names = words if capital == words and len(words) > 1 else capital[words[0] in capital :]
-    wanted = stem_set(" ".join(names), language)
-    if not wanted or not has_spaces(language):
-        return tuple(snippets)
-    own = ((one, f"{one.title} {one.text}") for one in snippets)
-    return tuple(
-        one for one, text in own if wanted & stem_set(text, language) or detect(one.text) not in {"", language}
     )
 
 
@@ -252,7 +225,7 @@ def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int
         if words >= room:
             break
         elsewhere = is_found and i not in first and int(found.fit[:, i].argmax()) != section
-        if i not in taken and not elsewhere and i not in others and is_prose(found.snippets[i].text):
+        if i not in taken and not elsewhere and i not in others and has_sentences(found.snippets[i].text):
             others[i] = None
             words += count_words(found.snippets[i].text)
     return list(others)
@@ -261,18 +234,13 @@ def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int
 def _as_passages(
     ctx: RunContext, found: _Candidates, required: Sequence[int], others: Sequence[int]
 ) -> tuple[Passage, ...]:
-    """The snippets as passages, pages ordered by their best snippet; required snippets come with their neighbours.
-
-    Snippets that introduce the people they name are added.
-    """
+    """The snippets as passages, pages ordered by their best snippet; required snippets come with their neighbours."""
     pages: dict[str, list[Snippet]] = {}
     for i in (*required, *others):
         pages.setdefault(found.snippets[i].source_id, []).append(found.snippets[i])
     cited = {found.snippets[i] for i in required}
-    shown = []
+    shown: dict[Snippet, None] = {}
     for page, of_page in pages.items():
-        known = ctx.store.source(page).snippets
-        neighbours = with_neighbours([s for s in of_page if s in cited], [s for s in known if is_prose(s.text)])
-        near = tuple(dict.fromkeys((*of_page, *neighbours)))
-        shown += [*near, *introducing(near, known)]
+        near = [s for s in ctx.store.source(page).snippets if has_sentences(s.text)]
+        shown |= dict.fromkeys((*of_page, *with_neighbours([s for s in of_page if s in cited], near)))
     return passages(shown, found.snippets, language=ctx.settings.article_language)

@@ -14,7 +14,6 @@ from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.references.screen import Claim, Judged, Screen, numbers_shown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
-from storm_pipeline.writers.disagreement import NOTHING_DIFFERS, Differing
 from storm_pipeline.writers.drafts import Draft, RemarkReply, read_replies, without_prompt_lines
 from storm_pipeline.writers.judging import Doubts, judge_of
 
@@ -41,7 +40,6 @@ def checked_draft(
     *,
     where: str,
     known: Sequence[str],
-    differing: Differing = NOTHING_DIFFERS,
 ) -> list[Section]:
     """What of a program's draft the passages support; the rest goes back to it once, with its passages."""
     screen = Screen(shown, known=" ".join(known), embed=ctx.store.embed, language=ctx.settings.article_language)
@@ -52,7 +50,7 @@ def checked_draft(
         return str(ctx.ask("writer", program, **needed).text)
 
     judge = judge_of(ctx, program, inputs, shown)
-    return checked_blocks(ctx, where, draft, screen, ask_again, judge=judge, differing=differing)
+    return checked_blocks(ctx, where, draft, screen, ask_again, judge=judge)
 
 
 def checked_blocks(
@@ -63,7 +61,6 @@ def checked_blocks(
     ask_again: AskAgain,
     *,
     judge: Judge | None = None,
-    differing: Differing = NOTHING_DIFFERS,
 ) -> list[Section]:
     """The draft's blocks with the sentences that are kept, after at most one round of remarks to the writer.
 
@@ -72,12 +69,11 @@ def checked_blocks(
     Args:
         where: name of the text in the record.
         judge: judges what the check lets pass (:mod:`storm_pipeline.writers.judging`).
-        differing: on what the passages differ; a draft that tells one side alone goes back to the writer.
     """
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:
         ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
-    review = _Review(ctx, where, screen, draft.names, Doubts(ctx, where, screen, judge), differing)
+    review = _Review(ctx, where, screen, draft.names, Doubts(ctx, where, screen, judge))
     sentences = iter(review.of(draft.claims(), ask_again))
     blocks = []
     for block in draft.blocks:
@@ -106,14 +102,12 @@ class _Review:
     screen: Screen
     names: Sequence[str]
     doubts: Doubts
-    differing: Differing
 
     def of(self, claims: Sequence[Claim], ask_again: AskAgain) -> list[Sentence | None]:
         """The final form of each sentence; None where it is dropped."""
         if self.ctx.settings.uncited == "unchecked":
             return list(map(self.screen.as_written, claims))
         judged = self.doubts.raised(claims, self.screen.judge(claims))
-        judged = self.differing.remarked(claims, judged, self.ctx.settings.article_language)
         for claim, verdict in zip(claims, judged, strict=True):
             if verdict.change and not verdict.problem:
                 self._record(claim, verdict.change, "citations", verdict.sentence.text)
@@ -129,7 +123,6 @@ class _Review:
         try:
             language = self.ctx.settings.article_language
             concerned = {position for i in faulty for position in self.screen.concerned(claims[i], judged[i])}
-            concerned |= self.differing.concerned(claims[i] for i in faulty)
             asked = [claims[i] for i in faulty]
             shown = len(self.screen.shown)
             reply = without_prompt_lines(ask_again(remarks, concerned), {"remarks": HOW_TO_ANSWER + remarks})

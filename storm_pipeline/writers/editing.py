@@ -15,15 +15,12 @@ import numpy as np
 from storm_pipeline.errors import ModelError
 from storm_pipeline.judges.base import CachingJudge, Question
 from storm_pipeline.judges.spans import ExplainingJudge
-from storm_pipeline.languages import denials, stem_set
-from storm_pipeline.languages.tone import PRAISE, words_to_watch
+from storm_pipeline.languages import denials
 from storm_pipeline.references.changing import sections_with
-from storm_pipeline.references.screen import numbers_shown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.words import numbers, overlap
-from storm_pipeline.types import Article, Disagreement, Revision, Section, Sentence
-from storm_pipeline.writers.disagreement import contested, contradictions
+from storm_pipeline.types import Section, Sentence
 from storm_pipeline.writers.edited_article import NEW_TEXT, EditedArticle
 from storm_pipeline.writers.judging import doubted
 
@@ -44,18 +41,17 @@ def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> 
         if ctx.settings.editing == "off":
             return sections
         edited = EditedArticle(ctx, topic, sections)
-        inputs, remarks = {"topic": topic, "article": _numbered(sections), "watched": _watched(ctx, sections)}, ""
-        inputs["contradictions"] = _contradicting(ctx, topic, sections)
+        article, remarks = _numbered(sections), ""
         for _ in range(_PASSES):
             try:
-                reply = ctx.ask("reviewer", ctx.programs.edit, **inputs, remarks=remarks)
+                reply = ctx.ask("reviewer", ctx.programs.edit, topic=topic, article=article, remarks=remarks)
             except ModelError as error:
                 ctx.events.degraded(f"the article was not edited{' again' if remarks else ''}: {error}")
                 break
             remarks = edited.make(reply.edits, doubted=_doubts(ctx, edited, reply.edits))
             if not remarks:
                 break
-        return _with_what_is_left(ctx, topic, edited.sections())
+        return edited.sections()
 
 
 def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Callable[[Edit], str]:
@@ -76,48 +72,6 @@ def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Ca
     with suppress(ModelError):  # all in one batch; what fails is asked again, and recorded, edit by edit
         judge.judge([Question(edit.text, before) for edit, (before, _) in behind.items()])
     return why
-
-
-def watched_words(ctx: RunContext, sentence: str, allowed: str = "") -> str:
-    """The words to watch of a sentence with their kinds, as prompts show them; empty if the settings want none."""
-    settings = ctx.settings
-    if settings.tone == "off":
-        return ""
-    watched = words_to_watch(sentence, settings.article_language, settings.words_to_watch)
-    told, low = stem_set(allowed, settings.article_language), allowed.casefold()
-    stems = {one: stem_set(one.words, settings.article_language) for one in watched if one.kind == PRAISE}
-    own = (one for one in watched if one.words.casefold() not in low and not set() < stems.get(one, set()) <= told)
-    return ", ".join(f"“{words}” ({kind})" for kind, words in own)
-
-
-def _watched(ctx: RunContext, sections: Sequence[Section]) -> str:
-    """The sentences with words to watch, by their numbers, a line each."""
-    watched = ((number, watched_words(ctx, one.text)) for number, one in enumerate(_sentences(sections), 1))
-    return "\n".join(f"[{number}] {words}" for number, words in watched if words)
-
-
-def _contradicting(ctx: RunContext, topic: str, sections: Sequence[Section]) -> str:
-    """Pairs of sentences that may contradict each other, by their numbers, a line each."""
-    language = ctx.settings.article_language
-    found = contradictions(_sentences(sections), topic, language)
-    pairs = [f"[{i + 1}] “{one}”, [{j + 1}] “{other}”" for i, j, one, other in found]
-    differing = contested(ctx.differing, Article(topic, sections=tuple(sections), language=language))
-    return "\n".join([*pairs, *map(_both_stay, differing)])
-
-
-def _both_stay(one: Disagreement) -> str:
-    """A line for sentences on which sources differ, which the editor is not to settle."""
-    sides = ", ".join(f"“{side.says}” ({side.independent} independent)" for side in one.sides)
-    return f"{numbers_shown(one.sentences)} sources differ, so what is told of each stays: {sides}"
-
-
-def _with_what_is_left(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """The sections; what the editor let stand although it may be a contradiction is recorded."""
-    sentences = _sentences(sections)
-    for i, j, one, other in contradictions(sentences, topic, ctx.settings.article_language):
-        why = f"“{one}”, where another sentence has “{other}”: {sentences[j].text}"
-        ctx.events.revised(Revision("editing", sentences[i].text, why, "kept by the editor", sentences[i].text))
-    return sections
 
 
 def _numbered(sections: Sequence[Section]) -> str:

@@ -14,7 +14,6 @@ from storm_pipeline.models.programs import Program
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.references.screen import Claim, Judged, Screen, numbers_shown
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.writers.disagreement import side_of
 
 _LONGEST = 40  # words of a passage that a remark quotes
 _PROBLEM = {"contradicted": "{} say otherwise", "not": "{} do not say this", "partly": "{} do not say all of this"}
@@ -86,8 +85,6 @@ class Doubts:
             return found
         for i, (verdict, cited) in zip(asked, told, strict=True):
             self.ctx.verdicts.note(claims[i].text, verdict)
-            if verdict.label == "contradicted":
-                self._note_contradiction(claims[i].text, verdict, cited)
             if verdict.label != "supported":
                 found[i] = replace(judged[i], problem=self._problem(verdict, cited), is_only_copied=False, change="")
             elif set(cited) != set(self._cited(judged[i])):
@@ -111,15 +108,6 @@ class Doubts:
                 deciding = [more[span.passage] for span in verdict.spans]
                 found[i] = (verdict, tuple(sorted({*cited[i], *deciding})))
         return found
-
-    def _note_contradiction(self, claim: str, verdict: Verdict, cited: Sequence[int]) -> None:
-        """Record that one of the cited passages says otherwise than the others, where the judge names its words."""
-        for span in verdict.spans[:1]:
-            against = self.screen.shown[cited[span.passage]]
-            others = [p for i in cited if (p := self.screen.shown[i]).source_id != against.source_id]
-            if others and (says := against.text[span.start : span.end].strip()):
-                sides = ((claim, others), (says, [against]))
-                self.ctx.differing.append(tuple(side_of(told, [(one, one.text) for one in own]) for told, own in sides))
 
     def _question(self, claim: Claim, cited: Sequence[int]) -> Question:
         told = with_source if isinstance(self.ctx.judge, LanguageModelJudge) else lambda passage: passage.text

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from storm_pipeline.languages import count_words
-from storm_pipeline.references.menus import is_prose
+from storm_pipeline.references.cleaning import has_sentences
 from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours
-from storm_pipeline.references.relevance import Floor
+from storm_pipeline.references.relevance import keep_relevant
 from storm_pipeline.references.screen import Claim, Screen
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.retrieval.ranking import cached_terms, rank_scores
@@ -68,10 +68,10 @@ def passages_for(
     """Passages of up to ``words`` words, of the results that bear on topic or question; their snippets are kept."""
     if not found:
         return ()
-    floor = Floor(topic, found, ctx.store.embed, ctx.settings.article_language)
-    bearing = floor.bearing(found, question) or tuple(found[:_FEW])
+    language = ctx.settings.article_language
+    bearing = keep_relevant(topic, found, ctx.store.embed, question=question, language=language) or tuple(found[:_FEW])
     ctx.events.count(off_topic=len(found) - len(bearing))
-    shown = passages(_that_answer(question, bearing, words), found, language=ctx.settings.article_language)
+    shown = passages(_that_answer(question, bearing, words), found, language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     ctx.store.keep(copy for passage in shown for copy in passage.copies)  # they can be cited too
     return shown
@@ -93,7 +93,7 @@ def _that_answer(question: str, found: Sequence[Snippet], words: int) -> tuple[S
     index = LexicalIndex(texts, floor=0.0, tokenize=lambda text: [t if t in asked else "" for t in cached_terms(text)])
     scores = rank_scores((range(len(found)), (match.position for match in index.search(question))))
     by_score = [found[i] for i in sorted(scores, key=scores.__getitem__, reverse=True)]
-    ranked = sorted(by_score, key=lambda snippet: not is_prose(snippet.text))
+    ranked = sorted(by_score, key=lambda snippet: not has_sentences(snippet.text))
     page = [one for one in found if one.source_id == ranked[0].source_id]
     best: set[str] = set()
     for snippet in dict.fromkeys((*with_neighbours(ranked[:1], page), *ranked)):

@@ -21,7 +21,6 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
         **language_and_style(ctx),
         "outline": outline_to_markdown(outline),
         "section": evidence.heading.title + (f"\nSubheadings: {below}" if below else ""),
-        "introduced": "; ".join(evidence.introduced),
         "words": evidence.target_words,
         "passages": numbered_passages(evidence.passages, excerpts=evidence.excerpts),
         "findings": _findings(evidence, ctx.settings.evidence_words // _FINDINGS),

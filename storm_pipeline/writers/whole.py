@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Self
 
 from storm_pipeline.languages import count_words
 from storm_pipeline.models.programs import Program
@@ -15,7 +14,6 @@ from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Snippet
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.changes import changed, read_changes
-from storm_pipeline.writers.disagreement import Differing
 from storm_pipeline.writers.draft_checks import checked_draft
 from storm_pipeline.writers.drafts import Draft, read_draft, without_prompt_lines
 from storm_pipeline.writers.editing import edit_article
@@ -78,7 +76,7 @@ class WholeWriter:
 def _section(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
     inputs = section_inputs(ctx, outline, evidence)
     known = (outline.topic, *evidence.heading.titles())
-    asked = _Asked.of(ctx, ctx.programs.section, inputs, evidence, where=evidence.heading.title, known=known)
+    asked = _Asked(ctx, ctx.programs.section, inputs, evidence, where=evidence.heading.title, known=known)
     return _as_section(evidence.heading, asked.written())
 
 
@@ -97,7 +95,7 @@ def _revised(
         "written": with_markers(section, new.passages, count(1)),
     }
     known = (outline.topic, *new.heading.titles())
-    asked = _Asked.of(ctx, ctx.programs.revise, inputs, new, where=new.heading.title, known=known)
+    asked = _Asked(ctx, ctx.programs.revise, inputs, new, where=new.heading.title, known=known)
     reply = asked.reply()
     if reply.strip(" .\n").casefold() == _NOTHING:
         return section
@@ -136,7 +134,7 @@ def _undivided(
         "passages": numbered_passages(evidence.passages),
         "interviews": conversations_with_markers(conversations, evidence.passages),
     }
-    blocks = _Asked.of(ctx, ctx.programs.article, inputs, evidence, where=topic, known=(topic,)).written()
+    blocks = _Asked(ctx, ctx.programs.article, inputs, evidence, where=topic, known=(topic,)).written()
     return Section(UNTITLED, blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 
@@ -162,26 +160,6 @@ class _Asked:
     evidence: PassageEvidence
     where: str  # name of the text in the record
     known: tuple[str, ...]  # topic and headings
-    differing: Differing  # on what the passages differ, which the inputs tell
-
-    @classmethod
-    def of(
-        cls,
-        ctx: RunContext,
-        program: Program,
-        inputs: dict[str, object],
-        evidence: PassageEvidence,
-        *,
-        where: str,
-        known: tuple[str, ...],
-    ) -> Self:
-        """Tell the writer, and note for the run, on what the passages differ."""
-        differing = Differing.among(evidence.passages, " ".join(known), ctx.settings.article_language)
-        ctx.differing.extend(tuple(side for side, _ in thing) for thing in differing.things)
-        if lines := differing.lines():
-            told = "interviews" if "interviews" in inputs else "findings"
-            inputs = {**inputs, told: f"{inputs[told]}\n{lines}".strip()}
-        return cls(ctx, program, inputs, evidence, where, known, differing)
 
     def reply(self) -> str:
         """Raises ModelError: the model fails."""
@@ -198,7 +176,6 @@ class _Asked:
             self.evidence.passages,
             where=self.where,
             known=self.known,
-            differing=self.differing,
         )
 
     def written(self) -> list[Section]:

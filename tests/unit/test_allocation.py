@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 
 from contexts import Told, run
 from hypothesis import given, settings
@@ -119,15 +118,6 @@ def test_a_finding_stands_where_the_model_places_it_and_its_passages_come_along(
     assert page("Wells", 1).id in evidence.sections[3].snippet_ids()
 
 
-def test_whom_an_earlier_section_introduces_is_known_by_findings_and_by_passages() -> None:
-    dug = said(page("Wells", 1), text="Wells of the Silk Road were dug for Anna Moskwa of the Board of Wells (BOW).")
-    camels = replace(page("Camels", 1), text=page("Camels", 1).text.replace(".", ", said Anna Moskwa of BOW.", 1))
-    fed = said(camels, text="Camels of the Silk Road ate barley at the inns.")
-    places = [Place(section=1, findings=[1]), Place(section=3, findings=[2])]
-    evidence, _ = allocated(OUTLINE, [interview(dug, fed)], pages=(*PAGES[:4], camels), places=places)
-    assert [evidence.sections[i].introduced for i in (0, 2)] == [(), ("Anna Moskwa", "BOW")]
-
-
 def test_a_finding_under_an_empty_heading_is_placed_there_and_not_left_out() -> None:
     outline = Outline("Silk Road", (Heading(""), Heading("Monks"), Heading("Camels")))
     wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
@@ -222,18 +212,20 @@ def test_a_heading_without_anything_becomes_a_part_of_its_neighbour_and_that_is_
     assert cited(conversations) <= evidence.snippet_ids()
 
 
-def test_what_nobody_cites_is_shown_only_if_it_has_a_name_of_the_topic() -> None:
-    world = "https://example.org/world"
-    here = Snippet(world, "Courts of the world", "The courts and the law in Selby are old. Judges of Selby wear grey.")
-    away = Snippet(world, "Courts of the world", "Courts in Norway are old, and their judges wear black there.")
-    foreign = Snippet(world, "Courts of the world", "Die Gerichte in Norwegen sind alt, und die Richter Schwarz.")
+def test_what_nobody_cites_is_shown_only_if_its_page_bears_on_the_topic() -> None:
+    here, away, foreign = (
+        Snippet(f"https://example.org/{name}", "", text)
+        for name, text in (
+            ("here", "Nobody knows how old the law in Selby is, but its judges still wear grey."),
+            ("away", "Barley beer was sold at every fair, where camels were judged by their teeth."),
+            ("foreign", "Die Gerichte in Norwegen sind alt, und die Richter tragen noch immer Schwarz."),
+        )
+    )
     outline = Outline("Law in Selby", (Heading("Courts"), Heading("Judges")))
     evidence, _ = allocated(outline, [], [here, away, foreign], evidence=200)
-    shown = {passage.text for own in evidence.sections for passage in own.passages}
-    assert away.text not in " ".join(shown)
-    assert {here.text, foreign.text} <= shown
-    evidence, _ = allocated(Outline("Law", outline.sections), [], [here, away], evidence=200)
-    assert away.text in " ".join(passage.text for own in evidence.sections for passage in own.passages)
+    assert {passage.text for own in evidence.sections for passage in own.passages} == {here.text, foreign.text}
+    evidence, _ = allocated(outline, [], [away], evidence=200)
+    assert away.text in {passage.text for own in evidence.sections for passage in own.passages}
 
 
 def test_findings_that_differ_in_a_number_are_both_told() -> None:

@@ -30,26 +30,6 @@ def test_without_editing_the_model_is_not_asked() -> None:
         assert edit_article(ctx, "Orrin Dam", ARTICLE) == ARTICLE
 
 
-def test_words_to_watch_are_shown_by_the_numbers_of_their_sentences() -> None:
-    told = sentence("The legendary dam is renowned today.", "a"), sentence("“Legendary,” said the king of 1936.", "b")
-    sections = (Section("History", (Paragraph((sentence("It was built in 1936.", "a"), *told)),)),)
-    plain = [Edit(kind="reword", sentence=2, text="The dam of that name stands by the river.")]
-    shown: list[object] = []
-
-    def reply(inputs: Mapping[str, Any]) -> dict[str, object]:
-        shown.append(inputs["watched"])
-        return {"edits": plain}
-
-    with run(replies={"EditArticle": reply}) as (ctx, _):
-        assert texts(edit_article(ctx, "Orrin Dam", sections))[1] == plain[0].text
-    with run(replies={"EditArticle": reply}, tone="off", words_to_watch=["king"]) as (ctx, _):
-        edit_article(ctx, "Orrin Dam", sections)
-    with run(replies={"EditArticle": reply}, words_to_watch=["built"]) as (ctx, _):
-        edit_article(ctx, "Orrin Dam", sections)
-    watched = "[2] “legendary” (puffery), “renowned” (puffery), “today” (time)"
-    assert shown == [watched, "", f"[1] “built” (own list)\n{watched}"]
-
-
 def texts(sections: Sequence[Section]) -> list[str]:
     return [sentence.text for section in sections for sentence in section.sentences()]
 

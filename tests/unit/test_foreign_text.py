@@ -15,7 +15,6 @@ from storm_pipeline.languages import (
     stem_set,
     windows,
 )
-from storm_pipeline.references.boilerplate import without_boilerplate
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import names_topic, without_topic
 from storm_pipeline.references.passages import passages
@@ -218,11 +217,6 @@ def test_the_letters_of_the_articles_language_are_never_foreign() -> None:
     assert foreign_script_share("東京は日本の首都である。", "東京", scripts_of("ja")) == 0.0
     assert foreign_script_share("Айфон — смартфон.", "iPhone", scripts_of("ru")) == 0.0
     assert foreign_script_share("故宫位于北京。", "Дворец", scripts_of("ru")) == 1.0
-
-
-def test_a_chinese_passage_is_not_cut_for_one_notice_in_it() -> None:
-    text = f"{HAN}。© 2020 某某网站 All rights reserved。{HAN[::-1]}。"
-    assert without_boilerplate(text) == f"{HAN}。{HAN[::-1]}。"
 
 
 def test_chinese_passages_are_measured_in_words() -> None:

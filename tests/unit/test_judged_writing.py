@@ -160,16 +160,6 @@ def test_a_language_model_is_told_where_a_passage_is_from() -> None:
     assert asked == [f"[1] {DAM.text} (Orrin Dam, a.org)"]
 
 
-def test_a_contradiction_by_a_title_alone_is_no_side_of_a_disagreement() -> None:
-    reply = {"verdicts": "1: contradicted - it was not | Orrin Dam, a.org"}
-    with run([DAM, LAKE], replies={"CheckSentences": lambda _: reply}) as (plain, _):
-        judge = LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check)
-        ctx = replace(plain, judge=judge, differing=[])
-        screen = Screen(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
-        checked_blocks(ctx, "a section", read_draft(f"{SAID} [1][2]", 2), screen, lambda *_: "", judge=judge)
-        assert not ctx.differing
-
-
 def test_what_a_sections_prompt_shows_in_part_is_judged_by_as_a_whole() -> None:
     asked: list[str] = []
 

@@ -12,7 +12,6 @@ from strategies import HOSTILE
 from storm_pipeline.errors import ModelError
 from storm_pipeline.run.events import Failed
 from storm_pipeline.types import Citation, Paragraph, Section, Sentence
-from storm_pipeline.writers.editing import watched_words
 from storm_pipeline.writers.lead import write_lead
 
 BODY = [
@@ -112,16 +111,6 @@ def test_a_lead_without_markers_says_so() -> None:
     _, told, _ = lead("Penguins waltz beneath Antarctic moonlight.", "1: delete")
     (failed,) = (event.detail for event in told.events if isinstance(event, Failed))
     assert failed == "lead: the reply has no citation markers such as [1]; use another model with --lm"
-
-
-def test_praise_that_the_body_tells_in_another_form_is_no_praise_of_the_lead() -> None:
-    with run() as (ctx, _):
-        assert watched_words(ctx, "The dam is acclaimed.", allowed="It met with acclaim.") == ""
-        assert "legendary" in watched_words(ctx, "The dam is acclaimed and legendary.", allowed="It met with acclaim.")
-        assert "rich history" in watched_words(
-            ctx, "Selby has a rich history.", allowed="The history of Selby is long."
-        )
-        assert "some say" in watched_words(ctx, "Some say so.".lower(), allowed="The king says so.")
 
 
 def test_a_number_that_the_body_lacks_is_handed_back() -> None:

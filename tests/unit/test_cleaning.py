@@ -1,0 +1,88 @@
+"""Cleaning of passages: marks, addresses and damaged letters; lines without a sentence; what is made of sentences."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import HOSTILE
+
+from storm_pipeline.references.cleaning import cleaned, has_sentences
+
+TOLD = "The dam was begun in 1931 above the village."
+PIECES = st.sampled_from(
+    [
+        TOLD,
+        "Home",
+        "# Menu",
+        "\n",
+        "----",
+        '[a](https://x.org/(y) "t")',
+        "![p](",
+        "https://x.org.",
+        "](http://y",
+        "**b**",
+    ]
+)
+TEXTS = st.text(max_size=80) | st.sampled_from(HOSTILE) | st.lists(PIECES, max_size=12).map(" ".join)
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        (
+            'The [dam](https://a.org/d_(x) "Dam") is high.[[93]](https://a.org#n) It [holds](/w).',
+            "The dam is high. It holds.",
+        ),
+        ("![A dam](https://a.org/d.jpg) It is high, says https://a.org/wall today.", "It is high, says today."),
+        ("It **holds** a _deep_ lake.", "It holds a _deep_ lake."),
+        ("The cafÃ© is old.", "The café is old."),
+        (f"Home\nNews\n{TOLD}\nRead more", TOLD),
+        (f"# The Orrin Dam ---- {TOLD} ## See also", TOLD),
+        (
+            f"{TOLD} Its wall carries a road and is guarded by 34",
+            f"{TOLD} Its wall carries a road and is guarded by 34",
+        ),
+        (f"{TOLD} Add to basket", TOLD),
+        ("Home\nNews", "Home News"),
+        ("首页\n新闻\n大坝始建于1931年。", "大坝始建于1931年。"),
+        ("メニュー\n大坝", "メニュー 大坝"),
+        ("หน้าแรก\nเขื่อนนี้สร้างขึ้นเหนือหมู่บ้านในปีหนึ่งพันเก้าร้อยสามสิบเอ็ด", "เขื่อนนี้สร้างขึ้นเหนือหมู่บ้านในปีหนึ่งพันเก้าร้อยสามสิบเอ็ด"),
+    ],
+)
+def test_marks_addresses_and_lines_without_a_sentence_are_left_out(text: str, clean: str) -> None:
+    assert cleaned(text) == clean
+
+
+@pytest.mark.parametrize(
+    ("text", "whether"),
+    [
+        (TOLD, True),
+        (f"Home News Sport {TOLD} Its wall is 34 metres high and carries a road.", True),
+        ("Home News Sport Weather Business Culture Travel Video Newsletters Sign in", False),
+        (f"{TOLD} " + "January 2012 February 2012 March 2012 " * 5, False),
+        ("Name. Age. See p. 3. All rights reserved.", False),
+        ("大坝始建于1931年，位于村庄上方。", True),
+        ("首页 新闻 体育 商业 文化 旅游 视频 登录", False),
+        ("ダムは1931年に村の上流で着工された。", True),
+        ("เขื่อนนี้สร้างขึ้นเหนือหมู่บ้านในปีหนึ่งพันเก้าร้อยสามสิบเอ็ด", True),
+        ("หน้าแรก ข่าว กีฬา บันเทิง ติดต่อเรา", False),
+        ("बाँध का निर्माण 1931 में गाँव के ऊपर शुरू हुआ।", True),
+        ("بدأ بناء السد عام 1931 فوق القرية.", True),
+    ],
+)
+def test_sentences_are_told_from_menus_and_lists(text: str, whether: bool) -> None:
+    assert has_sentences(text) is whether
+
+
+@given(TEXTS)
+def test_cleaning_never_fails_and_is_done_at_once(text: str) -> None:
+    clean = cleaned(text)
+    assert clean == " ".join(clean.split())
+    assert set(clean) <= set(text) | {" "} or not text.isascii()
+    has_sentences(text)
+
+
+@given(st.lists(st.sampled_from(["Home", "News", "Sign in"]), max_size=4), st.integers(0, 4))
+def test_no_sentence_is_lost_and_cleaning_again_changes_nothing(menu: list[str], place: int) -> None:
+    text = "\n".join([*menu[:place], TOLD, *menu[place:]])
+    assert cleaned(text) == cleaned(cleaned(text)) == TOLD
+    assert cleaned("\n".join(menu)) == " ".join(menu), "a text that has nothing else stays"
