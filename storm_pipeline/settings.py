@@ -14,6 +14,7 @@ from storm_pipeline.configuration.setting_types import (
     Endpoint,
     EngineName,
     Folder,
+    JudgeName,
     Length,
     ModelName,
     NumberOrNone,
@@ -286,12 +287,11 @@ class Settings(BaseModel):
         description="What to do with a sentence that no source supports: drop it, or keep it without a citation; "
         "unchecked: texts stay as their writer cited them, as in the paper (not if written sentence by sentence).",
     )
-    judge: str = Field(
+    judge: JudgeName = Field(
         default="screen",
-        min_length=1,
-        description="What judges whether passages support the sentences (writing: whole): screen, by similarity, words "
-        "and numbers; small, by names, denials and links too; model, the language model too; or the folder or hub name "
-        "of an entailment model. What the judge doubts goes back to the writer.",
+        description="What judges whether passages support the sentences (writing: whole): screen, by similarity and "
+        "numbers; model, the language model too; or the folder or hub name of a cross-encoder, of one score or with a "
+        "label for entailment. What the judge doubts goes back to the writer.",
     )
 
     out: Folder = Field(default=Path("runs"), description="Folder that run folders are created in.")

@@ -15,7 +15,6 @@ from storm_bench.signatures import judging as asks
 from storm_pipeline import Settings
 from storm_pipeline.estimate.estimating import Question, estimate_questions
 from storm_pipeline.estimate.results import Range
-from storm_pipeline.signatures.judging import JudgeSupport
 
 LONGEST_GRADED, LONGEST_READ, LONGEST_SOURCES, WINDOW = 2000, 4000, 600, 500
 """Maximum words of an article shown to rubric graders, and to others; of a sentence's sources; of one passage."""
@@ -140,13 +139,13 @@ def _support(article: ExpectedArticle) -> Sequence[Question]:
     together = math.ceil(cited * passage / WINDOW)
     separate = cited * (1 + math.ceil((cited - 1) * passage / WINDOW)) if cited > 1 else 0
     shown = {"passage": min(passage * cited, WINDOW), "claim": article.sentence}
-    return (Question(JudgeSupport, article.sentences * (together + separate), shown, 8),)
+    return (Question(asks.JudgeSupport, article.sentences * (together + separate), shown, 8),)
 
 
 def _page_support(article: ExpectedArticle) -> Sequence[Question]:
     """One call per sentence, cited page and passage of the page."""
     shown = {"passage": STATEMENT_PASSAGE, "claim": article.sentence}
-    return (Question(JudgeSupport, article.sentences * article.cited * article.page_passages, shown, 8),)
+    return (Question(asks.JudgeSupport, article.sentences * article.cited * article.page_passages, shown, 8),)
 
 
 ASKS_MODEL: Mapping[str, Callable[[ExpectedArticle], Sequence[Question]]] = {

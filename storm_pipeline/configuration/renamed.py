@@ -1,4 +1,4 @@
-"""Names that settings and recipes had in earlier versions.
+"""Names that settings and recipes had in earlier versions, and values that are gone.
 
 They are refused where people write them, with the name of now; read where runs and batches recorded them; and stand in
 hashes, so that what an earlier version made is found again.
@@ -14,6 +14,8 @@ SETTINGS = {
     "sources": "source_policy",
 }
 """Setting of earlier versions → its name now."""
+GONE = {"judge": {"small": "use screen, model, or the folder or hub name of a cross-encoder"}}
+"""Setting → its values of earlier versions, each with what to use instead."""
 _RECIPES = {"storm+gaps": "storm-iterative"}
 _BEFORE = {now: before for before, now in (SETTINGS | _RECIPES).items()}
 
@@ -21,6 +23,11 @@ _BEFORE = {now: before for before, now in (SETTINGS | _RECIPES).items()}
 def current_settings(recorded: Mapping[str, Any]) -> dict[str, Any]:
     """Recorded settings by their names of now."""
     return {SETTINGS.get(name, name): value for name, value in recorded.items()}
+
+
+def gone_values(recorded: Mapping[str, Any]) -> list[str]:
+    """Names of recorded settings whose values are gone."""
+    return [name for name, values in GONE.items() if recorded.get(name) in values]
 
 
 def current_recipe(recorded: str) -> str:

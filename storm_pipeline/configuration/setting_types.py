@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from storm_pipeline.configuration.addresses import endpoint, is_web_address, without_secrets
 from storm_pipeline.configuration.providers import model_and_endpoint, qualified
+from storm_pipeline.configuration.renamed import GONE
 
 NONE: Literal["none"] = "none"
 """Value of a sampling setting that is not to be sent."""
@@ -46,6 +47,12 @@ def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("it is empty")
     return text
+
+
+def _judge(name: str) -> str:
+    if instead := GONE["judge"].get(name):
+        raise ValueError(f"there is no such judge any more: {instead}")
+    return name
 
 
 def _named_folder(path: Any) -> Any:
@@ -96,6 +103,7 @@ TopP = Annotated[_Share | Literal["none"] | None, BeforeValidator(_lower_none), 
 NumberOrNone = Annotated[int | None, BeforeValidator(_absent)]
 ModelName = Annotated[str, AfterValidator(_model)]
 RoleModel = Annotated[str | None, _optional(_model)]
+JudgeName = Annotated[str, Field(min_length=1), AfterValidator(_judge)]
 EngineName = Annotated[str, AfterValidator(without_secrets)]
 Endpoint = Annotated[str | None, _optional(endpoint)]
 Variable = Annotated[str | None, _optional(_variable)]

@@ -80,7 +80,7 @@ class Judge(Protocol):
         ...
 
 
-class JudgeOfAnother:
+class JudgeWrapper:
     """What wraps another judge, under its name, threshold and parameters."""
 
     def __init__(self, judge: Judge) -> None:
@@ -102,7 +102,7 @@ class JudgeOfAnother:
         return self._judge.parameters
 
 
-class CachingJudge(JudgeOfAnother):
+class CachingJudge(JudgeWrapper):
     """A judge that remembers another one's verdicts on the latest questions, and asks it for distinct ones in a batch.
 
     Shared among users, it judges nothing twice. The other judge is called by one thread at a time.

@@ -9,7 +9,7 @@ from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.compiled_sets import programs_of
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, shared_embedder
+from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, hub_folder, shared_embedder
 from storm_pipeline.settings import Settings
 
 
@@ -19,9 +19,8 @@ def open_judge(
     """Open a judge by name, whose verdicts have the deciding words, and which judges nothing twice.
 
     Args:
-        name: ``screen``; ``small``; ``model``, the settings' language model for judging; else the folder or the hub
-            name of a model that was trained to judge entailment (:mod:`storm_pipeline.judges.entailment_models`), which
-            is loaded when it is first needed.
+        name: ``screen``; ``model``, the settings' language model for judging; else the folder or the hub name of a
+            cross-encoder (:mod:`storm_pipeline.judges.cross_encoder`), which is loaded when it is first needed.
         settings: encoder, cache, and how to call language models.
         threshold: minimum probability of a supported claim, in [0, 1]; None: the judge's own. Not of ``model``.
         embedder: one that is open already; by default that of the settings.
@@ -45,19 +44,15 @@ def _opener(name: str, settings: Settings, embedder: Embedder | None) -> Callabl
         from storm_pipeline.judges.screen import ScreenJudge
 
         return partial(ScreenJudge, embedder or CachingEmbedder(shared_embedder(settings.embedder, settings.cache)))
-    if name == "small":
-        from storm_pipeline.judges.small import SmallJudge
+    from storm_pipeline.judges.cross_encoder import CrossEncoderJudge
 
-        return SmallJudge
-    from storm_pipeline.judges.entailment import EntailmentJudge
-
-    return partial(EntailmentJudge, name, cache=settings.cache / "models" / "hub")
+    return partial(CrossEncoderJudge, name, cache=hub_folder(settings.cache))
 
 
 def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs) -> Judge | None:
     """The judge that a run asks beside the screen; None: the screen alone.
 
-    An entailment model judges a sentence at once, so that one that cannot be loaded is told before anything is paid
+    A cross-encoder judges a sentence at once, so that one that cannot be loaded is told before anything is paid
     for. Raises SettingsError: it cannot.
     """
     if settings.judge == "screen":

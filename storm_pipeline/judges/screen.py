@@ -1,66 +1,36 @@
-"""A judge without a language model: logistic regression over embedding similarity and word overlap.
+"""A judge without a language model: how similar passages are to a claim, and whether they have its quantities.
 
 It nearly always detects a citation of another subject, usually one of another page on the same subject, but only weakly
 whether *all* of a claim is supported: print its calibration (``storm_bench.calibration``) beside every number based on
-it.
+it. Across languages it knows next to nothing.
 """
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
+from storm_pipeline.judges.spans import lacking
+from storm_pipeline.languages import detect, stem_set, windows
+from storm_pipeline.references.screen import Limits
 from storm_pipeline.retrieval.embedder import Embedder
-from storm_pipeline.text.index_terms import terms
-from storm_pipeline.text.words import numbers
+from storm_pipeline.text.words import has_word
 
-Features = npt.NDArray[np.float64]
-"""Shape (questions, 3), each in [-1, 1], in the order of :data:`FEATURES`."""
-
-FEATURES = ("meaning", "words", "numbers")
-"""The features of a question.
-
-- meaning: highest cosine between the claim and a part of a passage of up to 60 words;
-- words: share of the claim's content words that occur in the passages;
-- numbers: share of the claim's numbers that occur in the passages, 1 without numbers.
-
-Shared names and shared bigrams were tried as well and did not help.
-"""
-
-_PART = 60
-
-
-@dataclass(frozen=True)
-class Weights:
-    """A logistic regression: the log-odds of support are ``bias`` plus each feature times its weight."""
-
-    bias: float
-    meaning: float
-    words: float
-    numbers: float
-
-
-LEARNT = Weights(bias=-5.833, meaning=3.505, words=2.279, numbers=3.16)
-"""Trained by ``python -m storm_benchmarks.judges learn`` with all-MiniLM-L6-v2 on one half of ExpertQA's
-questions (expert labels, swapped citations, changed numbers); calibrated on the other half."""
+_LIMITS = Limits()
 
 
 class ScreenJudge:
-    """Scores a question by :data:`FEATURES` (:class:`~storm_pipeline.judges.base.Judge`).
+    """Scores a question by similarity (:class:`~storm_pipeline.judges.base.Judge`).
+
+    The probability is the mean of two numbers: the highest cosine of the claim and a window of a passage, and the share
+    of the claim's stems that the passages have; half of it where a quantity of the claim is in no passage.
 
     Args:
-        embedder: texts to unit vectors; the weights were trained with all-MiniLM-L6-v2.
-        weights: the regression's weights.
+        embedder: texts to unit vectors.
         threshold: minimum probability of a supported claim, in [0, 1].
     """
 
-    def __init__(self, embedder: Embedder, *, weights: Weights = LEARNT, threshold: float = 0.5) -> None:
+    def __init__(self, embedder: Embedder, *, threshold: float = 0.5) -> None:
         self.threshold = threshold
         self._embedder = embedder
-        self._weights = weights
 
     @property
     def name(self) -> str:
@@ -69,38 +39,27 @@ class ScreenJudge:
 
     @property
     def parameters(self) -> Parameters:
-        """Threshold and weights."""
-        return {"threshold": self.threshold, **vars(self._weights)}
+        """Threshold, and the words of a window and of a step to the next."""
+        return {"threshold": self.threshold, "window": _LIMITS.window, "step": _LIMITS.step}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """As :class:`~storm_pipeline.judges.base.Judge`, without spans and reasons."""
-        found = [0.0] * len(questions)
-        asked = [i for i, one in enumerate(questions) if one.has_words]
-        bias, *weights = astuple(self._weights)
-        odds = features([questions[i] for i in asked], self._embedder) @ np.array(weights) + bias
-        for i, probability in zip(asked, (1 / (1 + np.exp(-odds))).tolist(), strict=True):
-            found[i] = probability
-        return [Verdict(label_of(probability, self.threshold), probability) for probability in found]
+        """As :class:`~storm_pipeline.judges.base.Judge`, without spans and reasons; equal texts are embedded once."""
+        asked = [one for one in questions if one.has_words]
+        shown = dict.fromkeys(text for one in asked for text in one.passages if has_word(text))
+        parts = {text: windows(text, _LIMITS.window, _LIMITS.step) for text in shown}
+        texts = list(dict.fromkeys([*(one.claim for one in asked), *(part for own in parts.values() for part in own)]))
+        vectors = dict(zip(texts, self._embedder.embed(texts), strict=True))
 
+        def cosine(question: Question) -> float:
+            own = (part for text in question.passages for part in parts.get(text, ()))
+            return max(0.0, *(float(vectors[part] @ vectors[question.claim]) for part in own))
 
-def features(questions: Sequence[Question], embedder: Embedder) -> Features:
-    """One row of features a question; claims and passages must contain words. Equal texts are embedded once."""
-    parts = {text: chunks(text, _PART) for one in questions for text in one.passages}
-    texts = list(dict.fromkeys([*(t for own in parts.values() for t in own), *(one.claim for one in questions)]))
-    vectors = embedder.embed(texts)
-    index = {text: i for i, text in enumerate(texts)}
+        return [self._verdict(one, cosine(one)) if one.has_words else Verdict("not", 0.0) for one in questions]
 
-    def meaning(question: Question) -> float:
-        own = vectors[[index[part] for text in question.passages for part in parts[text]]]
-        return float((own @ vectors[index[question.claim]]).max())
-
-    rows = []
-    for one in questions:
-        passage, figures = "\n".join(one.passages), numbers(one.claim)
-        shared_words = _share(set(terms(one.claim)), set(terms(passage)), empty=0.0)
-        rows.append((meaning(one), shared_words, _share(figures, numbers(passage), empty=1.0)))
-    return np.array(rows, dtype=np.float64).reshape(len(questions), len(FEATURES))
-
-
-def _share(wanted: set[str], present: set[str], *, empty: float) -> float:
-    return len(wanted & present) / len(wanted) if wanted else empty
+    def _verdict(self, question: Question, cosine: float) -> Verdict:
+        language = detect(question.claim) or "en"
+        wanted = stem_set(question.claim, language)
+        had = frozenset[str]().union(*(stem_set(text, language) for text in question.passages))
+        similarity = min(1.0, ((len(wanted & had) / len(wanted) if wanted else 0.0) + cosine) / 2)
+        probability = similarity / 2 if lacking(question) else similarity
+        return Verdict(label_of(probability, self.threshold), probability)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from storm_pipeline.judges.base import JudgeOfAnother, Question, Span, Verdict
+from storm_pipeline.judges.base import JudgeWrapper, Question, Span, Verdict
 from storm_pipeline.languages import detect, split_sentences, stem_set
 from storm_pipeline.quantities import missing
 from storm_pipeline.references.changing import with_sentences
@@ -12,7 +12,7 @@ from storm_pipeline.references.facts import covering
 from storm_pipeline.types import Article, Citation, Sentence
 
 
-class ExplainingJudge(JudgeOfAnother):
+class ExplainingJudge(JudgeWrapper):
     """Another judge; its verdicts get deciding words and, unless supported, what lacks, where it names neither."""
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:

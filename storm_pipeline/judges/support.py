@@ -10,9 +10,6 @@ from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import has_word
 from storm_pipeline.types import Article, Sentence, Support, SupportError
 
-_LINKS = frozenset("because therefore thus hence so thereby consequently although whereas while despite led".split())
-"""Words that tie facts together."""
-
 
 class Verdicts:
     """The latest verdict on each sentence that a run's judge has judged, by its text. Thread-safe."""
@@ -92,17 +89,17 @@ def _errors(
 
 
 def _class(question: Question, verdict: Verdict) -> SupportError:
-    """The class of an unsupported sentence (paper, Table 9), by its form and the judge's label."""
+    """The class of an unsupported sentence (paper, Table 9), by its form and the judge's label.
+
+    No judge tells apart facts that a sentence ties together without ground: they count as inaccurate paraphrasing.
+    """
     if not question.passages:
         return "no citation"
     if not is_complete(question.claim):
         return "wrongly split"
     if verdict.label == "contradicted" or lacking(question):
         return "inaccurate paraphrasing"
-    if verdict.label == "not":
-        return "irrelevant source"
-    joins = len(question.passages) > 1 and set(question.claim.casefold().split()) & _LINKS
-    return "improper inferential linking" if joins else "inaccurate paraphrasing"
+    return "irrelevant source" if verdict.label == "not" else "inaccurate paraphrasing"
 
 
 def _share(part: float, whole: int) -> float | None:

@@ -30,6 +30,8 @@ _MODULE = re.compile(
 )
 """sentence-transformers' own modules, but for ``Router`` and ``WordEmbeddings``, whose files name further classes."""
 _ACTIVATION = re.compile(r"torch\.nn\.modules\.(?:activation|linear)\.\w+")
+_CALLS = {"activation_function", "activation_fn", "sbert_ce_default_activation_function"}
+"""Entries that name a class of torch, which sentence-transformers makes an object of."""
 _MODEL_OPTIONS = {
     *("add_pooling_layer", "attn_implementation", "dtype", "low_cpu_mem_usage", "torch_dtype"),
     *("trust_remote_code", "use_safetensors"),
@@ -120,6 +122,6 @@ def _entries(value: object, key: str = "") -> Iterator[str]:
             yield from _entries(inner, key)
     elif isinstance(value, str):
         is_kernel = "attn_implementation" in key and "/" in value
-        is_call = key == "activation_function" and "." in value and not _ACTIVATION.fullmatch(value)
+        is_call = key in _CALLS and "." in value and not _ACTIVATION.fullmatch(value)
         if is_kernel or is_call:
             yield f"{key}: {value}"

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from storm_pipeline.configuration.renamed import gone_values
 from storm_pipeline.configuration.trust import Claim, decides_alone, decision, remember, untrusted
 from storm_pipeline.run.folder import RunStore, SavedSettings
 from storm_pipeline.settings import Settings, displaced
@@ -19,11 +20,11 @@ _HERE = frozenset({"out", "cache"})
 def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
     """The settings of a run's last session, overridden by those explicitly set in ``override``.
 
-    Another ``lm`` drops the saved address and key of the old one. Raises SettingsError: the saved settings are no
-    longer valid.
+    Another ``lm`` drops the saved address and key of the old one; of a value that is gone, the default is used. Raises
+    SettingsError: the saved settings are no longer valid.
     """
     now = {name: getattr(override, name) for name in override.model_fields_set}
-    dropped = displaced({"lm"} & now.keys())
+    dropped = displaced({"lm"} & now.keys()).union(gone_values(saved))
     known = {name: value for name, value in saved.items() if name in Settings.model_fields and name not in dropped}
     return Settings.build({**known, **now})
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from storm_pipeline.assets import EMBEDDER, Progress
 from storm_pipeline.configuration.providers import provider_with_key
+from storm_pipeline.configuration.renamed import gone_values
 from storm_pipeline.errors import RunError, StoppedError, StormError, unforeseen
 from storm_pipeline.judges.opening import judge_of_run
 from storm_pipeline.models.asking import LanguageModels
@@ -146,7 +147,9 @@ def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[s
     for name, aside in run.replaced.items():
         what = f"was changed since it was written, and was moved to {aside}" if aside else "is missing"
         notes.append(f"{name} {what}: it is made again{_advice(name)}")
-    changed = [name for name, value in settings.model_dump(mode="json").items() if before.get(name, value) != value]
+    own = settings.model_dump(mode="json")
+    notes += [f"{one} {before[one]} is gone: the run goes on with {one} {own[one]}" for one in gone_values(before)]
+    changed = [name for name, value in own.items() if before.get(name, value) != value]
     if changed:
         notes.append(f"changed since the last session: {', '.join(changed)}; what depends on it is made again")
     if gone := sorted(before.keys() - Settings.model_fields.keys()):

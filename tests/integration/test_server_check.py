@@ -11,6 +11,7 @@ import httpx
 import pytest
 from servers import Reply, ScriptedServer
 from typer.testing import CliRunner
+from year_judge import YearJudge
 
 from storm_pipeline.cli import app
 from storm_pipeline.server.remote_settings import RemoteSettings
@@ -28,8 +29,10 @@ ORDER: dict[str, Any] = {"title": "Dam", "markdown": WRITTEN, "sources": [PAGE]}
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[RunService]:
-    owner = Settings(judge="small", out=tmp_path / "runs", cache=tmp_path / "cache")
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunService]:
+    for module in ("judges.opening", "server.checking"):
+        monkeypatch.setattr(f"storm_pipeline.{module}.open_judge", lambda *_: YearJudge())
+    owner = Settings(out=tmp_path / "runs", cache=tmp_path / "cache")
     with RunService(RemoteSettings.build(owner)) as opened:
         yield opened
 
@@ -66,7 +69,7 @@ def called(service: RunService, order: dict[str, Any]) -> Any:
 def test_a_service_finds_what_the_command_finds(service: RunService, tmp_path: Path) -> None:
     file = tmp_path / "Dam.json"
     file.write_text(json.dumps(ORDER))
-    options = ("--offline", "--json", "--judge", "small", "--cache", str(tmp_path / "cache"))
+    options = ("--offline", "--json", "--cache", str(tmp_path / "cache"))
     printed = json.loads(CliRunner().invoke(app, ["check", str(file), *options]).stdout)
     answer = posted(service, ORDER)
     assert answer.status_code == 200, answer.text

@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.judges.base import CachingJudge, Parameters, Question, Span, Verdict, label_of
-from storm_pipeline.judges.excerpts import excerpt
 from storm_pipeline.judges.opening import open_judge
-from storm_pipeline.judges.screen import FEATURES, LEARNT, ScreenJudge, features
+from storm_pipeline.judges.screen import ScreenJudge
 from storm_pipeline.judges.spans import ExplainingJudge, deciding, lacking, quoted
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
@@ -21,25 +19,23 @@ PASSAGE = "The Orrin Dam was built between 1931 and 1936. Selby took in 400 fami
 EMBEDDER = HashingEmbedder()
 
 
-def row(passage: str, claim: str) -> dict[str, float]:
-    return dict(zip(FEATURES, features([Question(claim, (passage,))], EMBEDDER)[0].tolist(), strict=True))
+def chance(claim: str, *passages: str) -> float:
+    (verdict,) = ScreenJudge(EMBEDDER).judge([Question(claim, passages or (PASSAGE,))])
+    return verdict.probability
 
 
-def test_features_by_hand() -> None:
-    found = row(PASSAGE, "The dam of Orrin was built in 1931, not by Valmere in 1940.")
-    assert found["numbers"] == 1 / 2
-    assert found["words"] == pytest.approx(4 / 6)  # dam, Orrin, built, 1931; not Valmere, 1940
-    assert row(PASSAGE, PASSAGE) == pytest.approx(dict.fromkeys(FEATURES, 1.0))
-    plain = row(PASSAGE, "nothing of this")
-    assert (plain["numbers"], plain["words"]) == (1, 0)
+def test_a_quantity_that_no_passage_has_halves_the_probability() -> None:
+    right, wrong = (chance(f"The Orrin Dam was built between 1931 and {year}.") for year in (1936, 1940))
+    assert wrong < right / 2 + 0.1
+    assert chance(PASSAGE) == pytest.approx(1.0, abs=0.01)
+    assert chance("nothing of this") < 0.3
 
 
 def test_meaning_is_that_of_the_best_part_of_a_long_passage() -> None:
     padding = " ".join(f"Sentence {i} speaks of quite other matters here." for i in range(60))
     claim = "Selby took in 400 families who lost their farms."
-    alone, hidden = row(PASSAGE, claim)["meaning"], row(f"{padding} {PASSAGE} {padding}", claim)["meaning"]
-    whole = float(np.dot(*EMBEDDER.embed([f"{padding} {PASSAGE} {padding}", claim])))
-    assert alone > hidden > whole
+    found = chance(claim, f"{padding} {PASSAGE} {padding}")
+    assert chance(claim) > found > 0.5 > chance(claim, padding)
 
 
 def test_a_matching_passage_scores_higher() -> None:
@@ -59,13 +55,6 @@ def test_passages_support_a_claim_together() -> None:
     first, second = PASSAGE.split(" Selby")
     both, one = screen.judge([Question(claim, (first, f"Selby{second}")), Question(claim, (first,))])
     assert both.probability > one.probability
-
-
-def test_every_weight_speaks_for_support() -> None:
-    assert all(getattr(LEARNT, name) >= 0 for name in FEATURES)
-    assert LEARNT.bias < 0
-    assert ScreenJudge(EMBEDDER).parameters["meaning"] == LEARNT.meaning
-    assert ScreenJudge(EMBEDDER).name == "screen:hashing-128"
 
 
 def test_labels_of_probabilities() -> None:
@@ -161,20 +150,7 @@ def test_judges_are_opened_by_name(tmp_path: Path) -> None:
     (verdict,) = judge.judge([Question("Selby took in 400 families.", (PASSAGE,))])
     assert PASSAGE[verdict.spans[0].start :] == "Selby took in 400 families who lost their farms."
     (tmp_path / "empty").mkdir()
-    with pytest.raises(SettingsError, match="cannot be loaded"):
+    with pytest.raises(SettingsError, match="is not a cross-encoder"):
         open_judge(str(tmp_path / "empty"), settings).judge([Question("One.", ("One.",))])
-
-
-def test_an_excerpt_has_the_sentences_with_a_claims_rarest_words_in_their_order() -> None:
-    filler = " ".join(f"The dam of year {n} is mentioned here once more." for n in range(60))
-    question = Question("Selby took in 400 families by the dam.", (f"{filler} {PASSAGE}", "Char live there."))
-    found = excerpt(question, 30)
-    assert "Selby took in 400 families who lost their farms." in found
-    assert len(found.split()) <= 30
-    assert excerpt(question, 5000) == "\n".join(question.passages)
-    assert len(excerpt(Question("dam", ("dam " * 500,)), 20).split()) == 20
-
-
-@given(_questions, st.integers(1, 40))
-def test_an_excerpt_holds_no_word_that_the_passages_lack(question: Question, words: int) -> None:
-    assert set(excerpt(question, words).split()) <= set("\n".join(question.passages).split())
+    with pytest.raises(SettingsError, match=r"'judge' cannot be 'small' \(--judge\).* use screen, model, or"):
+        Settings.build({"judge": "small"})

@@ -17,7 +17,6 @@ from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.reply_frames import strip_thinking
 from storm_pipeline.models.request import is_cut, with_text
 from storm_pipeline.signatures.answers import OutlineText
-from storm_pipeline.signatures.judging import JudgeSupport
 from storm_pipeline.signatures.outline import RefineOutline
 from storm_pipeline.signatures.research import AskQuestion, FindPerspectives, WriteQueries
 from storm_pipeline.signatures.writing import WriteSection
@@ -239,9 +238,16 @@ def test_a_repair_loses_nothing_or_the_reply_is_refused(reply: str, queries: lis
         assert parsed(WriteQueries, reply) == {"queries": queries}
 
 
+class Support(dspy.Signature):
+    """Does the passage support the claim?"""
+
+    claim: str = dspy.InputField()
+    verdict: Literal["yes", "partly", "no"] = dspy.OutputField()
+
+
 @pytest.mark.parametrize("reply", ["partly", '"partly"', "**partly**", '{"verdict": "partly"}', '{"output": "partly"}'])
 def test_a_word_is_read_as_the_only_field(reply: str) -> None:
-    assert parsed(JudgeSupport, reply) == {"verdict": "partly"}
+    assert parsed(Support, reply) == {"verdict": "partly"}
 
 
 def test_items_that_come_one_by_one_are_the_only_field() -> None:

@@ -76,7 +76,7 @@ def reinforce(
     tests: Annotated[Path, typer.Option(help="questions of the data that measure and are not trained on, a line each")],
     folder: Annotated[Path, typer.Option("--to", help="folder of the writer, its checkpoints and curves")],
     cell: Annotated[str, typer.Option(help="of the reward model, as Table 5 names it")] = "sentence+token",
-    judge: Annotated[str, typer.Option(help="labels answers: small, screen, nli:MODEL, lm:MODEL")] = "small",
+    judge: Annotated[str, typer.Option(help="labels answers: screen, nli:MODEL, lm:MODEL")] = "screen",
     also: Annotated[list[str] | None, typer.Option(help="another judge that measures (repeatable)")] = None,
     samples: Annotated[int, typer.Option(help="answers to a question that the reward model learns from", min=1)] = 4,
     rounds: Annotated[int, typer.Option(help="of PPO", min=1)] = 12,

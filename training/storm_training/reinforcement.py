@@ -13,7 +13,6 @@ from typing import Any
 
 from storm_pipeline import Settings
 from storm_pipeline.judges.base import Judge
-from storm_pipeline.judges.small import SmallJudge
 from storm_training.errors import TrainingError
 from storm_training.lfqa import Source, prompt
 from storm_training.loop import Steps, slices
@@ -60,9 +59,7 @@ def cell_of(name: str) -> Cell:
 
 
 def judge_of(name: str) -> Judge:
-    """A judge of the bench by name; ``small`` loads nothing. Raises SettingsError: there is none."""
-    if name == SmallJudge.name:
-        return SmallJudge()
+    """A judge of the bench by name. Raises SettingsError: there is none."""
     from storm_bench.judges.open_judge import open_support_judge
 
     return open_support_judge(name, Settings.build({}))

@@ -7,9 +7,9 @@ from tempfile import mkdtemp
 from typing import Any
 
 from storm_bench.errors import MetricError
+from storm_bench.judges.pretrained import load_trained
 from storm_bench.metrics.optional_imports import import_optional
 from storm_pipeline.api import cannot_write, loading, options_without_code, torch_threads
-from storm_pipeline.judges.pretrained import load_trained
 
 
 class CausalModel:
@@ -116,7 +116,6 @@ def _opened(source: Path | str, cache: Path | None = None, **gguf: str) -> tuple
             str(source),
             "language model",
             "to predict the next token",
-            refusal=MetricError,
             dtype=torch.float32,
             **options,
         )

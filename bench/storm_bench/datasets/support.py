@@ -30,11 +30,10 @@ def read_wice(folder: Path, file: str = "wice_claim_dev.jsonl.gz") -> tuple[Labe
     )
 
 
-def read_attribution_bench(folder: Path, *, trained_on: bool | None = None) -> tuple[LabelledSentence, ...]:
+def read_attribution_bench(folder: Path) -> tuple[LabelledSentence, ...]:
     """AttributionBench without ExpertQA, which is a data set of its own: sentences of answers and their sources.
 
-    ``trained_on``: the half of the questions that the small judge is trained on, or the other one; None: both. Raises
-    OSError: the file is not there.
+    Raises OSError: the file is not there.
     """
     rows = (row for row in json_lines(folder / _ATTRIBUTION_BENCH) if row["src_dataset"] != "ExpertQA")
     found = (
@@ -45,14 +44,8 @@ def read_attribution_bench(folder: Path, *, trained_on: bool | None = None) -> t
             row["question"],
         )
         for row in rows
-        if trained_on is None or trained_on == is_trained_on(row["question"])
     )
     return tuple(one for one in found if one.sources)
-
-
-def is_trained_on(question: str) -> bool:
-    """Whether the small judge is trained on a question of AttributionBench."""
-    return sum(question.encode()) % 2 == 0
 
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:

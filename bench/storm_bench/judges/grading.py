@@ -6,10 +6,10 @@ from typing import Protocol
 
 from storm_bench.errors import MetricError
 from storm_bench.judges.model_judge import JudgeModel
+from storm_bench.judges.probability import prompt_fingerprint
 from storm_bench.signatures.judging import GradeOneToFive, GradeZeroToFive
 from storm_pipeline.api import Program
 from storm_pipeline.judges.base import Parameters
-from storm_pipeline.judges.probability import prompt_fingerprint
 
 
 @dataclass(frozen=True)

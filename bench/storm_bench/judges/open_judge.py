@@ -4,13 +4,15 @@ from collections.abc import Callable
 from functools import partial
 
 from storm_bench.judges.model_judge import open_judge
+from storm_bench.judges.probability import ProbabilityJudge
+from storm_bench.judges.true_model import TrueJudge
 from storm_pipeline import Settings, SettingsError
 from storm_pipeline.judges.base import Judge
-from storm_pipeline.judges.entailment import EntailmentJudge
-from storm_pipeline.judges.probability import ProbabilityJudge
+from storm_pipeline.judges.cross_encoder import CrossEncoderJudge
 from storm_pipeline.judges.screen import ScreenJudge
-from storm_pipeline.judges.small import SmallJudge
 from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
+
+_ENTAILMENT = {"nli": CrossEncoderJudge, "true": TrueJudge}
 
 
 def open_support_judge(
@@ -19,8 +21,8 @@ def open_support_judge(
     """Open a support judge by name.
 
     Args:
-        name: ``screen``; ``small``; ``nli:`` and the folder or hub name of an entailment model; or ``lm:`` and a
-            language model as in the settings, such as ``lm:embedded``.
+        name: ``screen``; ``nli:`` and the folder or hub name of a cross-encoder, ``true:`` and that of a model such as
+            TRUE's (:mod:`.true_model`); or ``lm:`` and a language model as in the settings, such as ``lm:embedded``.
         settings: embedder, cache, and how to call language models.
         threshold: minimum score of a supported claim; None: the judge's default.
         probabilities: score by the token probabilities of a language model.
@@ -33,12 +35,10 @@ def open_support_judge(
     open_: Callable[..., Judge]
     if name == "screen":
         open_ = partial(ScreenJudge, CachingEmbedder(shared_embedder(settings.embedder, settings.cache)))
-    elif name == "small":
-        open_ = SmallJudge
-    elif kind == "nli" and model:
-        open_ = partial(EntailmentJudge, model, cache=settings.cache / "models" / "hub")
+    elif kind in _ENTAILMENT and model:
+        open_ = partial(_ENTAILMENT[kind], model, cache=settings.cache / "models" / "hub")
     elif kind == "lm" and model:
         open_ = partial(ProbabilityJudge, open_judge(model, settings, probabilities=probabilities))
     else:
-        raise SettingsError(f"unknown judge {name!r}: use screen, small, nli:FOLDER-OR-NAME, or lm:MODEL")
+        raise SettingsError(f"unknown judge {name!r}: use screen, nli:FOLDER-OR-NAME, true:FOLDER-OR-NAME, or lm:MODEL")
     return open_() if threshold is None else open_(threshold=threshold)

@@ -1,4 +1,4 @@
-"""Sequence classifiers over pairs of texts."""
+"""Models from transformers, refused where weights were never trained; sequence classifiers over pairs of texts."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -7,10 +7,37 @@ from typing import Any
 
 from storm_bench.errors import MetricError
 from storm_pipeline.api import loading, options_without_code
-from storm_pipeline.judges.pretrained import load_trained, model_name
 
 _LONGEST = 512
 """Tokens of a pair of texts, at most."""
+
+
+def model_name(model: str | Path) -> str:
+    """Name of a model on the hub, or of its folder."""
+    return Path(model).name if Path(model).is_dir() else str(model)
+
+
+def load_trained(kind: Any, source: str, called: str, trained: str, **options: Any) -> Any:
+    """A model, ready for inference; refused where the files lack weights, which transformers would draw at random.
+
+    Args:
+        kind: class of transformers that loads it.
+        source: a folder, or a name on the model hub.
+        called: what the model is called in messages, such as ``ranker``.
+        trained: how it should have been trained, in messages, such as ``to rank passages``.
+        options: further arguments of ``from_pretrained``.
+
+    Raises:
+        MetricError: there are such weights.
+        OSError, ValueError: it cannot be loaded.
+    """
+    model, found = kind.from_pretrained(source, output_loading_info=True, weights_only=True, **options)
+    if found["missing_keys"]:
+        raise MetricError(
+            f"the {called} {source!r} has no weights for {', '.join(sorted(found['missing_keys']))}, so its scores "
+            f"would be random: give a model that was trained {trained}"
+        )
+    return model.eval()
 
 
 class PairClassifier:
@@ -69,5 +96,5 @@ class PairClassifier:
         with loading(f"the {self._called} {self.source!r} cannot be loaded", remedy, MetricError):
             options = options_without_code(self.source, self._cache)
             kind = AutoModelForSequenceClassification
-            model = load_trained(kind, self.source, self._called, self._trained, refusal=MetricError, **options)
+            model = load_trained(kind, self.source, self._called, self._trained, **options)
             return model, AutoTokenizer.from_pretrained(self.source, **options)

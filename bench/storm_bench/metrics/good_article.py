@@ -7,13 +7,13 @@ from typing import Literal
 from storm_bench.articles.data_set import human_article
 from storm_bench.errors import MetricError
 from storm_bench.judges.model_judge import JudgeModel
+from storm_bench.judges.probability import prompt_fingerprint
 from storm_bench.metrics.base import Measure, Score
 from storm_bench.metrics.good_article_criteria import CRITERIA, GROUPS, Criterion, criteria_fingerprint
 from storm_bench.signatures.judging import CRITERIA_PER_CALL, Better, CompareArticles
 from storm_bench.trimming import SectionText, as_text, parts_of, trimmed
 from storm_bench.types import Case
 from storm_pipeline.api import Program, most_tokens
-from storm_pipeline.judges.probability import prompt_fingerprint
 
 LONGEST = 8000
 """Maximum words shown of each article."""

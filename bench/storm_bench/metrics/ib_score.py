@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from storm_bench.judges.model_judge import JudgeModel
+from storm_bench.judges.probability import prompt_fingerprint
 from storm_bench.metrics.base import BatchMetric, Measure, Score
 from storm_bench.signatures.judging import AnswerFromArticle, CompareAnswers
 from storm_bench.trimming import as_shown
 from storm_bench.types import Case, Topic
 from storm_pipeline.api import Program, tidy, without_markers
-from storm_pipeline.judges.probability import prompt_fingerprint
 
 LONGEST = 4000
 """Maximum words of an article shown to the model."""

@@ -17,10 +17,9 @@ from storm_bench.statement_passages import (
 from storm_bench.types import Case, Topic
 from storm_pipeline.judges.base import Judge
 
-STATED = 0.75
-"""Minimum score at which a passage states a statement. On articles of other systems it finds half of what a reader
-finds stated, and 7 % of the rest (``python -m storm_benchmarks.statements``); at 0.7 most of what it finds would be
-false. Higher than for citations, because all passages are on the topic."""
+STATED = 0.65
+"""Minimum score at which a passage states a statement. On articles of other systems it finds 74 % of what a reader
+finds stated, and 9 % of the rest (160 labels). Higher than for citations, because all passages are on the topic."""
 MEASURES = (Measure("statement_coverage"), Measure("statement_ceiling", better="neither"))
 CACHED_TOPICS = 256
 """Topics whose ceiling is cached."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from storm_bench.judges.model_judge import JudgeModel
+from storm_bench.judges.probability import prompt_fingerprint
 from storm_bench.metrics.base import CaseMetric, Measure, Parameters, Score
 from storm_bench.metrics.statement_coverage import CACHED_TOPICS
 from storm_bench.own_statements import own_statements
@@ -19,7 +20,6 @@ from storm_bench.statement_passages import (
 )
 from storm_bench.types import Case, Topic
 from storm_pipeline.api import Program
-from storm_pipeline.judges.probability import prompt_fingerprint
 
 _COVERAGE, _CONFLICT, _CEILING = (f"statement_{name}_lm" for name in ("coverage", "conflict", "ceiling"))
 _OWN_SUPPORT, _OWN_CONFLICT = (f"own_statement_{name}_lm" for name in ("support", "conflict"))

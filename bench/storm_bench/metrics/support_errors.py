@@ -6,13 +6,13 @@ from typing import get_args
 
 from storm_bench.cited_sentences import UNIT, CitedSentence, cited_sentences
 from storm_bench.judges.model_judge import JudgeModel
+from storm_bench.judges.probability import prompt_fingerprint
 from storm_bench.metrics.base import BatchMetric, Measure, Score
 from storm_bench.signatures.judging import ClassifyUnsupported, ErrorClass
 from storm_bench.types import Case
 from storm_pipeline.api import Program, is_complete, opening_of
 from storm_pipeline.judges.base import CachingJudge, Judge, Question
 from storm_pipeline.judges.citation_quality import judge_alce
-from storm_pipeline.judges.probability import prompt_fingerprint
 
 CLASSES = ("uncited", *get_args(ErrorClass))
 """No citation; improper inferential linking; inaccurate paraphrasing; irrelevant source; wrongly split sentence; and

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from storm_bench.judges.grading import GradingJudge, GradingRequest, Rubric
 from storm_bench.judges.model_judge import JudgeModel
+from storm_bench.judges.probability import prompt_fingerprint
 from storm_bench.metrics.base import BatchMetric, Measure, Score
 from storm_bench.metrics.rubric import BY_NAME, rubric_fingerprint, writing_task
 from storm_bench.metrics.texts import body_headings
@@ -13,7 +14,6 @@ from storm_bench.trimming import as_shown
 from storm_bench.types import Case
 from storm_pipeline import Article
 from storm_pipeline.api import Program, words
-from storm_pipeline.judges.probability import prompt_fingerprint
 
 OUTLINE, FOCUS = BY_NAME["outline"], BY_NAME["focus"]
 LONGEST = 4000

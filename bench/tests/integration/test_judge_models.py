@@ -10,6 +10,8 @@ from judge_llm import FakeModel
 from llm import completion
 from refusing import openai_wire, reasoning
 from servers import Reply, Request, ScriptedServer
+from storm_pipeline.judges.entailment import EntailmentJudge
+from storm_pipeline.judges.probability import ProbabilityJudge, prompt_fingerprint
 
 from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair, scores_of
@@ -17,8 +19,6 @@ from storm_bench.judges.grading import Grade, GradingRequest, LanguageModelGrade
 from storm_bench.judges.model_judge import JudgeModel, open_judge
 from storm_bench.judges.open_judge import open_support_judge
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.judges.entailment import EntailmentJudge
-from storm_pipeline.judges.probability import ProbabilityJudge, prompt_fingerprint
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.judging import JudgeSupport

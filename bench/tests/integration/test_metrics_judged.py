@@ -16,6 +16,8 @@ from scored_articles import case
 
 from storm_bench.judges.grading import GradingJudge, GradingRequest, LanguageModelGrader
 from storm_bench.judges.model_judge import JudgeModel, open_judge
+from storm_bench.judges.probability import ProbabilityJudge
+from storm_bench.judges.true_model import TrueJudge
 from storm_bench.metrics.base import Metric
 from storm_bench.metrics.ib_score import ib_score, questions
 from storm_bench.metrics.registry import open_metric
@@ -27,8 +29,6 @@ from storm_bench.metrics.wikigen_quality import COVERAGE, FOCUS, ORGANISATION, O
 from storm_bench.reporting import judges_of
 from storm_bench.types import CitedStatement, HumanArticle, SystemArticle, TopicDocument
 from storm_pipeline.judges.base import Judge
-from storm_pipeline.judges.entailment import EntailmentJudge
-from storm_pipeline.judges.probability import ProbabilityJudge
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import UNTITLED, Sentence
 
@@ -243,7 +243,7 @@ def made(name: str, offered: Shared) -> Metric:
 def test_a_metrics_parameters_include_its_judges(name: str) -> None:
     finer, plain = (open_judge("openai/fake@http://127.0.0.1:9/v1", FAST, probabilities=own) for own in (True, False))
     grader = LanguageModelGrader(finer)
-    for judge in (ProbabilityJudge(finer), EntailmentJudge("tiny-nli")):
+    for judge in (ProbabilityJudge(finer), TrueJudge("tiny-true")):
         parameters = made(name, Shared(judge, plain, grader)).parameters
         for kind, own in (("judge", judge), ("grader", grader)):
             if kind in parameters:

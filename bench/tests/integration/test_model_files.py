@@ -19,7 +19,8 @@ from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.taggers import open_tagger
 from storm_bench.types import HumanArticle, Topic, TopicDocument
 from storm_pipeline.errors import SettingsError, StormError
-from storm_pipeline.judges.entailment_models import load_entailment_model
+from storm_pipeline.judges.base import Question
+from storm_pipeline.judges.cross_encoder import CrossEncoderJudge
 from storm_pipeline.retrieval.embedder import SentenceTransformerEmbedder
 
 LABELS = ["contradiction", "neutral", "entailment"]
@@ -169,7 +170,7 @@ def _infer(folder: Path) -> object:
 
 
 def _judge(folder: Path) -> object:
-    return load_entailment_model(str(folder))
+    return CrossEncoderJudge(folder).judge([Question("rome fell", ("rome fell",))])
 
 
 def _causal(folder: Path) -> object:
@@ -198,6 +199,17 @@ def test_no_code_of_the_folder_is_run(
     with pytest.raises(StormError):
         load(folder)
     assert not sentinel.exists()
+
+
+@pytest.mark.parametrize("key", ["activation_fn", "sbert_ce_default_activation_function"])
+def test_a_cross_encoder_names_no_call(tmp_path: Path, key: str) -> None:
+    folder = tiny_models.write_classifier(tmp_path / "calls", LABELS)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"sentence_transformers": {key: "torch.utils.x.main"}}))
+    with pytest.raises(SettingsError, match="run code"):
+        _judge(folder)
+    (folder / "config.json").write_text(json.dumps(config | {key: "torch.nn.modules.linear.Identity"}))
+    _judge(folder)
 
 
 def test_a_tagger_that_is_a_pickle_needs_the_users_word(

@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "storm_bench"
 FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = [
     {"errors", "sections", "signatures", "types"},
-    {"cited_sentences", "own_statements", "planting", "trimming", "significance"},
+    {"cited_sentences", "own_statements", "trimming", "significance"},
     {"articles", "datasets"},
     {"statement_passages", "judges"},
     {"judging_tasks"},

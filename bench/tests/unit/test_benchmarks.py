@@ -8,9 +8,8 @@ import pytest
 from judge_doubles import ScriptedSupportJudge
 
 from storm_bench.judges.base import Pair, scores_of
-from storm_bench.judging_tasks import CalibrationTask, LabelledPair
 from storm_bench.types import HumanArticle, SystemArticle, Topic
-from storm_benchmarks import environments, parsing, sizes, statements
+from storm_benchmarks import environments, judges, parsing, sizes
 from storm_benchmarks.gauges import gauges
 from storm_pipeline.models.programs import Program, Programs
 
@@ -58,7 +57,7 @@ def test_a_command_that_fails_in_an_environment_ends_the_program_with_its_output
 
 def test_a_whole_text_supports_what_one_of_its_passages_supports() -> None:
     herons = " ".join(f"In year {year} the herons nested again on the shore of the old lake." for year in range(40))
-    judge = statements.WholeTextJudge(ScriptedSupportJudge(lambda passage, claim: float(claim in passage)))
+    judge = judges.WholeTextJudge(ScriptedSupportJudge(lambda passage, claim: float(claim in passage)))
     dam = "The dam was begun in 1929."
     pairs = [Pair(herons, dam), Pair(f"{herons} {dam}", dam), Pair(f"{herons} {dam}", "Quartz glitters.")]
     assert scores_of(judge, pairs) == [0, 1, 0]
@@ -72,24 +71,11 @@ def test_labelled_statements_are_pairs_with_the_systems_articles() -> None:
         {"topic": name, "system": "alpha", "statement": number, "label": label}
         for name, number, label in (("dam", "0", "partly"), ("dam", "1", "stated"), ("elsewhere", "0", "absent"))
     ]
-    task = statements.labelled_task([topic], rows)
+    task = judges.labelled_task([topic], rows)
     assert [(item.pair, item.positive, item.group) for item in task.items] == [
         (Pair("A dam, tall and grey.", "The dam is high."), False, "dam by alpha"),
         (Pair("A dam, tall and grey.", "It is grey."), True, "dam by alpha"),
     ]
-
-
-def test_an_article_s_error_is_between_the_shares_of_judge_and_reader() -> None:
-    labelled = [("a", "dam", True), ("a", "inn", False), ("b", "dam", False), ("b", "sea", False)]
-    items = tuple(LabelledPair(Pair("the dam", claim), positive=is_stated, group=g) for g, claim, is_stated in labelled)
-    judge = ScriptedSupportJudge(lambda passage, claim: float(claim in passage))
-    assert statements.article_error(judge, CalibrationTask("read", items)) == (0 + 1 / 2) / 2
-
-
-def test_metrics_are_compared_with_readers_counts() -> None:
-    (film, war), head = statements.correlations(), ("A_New_Old_Play", 12)
-    assert film == (*head, "0.89", "0.96")
-    assert war[1:] == (12, "0.66", "0.97")
 
 
 def test_sizes_count_a_room_s_lines_and_what_an_article_imports(tmp_path: Path) -> None:

@@ -11,10 +11,8 @@ from judge_doubles import ScriptedSupportJudge
 from storm_bench.calibration import auc, balanced_accuracy, calibrate, f1, known_calibration
 from storm_bench.datasets.expertqa import EvidencePassage, LabelledClaim
 from storm_bench.judges.base import Pair
-from storm_bench.judges.open_judge import open_support_judge
 from storm_bench.judging_tasks import CalibrationTask, LabelledPair, halves, sampled, tasks
 from storm_bench.metrics.resources import Resources
-from storm_pipeline import Settings
 from storm_pipeline.judges.screen import ScreenJudge
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 
@@ -137,13 +135,6 @@ def test_the_shipped_calibration_is_of_the_shipped_judge_alone(name: str) -> Non
     assert known_calibration(ScreenJudge(embedder, threshold=0.6)) is None
 
 
-def test_the_small_judge_is_opened_by_name_and_has_a_calibration() -> None:
-    found = known_calibration(open_support_judge("small", Settings()))
-    assert found is not None
-    assert [row.task for row in found.rows] == [task.name for task in tasks(CLAIMS)]
-    assert known_calibration(open_support_judge("small", Settings(), threshold=0.6)) is None
-
-
 def test_the_screen_of_statements_has_a_calibration_of_its_own() -> None:
     embedder = HashingEmbedder()
     embedder.name = "all-MiniLM-L6-v2+int8"
@@ -151,7 +142,7 @@ def test_the_screen_of_statements_has_a_calibration_of_its_own() -> None:
     resources.__dict__["vectors"] = embedder  # in place of the pinned one
     found = known_calibration(resources.statement_screen)
     assert found is not None
-    assert [row.task for row in found.rows] == ["WiCE", "systems' articles"]
+    assert [row.task for row in found.rows] == ["systems' articles"]
     assert found != known_calibration(ScreenJudge(embedder))
     other = Resources()
     other.__dict__["vectors"] = HashingEmbedder()

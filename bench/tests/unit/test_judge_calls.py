@@ -1,10 +1,10 @@
 """What is expected of judging is what the metrics ask."""
 
 from storm_bench import judge_calls, statement_passages
+from storm_bench.judges import probability
 from storm_bench.metrics import good_article, good_article_criteria, ib_score, rubric, support_errors, wikigen_quality
 from storm_bench.metrics.registry import METRICS
 from storm_bench.signatures import judging
-from storm_pipeline.judges import probability
 
 
 def test_bounds_of_judging_are_those_of_the_metrics() -> None:

@@ -2,37 +2,17 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import dspy
 
-from storm_pipeline.documents.chunks import chunks
+from storm_bench.judges.model_judge import JudgeModel
+from storm_bench.signatures.judging import JudgeSupport, Supports
+from storm_pipeline.api import Program, chunks, probabilities
 from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
-from storm_pipeline.models.probabilities import probabilities
-from storm_pipeline.models.programs import Program
-from storm_pipeline.signatures.judging import JudgeSupport, Supports
 
 WINDOW = 500
 """Maximum words of a passage per question, as in the official evaluation."""
 _VERDICT_SCORES: Mapping[str, float] = {"yes": 1.0, "partly": 0.5, "no": 0.0}
-
-
-class AskedModel(Protocol):
-    """A language model to which a judge puts its questions."""
-
-    @property
-    def name(self) -> str:
-        """Its name in reports."""
-        ...
-
-    @property
-    def settings(self) -> Parameters:
-        """What its answers depend on besides its name."""
-        ...
-
-    def ask(self, program: Program, questions: Sequence[Mapping[str, str]]) -> list[dspy.Prediction]:
-        """One reply a question, in order."""
-        ...
 
 
 class ProbabilityJudge:
@@ -48,7 +28,7 @@ class ProbabilityJudge:
         window: maximum words of a passage per question, >= 1.
     """
 
-    def __init__(self, model: AskedModel, *, threshold: float = 0.75, window: int = WINDOW) -> None:
+    def __init__(self, model: JudgeModel, *, threshold: float = 0.75, window: int = WINDOW) -> None:
         self.threshold = threshold
         self._model = model
         self._window = window
@@ -73,7 +53,7 @@ class ProbabilityJudge:
         """As :class:`~storm_pipeline.judges.base.Judge`; without passages there is no call.
 
         Raises:
-            StormError: the model cannot be called or returns no verdict.
+            MetricError: the model cannot be called or returns no verdict.
         """
         asked = [
             (i, {"passage": part, "claim": one.claim})
