@@ -12,10 +12,10 @@ from itertools import chain
 
 from storm_pipeline.identity import host_of
 from storm_pipeline.languages import count_words, detect
-from storm_pipeline.quantities import missing
 from storm_pipeline.references.cleaning import cleaned
 from storm_pipeline.references.joining import Piece, apart, are_neighbours, joined, piece_of
 from storm_pipeline.references.repeated import Told, site_lines, without_site_lines
+from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Snippet
 

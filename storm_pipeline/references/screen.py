@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from storm_pipeline.languages import count_words, detect, has_spaces, scripts_of, stem_set, windows
-from storm_pipeline.quantities import missing
 from storm_pipeline.references.facts import covering, recall
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.retrieval.embedder import Embed, Vector, Vectors
+from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import folded_words, foreign_script_share, longest_common_run
 from storm_pipeline.types import Citation, Sentence
 
@@ -97,7 +97,7 @@ class Screen:
         """Return the verdicts on the sentences, in the same order."""
         doubtful = [one for one in claims if not self._shares_enough(one)]
         self._embedded([own for one in doubtful for own in (one.text, *self._windows_of(one.cited))])
-        lost = [one.text for one in doubtful if not self._stands(one)]
+        lost = [one.text for one in claims if not self._stands(one) or self._lacking(one.text, one.cited)]
         self._embedded([*lost, *self._windows_of(range(len(self.shown)))] if lost else [])
         return [self._judged(one) for one in claims]
 

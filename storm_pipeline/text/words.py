@@ -105,7 +105,7 @@ def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers of a text in digits, without thousands separators; :mod:`storm_pipeline.quantities` has values."""
+    """The numbers of a text in digits, without thousands separators; :mod:`.quantities` has values."""
     return {number.replace(",", "") for number in _NUMBER.findall(text)}
 
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.languages import joined, ordinals_have_stops
-from storm_pipeline.quantities.months import month_names
 from storm_pipeline.references.citations import parse_marked
 from storm_pipeline.references.screen import Claim
 from storm_pipeline.text.marker_forms import MARKS, with_tags_as_markers
 from storm_pipeline.text.markers import mark, marked, without_reserved
+from storm_pipeline.text.quantities import month_names
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import EMPHASIS, has_word, tidy
 from storm_pipeline.types import Citation

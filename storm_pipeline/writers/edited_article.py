@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from storm_pipeline.languages import count_words, joined
-from storm_pipeline.quantities import missing
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
+from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import has_word, tidy
 from storm_pipeline.types import Citation, Paragraph, Revision, Section, Sentence

@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.languages import count_words, detect, split_sentences, stem_set, stop_words
-from storm_pipeline.quantities import missing
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.facts import covering, without_topic
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.retrieval.embedder import Vector, Vectors, apart_from
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Conversation, Heading, Outline, Sentence
 

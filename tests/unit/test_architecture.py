@@ -32,7 +32,6 @@ ORDER = [
     },
     {"text"},
     {"languages"},
-    {"quantities"},
     {
         "run.events",
         "run.journal",

@@ -14,8 +14,8 @@ from storm_pipeline.documents.reader import read_html, read_markdown
 from storm_pipeline.languages import stem_set
 from storm_pipeline.pages.extract import extract
 from storm_pipeline.pages.fetch import Fetched
-from storm_pipeline.quantities import missing
 from storm_pipeline.text.index_terms import terms
+from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import folded_words
 
 FILLER = "".join(

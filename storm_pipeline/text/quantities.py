@@ -1,0 +1,165 @@
+"""Numbers in digits and dates of texts, compared by value. Signs, magnitudes, months and eras are babel's."""
+
+import functools
+import re
+from calendar import monthrange
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from itertools import chain, repeat
+from math import prod
+from typing import Any, NamedTuple
+
+from storm_pipeline.text.markers import without_markers
+
+_DAY_BEFORE = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|º|\.)?(?:\s\w{2}\s|[\s-]|)$")  # 3rd of August, 3 de agosto
+_DAY_BEHIND = re.compile(r"\.?\s{0,2}(?:the\s)?(\d{1,2})(?:st|nd|rd|th)?(?!\d)")
+_YEAR = re.compile(r"\.?(?:\s?[-–—]\s?\d{1,2}(?!\d))?,?[\s-]{0,2}(?:(?:of|del?|do|di)\s)?(\d{4})(?!\d)")
+_IN_DIGITS = re.compile(r"(?<!\d)(?:(\d{4})[-/.年](\d\d?)[-/.月](\d\d?)日?|(\d\d?)([-/.])(\d\d?)\5(\d{4}))(?!\d)")
+_IN_NAME = re.compile(r"[A-Za-z]$|[A-Z]-$")  # before digits: H5N1, COVID-19
+_ROMAN = ["", *"I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX XXI".split()]
+_NTH = re.compile(rf"(?<![A-Za-z\d])(\d\d?|{'|'.join(sorted(_ROMAN[1:], reverse=True))})(?![A-Z\d])[a-zß-ÿа-я]{{0,3}}")
+_Mention = tuple[int, int, "_Quantity"]  # start, end
+
+
+class _Quantity(NamedTuple):
+    """A number; a decade or century, from its first year; or a date, whose year and day may be 0. BC is negative."""
+
+    low: Decimal
+    years: int = 1
+    month: int = 0
+    day: int = 0
+
+
+def missing(
+    sentence: str, sources: Iterable[str], *, language: str = "en", source_languages: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """The numbers in digits and the dates of a sentence that no source states: as spelt, in order, each once.
+
+    Values must be equal. A year in a decade or century supports it. Number words, digits within names, months alone
+    and citation markers are ignored. Takes linear time; never raises.
+
+    Args:
+        sources: texts that may support it, and the topic if it counts as support.
+        language: ISO 639-1 code of the sentence, by which "1.234" is read; as English if it is unknown.
+        source_languages: those of the sources, in the same order; default: the sentence's.
+    """
+    claimed = _claimed(sentence, language)
+    stated = [_stated(*own) for own in zip(sources, chain(source_languages, repeat(language)), strict=False) if claimed]
+    lacking = (one for one in claimed if not any(_supports(source, one[2]) for source in stated))
+    return tuple(dict.fromkeys(sentence[start:end] for start, end, _ in lacking))
+
+
+@functools.cache
+def month_names(language: str) -> dict[str, int]:
+    """Full and short names of months in a language and English, as texts capitalise them: name → 1–12."""
+    forms = (form for code in ("en", "en_GB", language) for form in _locale(code).months.values())
+    tables = [form[width] for form in forms for width in ("wide", "abbreviated") if width in form]
+    names = {name.strip(" ."): n for table in tables for n, name in table.items()}
+    return names | {cased: n for name, n in names.items() for cased in (name[:1].upper() + name[1:], name.upper())}
+
+
+@functools.lru_cache(maxsize=4096)
+def _claimed(text: str, language: str) -> tuple[_Mention, ...]:
+    found, taken = list[_Mention](), set[int]()
+    for start, end, one in _mentions(text, language):
+        is_part, is_name = not taken.isdisjoint(range(start, end)), _IN_NAME.search(text, max(0, start - 2), start)
+        taken.update(range(start, end))
+        if not is_part and not is_name and one != (1, 1, 0, 0) and (one.low or one.day or not one.month):
+            found.append((start, end, one))
+    return tuple(sorted(found))
+
+
+@functools.lru_cache(maxsize=4096)
+def _stated(text: str, language: str) -> frozenset[_Quantity]:
+    return frozenset(quantity for _, _, quantity in _mentions(text, language))
+
+
+def _supports(stated: frozenset[_Quantity], claimed: _Quantity) -> bool:
+    low, years, month, day = claimed
+    if not month:
+        last, plain = low + years, (q for q in stated if years > 1 and not q.month)
+        return claimed in stated or any(low <= q.low and q.low + q.years <= last for q in plain)
+    in_year = {low, Decimal(0)} if _Quantity(low) in stated else {low}
+    return any(q.month == month and day in (0, q.day) and (not low or q.low in in_year) for q in stated)
+
+
+def _mentions(text: str, language: str) -> Iterator[_Mention]:
+    """The dates of a text, its periods, and all its numbers, also those within the others."""
+    plain = without_markers(text, "\0").translate(str.maketrans("，．／٫٬", ",./.,"))
+    return chain(_dates(plain, language), _periods(plain, language), _numbers(plain, language))
+
+
+def _dates(text: str, language: str) -> Iterator[_Mention]:
+    days = list[tuple[tuple[int, int], str, str, str]]()  # span, year, month, day
+    for found in _IN_DIGITS.finditer(text):
+        year, one, two = found.group(1, 2, 3) if found[1] else found.group(7, 6, 4)
+        days.append((found.span(), year, one, two))
+        if found[5] in ("/", "-") and language in ("", "en"):  # 3/8/2022
+            days.append((found.span(), year, two, one))
+    for month in re.finditer(r"[^\W\d_]+", text):
+        if number := month_names(language).get(month[0]):
+            before = _DAY_BEFORE.search(text, max(0, month.start() - 9), month.start())
+            behind = _DAY_BEHIND.match(text, month.end())
+            dated = _YEAR.match(text, (behind or month).end())
+            span = (before or month).start(), (dated or behind or month).end()
+            for day in [own[1] for own in (before, behind) if own] or ["0"]:
+                days.append((span, dated[1] if dated else "0", str(number), day))
+    for own, year, n, of_month in days:
+        if 1 <= int(n) <= 12 and int(of_month) <= monthrange(int(year) or 2000, int(n))[1]:
+            yield *own, _Quantity(Decimal(year), 1, int(n), int(of_month))
+
+
+def _periods(text: str, language: str) -> Iterator[_Mention]:
+    for found in re.finditer(r"(?<!\d)(\d\d)?(\d0)(?:(?:['’]?s|er)(?![^\W\d_])|年代)", text):  # 1990s
+        yield *found.span(), _Quantity(Decimal((found[1] or "19") + found[2]), 10)
+    for found in re.finditer(r"(?<!\d)(\d\d)(\d\d)[-–/](\d\d)(?![-/\d])", text):  # 1914–18
+        yield *found.span(3), _Quantity(Decimal(found[1] + found[3]))
+    for found in _patterns(language)[1].finditer(text):
+        for own in _NTH.finditer(text, *found.span()):
+            n = _ROMAN.index(own[1]) if own[1] in _ROMAN else int(own[1])
+            yield *own.span(), _Quantity(Decimal(-100 * n if found["era"] else 100 * n - 100), 100)
+
+
+def _numbers(text: str, language: str) -> Iterator[_Mention]:
+    number, _, scales, decimal = _patterns(language)
+    for found in number.finditer(text):
+        total, sign = Decimal(0), -1 if found["era"] or text.endswith(("紀元前", "公元前"), 0, found.start()) else 1
+        for digits, names in re.findall(r"([\d.,'’\s]*\d)(\D*)", found["own"]):  # two or more: 1億2000万
+            whole, _, part = digits.partition(decimal)
+            value = Decimal(f"{''.join(filter(str.isdecimal, whole))}.{part or 0}")
+            total += value * prod(scales.get(name, 1) for name in names.casefold().replace("-", " ").split())
+        yield *found.span(), _Quantity(sign * total)
+        if names.casefold() == "m":  # 5m, of metres
+            yield *found.span(), _Quantity(value)
+
+
+@functools.cache
+def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], dict[str, int], str]:
+    """What finds numbers and centuries in texts of a language, its magnitudes, and its decimal sign."""
+    from babel.units import format_unit
+
+    both = _locale("en"), _locale(language)
+    widths = (width for one in both for width in one.compact_decimal_formats.values())
+    forms = (form for width in widths for table in width.values() for form in table.items())
+    named = ((size, re.fullmatch(r"(0+)\s?'?([^\W\d]+)'?\.?'?", form.pattern)) for size, form in forms)  # 0 Mio'.'
+    scales = {"bn": 10**9} | {one[2].casefold(): int(size) // 10 ** (len(one[1]) - 1) for size, one in named if one}
+    scale = "|".join(name if re.fullmatch("[a-z]", name) else rf"[\s-]?{re.escape(name)}" for name in scales)
+    eras = ["BCE", "B.C", "B.C.E", *(names[0] for one in both for names in one.eras.values() if len(names[0]) > 1)]
+    era = "|".join(sorted((r"[.\s-]{0,3}".join(re.findall(r"\w+", name)) for name in eras), reverse=True))
+    centuries = {format_unit(n, "duration-century", "long", locale=one)[2:] for one in both for n in (1, 2, 5)}
+    century = rf"(?i:{'|'.join(sorted({*centuries, '世紀', '世纪', '세기'}, reverse=True))})[a-zß-ÿа-я]{{0,2}}"
+    decimal = "," if both[1].number_symbols["latn"]["decimal"] == "," else "."
+    group = f"['’\u2009\u202f\xa0{'. ' if decimal == ',' else ','}]"
+    whole = rf"(?<!\d)(?:\d{{1,3}}(?:{group}\d{{2,3}}){{0,9}}{group}\d{{3}}(?!\d)|\d{{1,40}})"
+    scaled = rf"{whole}(?:[{decimal}]\d{{1,40}})?(?i:(?:{scale})(?![A-Za-zÀ-ɏА-я]|\.\w))*"
+    number = rf"(?P<own>{scaled}(?:(?<=[\u4e00-\u9fff]){scaled})*)"
+    nth, behind = _NTH.pattern, rf"(?:\s?(?P<era>{era})(?!\w))?"
+    also = rf"(?:{nth}[.º]?(?:\s?[-–—]\s?|\s\w{{1,3}}\s(?:the\s)?))?"
+    ordinal = rf"(?:{also}{nth}[.º]?[\s-]?{century}|{century}\s{nth})"
+    return re.compile(number + behind), re.compile(ordinal + behind), scales, decimal
+
+
+def _locale(language: str) -> Any:
+    from babel import Locale, localedata
+
+    return Locale.parse(language if localedata.exists(language) else "en")
