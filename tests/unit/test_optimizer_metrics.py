@@ -141,9 +141,9 @@ def test_what_a_section_cites_is_what_its_examples_rest_on() -> None:
 
 
 def test_a_source_that_has_no_text_is_nothing_to_rest_on() -> None:
-    notice = "We use cookies on this website to keep the origin of Amber."
+    address = "https://a.test/the-origin-of-amber"
     snippets = [
-        Snippet(f"https://a.test/{n}", "A page", text) for n, text in enumerate((notice, "Monks kept the bridges."))
+        Snippet(f"https://a.test/{n}", "A page", text) for n, text in enumerate((address, "Monks kept the bridges."))
     ]
     both = [Source(one.source_id, one.url, one.title, (one,)) for one in snippets]
 
