@@ -18,6 +18,7 @@ from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.content import told_by_bytes
 from storm_pipeline.pages.fetch import HTML, PDF, Fetched
 from storm_pipeline.search.papers import MAX_AUTHORS
+from storm_pipeline.text.words import folded_words
 
 _MAX_META_TAGS = 500
 _AUTHORS = ("citation_author", "dc.creator", "dcterms.creator")
@@ -27,6 +28,7 @@ _DOI = ("citation_doi", "prism.doi", "bepress_citation_doi", "dc.identifier", "d
 _PUBLISHED = ("citation_publication_date", "citation_date", "citation_online_date", "dc.date", "dcterms.issued")
 
 _MAX_WORDS = 250  # interstitials are short: a longer text is a page
+_CHECKS = frozenset({"captcha", "cloudflare"})
 _NOTICES: list[str] = table_beside(__file__)["notices"]
 _MIN_WORDS = 50
 _MAX_CHARACTERS = 3_000_000
@@ -43,7 +45,9 @@ def is_interstitial(text: str, words: float) -> bool:
 
     ``words``: its length, see :func:`storm_pipeline.documents.chunks.count_words`.
     """
-    return words <= _MAX_WORDS and any(notice in text.lower() for notice in _NOTICES)
+    if words > _MAX_WORDS:
+        return False
+    return any(notice in text.lower() for notice in _NOTICES) or not _CHECKS.isdisjoint(folded_words(text))
 
 
 @dataclass(frozen=True)
