@@ -143,7 +143,7 @@ def test_a_page_is_read_as_what_its_bytes_are(kind: str, data: bytes) -> None:
         ("text/html", gzip.compress(HTML, mtime=0)[:60], "damaged gzip|no text|words"),
         ("text/html", b"\x1f\x8b\x08 no gzip", "damaged gzip"),
         ("text/html", gzip.compress(bytes(20_000_000), mtime=0), "unpacks to more than"),
-        ("text/html", gzip.compress(gzip.compress(HTML), mtime=0), "compressed"),
+        ("text/html", gzip.compress(gzip.compress(HTML, mtime=0), mtime=0), "compressed"),
         ("application/pdf", b"<html><body><h1>Not found</h1>No such file.</body></html>", "words|no text"),
     ],
 )
