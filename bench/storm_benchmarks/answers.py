@@ -1,6 +1,6 @@
 """Outlined against plain answers to ExpertQA's questions, both from the same passages, as pairs to be read blind.
 
-    python -m storm_benchmarks.answers OUT [--questions 20] [--seed 38] [--lm embedded] [--length 150] [--judge small]
+    python -m storm_benchmarks.answers OUT [--questions 20] [--seed 38] [--lm embedded] [--length 150] [--judge screen]
 
 Draws questions with at least three pieces of evidence, of which every answer is written: nothing is searched. Writes
 ``pairs.md`` (passages, and the two answers of each question in an order drawn by the seed, their sentences numbered)

@@ -2,7 +2,7 @@
 
     python -m storm_benchmarks.screen [--sentences 500] [--passages 12]
     python -m storm_benchmarks.screen limits [--sentences 300] [--passages 12]
-    python -m storm_benchmarks.screen read [--judge screen small model] [--judge-lm MODEL] [--run LABELS=FILE …]
+    python -m storm_benchmarks.screen read [--judge screen model] [--judge-lm MODEL] [--run LABELS=FILE …]
         [--writer-lm MODEL] [--replies FILE]
 
 Data: WiCE (a Wikipedia sentence and the page it cites) and AttributionBench (a sentence of an answer and its sources).
@@ -121,7 +121,7 @@ def main() -> None:
     """Print a Markdown table."""
     parser = options(__doc__, "data", "cache")
     parser.add_argument("what", nargs="?", choices=["people", "limits", "read"], default="people", help="whose labels")
-    parser.add_argument("--judge", nargs="+", default=["screen", "small"], help="of the sentences that were read")
+    parser.add_argument("--judge", nargs="+", default=["screen"], help="of the sentences that were read")
     parser.add_argument("--judge-lm", help="language model of the judge `model`")
     parser.add_argument("--writer-lm", help="language model that answers what is handed back; default: nobody does")
     parser.add_argument("--replies", type=Path, help="CSV file of the sentences afterwards")

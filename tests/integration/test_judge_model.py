@@ -8,12 +8,15 @@ from llm import FakeModel
 from test_pipeline import folder
 from test_resume import answers, storm
 
+from storm_pipeline.configuration import renamed
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate.scenarios import USUAL
 from storm_pipeline.estimate.simulation import Call, simulate
 from storm_pipeline.estimate.tokens import count_shared, count_tokens
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import DEFAULT, RECIPES
 from storm_pipeline.run.context import UserPieces
+from storm_pipeline.run.events import CallbackSink, Event, Noted
 from storm_pipeline.settings import Settings
 
 
@@ -33,6 +36,24 @@ def test_the_model_of_the_setting_judges_and_a_resumed_run_asks_nothing_again(tm
         again = storm(server, tmp_path).resume(folder(tmp_path))
         assert again.support == support
         assert (len(server.asked), len(other.asked)) == asked
+
+
+def test_a_recorded_judge_that_is_gone_is_named_and_the_screen_judges(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeModel(answers()) as server:
+        storm(server, tmp_path, judge="model").write("Silk Road")
+        monkeypatch.setitem(renamed.GONE["judge"], "model", "use screen")
+        assert storm(server, tmp_path).resume(folder(tmp_path)).support is not None  # a finished article is loaded
+        (folder(tmp_path) / "article.json").unlink()
+        events: list[Event] = []
+        again = storm(server, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
+        assert "judge model is gone: the run goes on with judge screen" in [
+            e.detail for e in events if isinstance(e, Noted)
+        ]
+        assert again.support is None or not again.support.judge.startswith("model:")
+    with pytest.raises(SettingsError, match="there is no such judge any more: use screen"):
+        Settings.build({"judge": "small"})
 
 
 def test_a_judge_takes_at_most_30_percent_more_prompt_tokens_of_which_its_prefix_is_70_percent() -> None:

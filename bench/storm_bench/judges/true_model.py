@@ -32,7 +32,7 @@ class TrueJudge:
         self, model: str | Path, *, threshold: float = 0.5, batch_size: int = 16, cache: Path | None = None
     ) -> None:
         self.threshold = threshold
-        self.name = f"nli:{model_name(model)}"
+        self.name = f"true:{model_name(model)}"
         self._source, self._batch_size, self._cache = str(model), batch_size, cache
         self._loaded: tuple[Any, Any] | None = None
         self._lock = threading.Lock()  # fast tokenizers cannot change their padding while another thread uses them

@@ -34,7 +34,7 @@ class Resources:
         tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``; the name may be a pinned download.
             The paper uses ``flair:ner``.
         wordnet: folder of WordNet's files; None searches the default locations of NLTK and Debian.
-        judge: support judge: ``screen``, ``small``, ``nli:NAME``, ``nli:FOLDER`` or ``lm:MODEL``.
+        judge: support judge: ``screen``, ``nli:NAME``, ``true:NAME`` (or a folder) or ``lm:MODEL``.
         judge_lm: language model that grades and answers.
         judge_form: format of grading prompts: ``plain`` or ``prometheus``.
         conner: seam → model, where CONNER's differ from those that work offline; see

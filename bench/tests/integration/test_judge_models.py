@@ -1,4 +1,4 @@
-"""Judges on real models: language models over the wire, and an entailment network made here."""
+"""Judges on real models: language models over the wire, and a model as TRUE's made here."""
 
 import json
 import math
@@ -10,18 +10,18 @@ from judge_llm import FakeModel
 from llm import completion
 from refusing import openai_wire, reasoning
 from servers import Reply, Request, ScriptedServer
-from storm_pipeline.judges.entailment import EntailmentJudge
-from storm_pipeline.judges.probability import ProbabilityJudge, prompt_fingerprint
 
 from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair, scores_of
 from storm_bench.judges.grading import Grade, GradingRequest, LanguageModelGrader, Rubric
 from storm_bench.judges.model_judge import JudgeModel, open_judge
 from storm_bench.judges.open_judge import open_support_judge
+from storm_bench.judges.probability import ProbabilityJudge, prompt_fingerprint
+from storm_bench.judges.true_model import TrueJudge
+from storm_bench.signatures.judging import JudgeSupport
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
-from storm_pipeline.signatures.judging import JudgeSupport
 
 FAST = Settings.build({"lm_timeout": 5, "call_attempts": 1, "parse_attempts": 2})
 PAIRS = [Pair("The dam is old.", "It is old."), Pair("The dam is old.", "It is new."), Pair("", "It is old.")]
@@ -232,90 +232,6 @@ WORDS = "the dam is old new it was built and much more may be said of".split()
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A classifier with random weights, whose second label is entailment."""
-    import torch
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
-
-    base = tmp_path_factory.mktemp("nli") / "tiny-nli"
-    base.mkdir()
-    (base / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *WORDS]))
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=6 + len(WORDS),
-        hidden_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=48,
-        initializer_range=0.5,
-        id2label={0: "contradiction", 1: "ENTAILMENT", 2: "neutral"},
-        label2id={"contradiction": 0, "ENTAILMENT": 1, "neutral": 2},
-    )
-    BertForSequenceClassification(config).save_pretrained(base)
-    BertTokenizerFast(str(base / "vocab.txt"), model_max_length=48).save_pretrained(base)
-    return base
-
-
-def relabelled(folder: Path, to: Path, labels: dict[int, str]) -> Path:
-    """The same weights under other labels."""
-    to.mkdir()
-    for file in folder.iterdir():
-        (to / file.name).write_bytes(file.read_bytes())
-    config = json.loads((folder / "config.json").read_text())
-    named = {"id2label": {str(i): name for i, name in labels.items()}, "label2id": {n: i for i, n in labels.items()}}
-    (to / "config.json").write_text(json.dumps(config | named))
-    return to
-
-
-def with_labels(folder: Path, to: Path, number: int) -> None:
-    """The same encoder under a random head with unnamed labels."""
-    from transformers import AutoTokenizer, BertForSequenceClassification
-
-    options = {"num_labels": number, "ignore_mismatched_sizes": True}
-    BertForSequenceClassification.from_pretrained(folder, **options).save_pretrained(to)
-    AutoTokenizer.from_pretrained(folder).save_pretrained(to)
-
-
-def test_the_score_is_the_probability_of_the_entailment_label(folder: Path, tmp_path: Path) -> None:
-    import torch
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-    judge = EntailmentJudge(folder, batch_size=2)
-    pairs = [Pair("the dam is old.", "it is old."), Pair("it was built", "the dam"), PAIRS[2], Pair("new", "old")]
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForSequenceClassification.from_pretrained(folder)
-    with torch.inference_mode():
-        expected = [
-            float(model(**tokenizer(p.passage, p.claim, return_tensors="pt")).logits.softmax(-1)[0, 1]) for p in pairs
-        ]
-    assert scores_of(judge, pairs) == pytest.approx([expected[0], expected[1], 0.0, expected[3]], abs=1e-5)
-    assert scores_of(judge, []) == []
-    other = EntailmentJudge(relabelled(folder, tmp_path / "b", {0: "entailment", 1: "neutral", 2: "not_entailment"}))
-    assert scores_of(other, pairs[:1]) != pytest.approx(expected[:1], abs=1e-3)
-    assert judge.name == "nli:tiny-nli"
-    assert judge.parameters == {"model": "tiny-nli", "threshold": 0.5}
-
-
-def test_a_long_premise_gets_its_best_windows_score(folder: Path) -> None:
-    judge = EntailmentJudge(folder, batch_size=3)
-    filler = "much more may be said of it and " * 30
-    pairs = [Pair(f"{filler} the dam is old. {filler}", "it is old."), Pair("the dam", "is old"), Pair(filler, "new")]
-    together = scores_of(judge, pairs)
-    assert together == pytest.approx([scores_of(judge, [pair])[0] for pair in pairs], abs=1e-5)
-    claim = "the dam was built and it is old " * 20
-    assert 0 < scores_of(judge, [Pair("the dam is old.", claim)])[0] < 1
-
-
-def test_ambiguous_labels_and_missing_models_are_rejected(folder: Path, tmp_path: Path) -> None:
-    vague = EntailmentJudge(relabelled(folder, tmp_path / "c", {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}))
-    with pytest.raises(SettingsError, match="id2label"):
-        scores_of(vague, PAIRS)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(SettingsError, match="cannot be loaded"):
-        scores_of(EntailmentJudge(tmp_path / "empty"), PAIRS)
-
-
-@pytest.fixture(scope="module")
 def seq2seq(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny T5 with random weights and a tokenizer of whole words."""
     import torch
@@ -362,14 +278,14 @@ def test_a_seq2seq_model_scores_by_its_two_answers(seq2seq: Path) -> None:
             logits = model(input_ids=prompt, decoder_input_ids=torch.tensor([[0]])).logits[0, -1]
         return float(logits[[one, zero]].softmax(-1)[0])
 
-    judge = EntailmentJudge(seq2seq, batch_size=2)
+    judge = TrueJudge(seq2seq, batch_size=2)
     expected = [probability(pairs[0]), probability(pairs[1]), 0.0]
     assert expected[0] != pytest.approx(expected[1], abs=1e-3)
     assert scores_of(judge, pairs) == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_seq2seq_model_gives_a_long_premise_its_best_windows_score(seq2seq: Path) -> None:
-    judge = EntailmentJudge(seq2seq, batch_size=3)
+    judge = TrueJudge(seq2seq, batch_size=3)
     filler = "much more may be said of it and " * 30
     pairs = [Pair(f"{filler} the dam is old. {filler}", "it is old."), Pair("the dam", "is old"), Pair(filler, "new")]
     assert scores_of(judge, pairs) == pytest.approx([scores_of(judge, [pair])[0] for pair in pairs], abs=1e-5)
@@ -377,55 +293,11 @@ def test_a_seq2seq_model_gives_a_long_premise_its_best_windows_score(seq2seq: Pa
     assert 0 < scores_of(judge, [Pair("the dam is old.", claim)])[0] < 1
 
 
-def test_a_model_with_one_label_scores_by_the_logistic_function(folder: Path, tmp_path: Path) -> None:
-    import torch
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-    one = tmp_path / "tiny-hhem"
-    with_labels(folder, one, 1)
-    tokenizer, model = AutoTokenizer.from_pretrained(one), AutoModelForSequenceClassification.from_pretrained(one)
-    with torch.inference_mode():
-        logit = model(**tokenizer("the dam is old.", "it is old.", return_tensors="pt")).logits[0, 0]
-    assert scores_of(EntailmentJudge(one), [Pair("the dam is old.", "it is old.")]) == pytest.approx(
-        [float(logit.sigmoid())]
-    )
-
-
-@pytest.mark.parametrize("name", ["MiniCheck-DeBERTa", "FactCG-DeBERTa"])
-def test_unnamed_labels_of_known_models_mean_support_by_the_second(folder: Path, tmp_path: Path, name: str) -> None:
-    own = tmp_path / name
-    with_labels(folder, own, 2)
-    other = relabelled(own, tmp_path / "tiny", {0: "no", 1: "supported"})
-    pairs = [Pair("the dam is old. " * 200, "it is old."), Pair("it was built", "the dam")]
-    found = scores_of(EntailmentJudge(own), pairs)
-    assert all(0 < score < 1 for score in found)
-    same = found == pytest.approx(scores_of(EntailmentJudge(other), pairs))
-    assert same == (name != "FactCG-DeBERTa")  # which reads premise and claim in one prompt
-
-
-def test_minichecks_t5_has_a_prompt_of_its_own(seq2seq: Path, tmp_path: Path) -> None:
-    import shutil
-
-    own = shutil.copytree(seq2seq, tmp_path / "MiniCheck-T5")
-    pairs = [Pair("the dam is old.", "it is old.")]
-    assert scores_of(EntailmentJudge(own), pairs) != pytest.approx(scores_of(EntailmentJudge(seq2seq), pairs), abs=1e-4)
-
-
-def test_a_model_without_a_trained_head_is_refused(folder: Path, tmp_path: Path) -> None:
-    from transformers import BertModel, BertTokenizerFast
-
-    BertModel.from_pretrained(folder).save_pretrained(tmp_path / "headless")
-    BertTokenizerFast.from_pretrained(folder).save_pretrained(tmp_path / "headless")
-    with pytest.raises(SettingsError, match=r"no weights for classifier\.bias, classifier\.weight.*random"):
-        scores_of(EntailmentJudge(tmp_path / "headless"), PAIRS)
-
-
-def test_judges_by_name(folder: Path) -> None:
-    opened = [
-        open_support_judge(name, FAST) for name in ("screen", f"nli:{folder}", "lm:openai/fake@http://127.0.0.1:9/v1")
-    ]
-    assert [judge.name.partition(":")[0] for judge in opened] == ["screen", "nli", "lm"]
-    assert open_support_judge(f"nli:{folder}", FAST, threshold=0.9).threshold == 0.9
+def test_judges_by_name() -> None:
+    names = ("screen", "nli:tiny", "true:tiny", "lm:openai/fake@http://127.0.0.1:9/v1")
+    opened = [open_support_judge(name, FAST) for name in names]
+    assert [judge.name.partition(":")[0] for judge in opened] == ["screen", "cross-encoder", "true", "lm"]
+    assert open_support_judge("nli:tiny", FAST, threshold=0.9).threshold == 0.9
     for wrong in ("", "nli", "lm:", "oracle:x", "screen:x"):
         with pytest.raises(SettingsError, match="unknown judge"):
             open_support_judge(wrong, FAST)
