@@ -64,7 +64,7 @@ def _claimed(text: str, language: str) -> tuple[_Mention, ...]:
     for start, end, one in _mentions(text, language):
         is_part, is_name = not taken.isdisjoint(range(start, end)), _IN_NAME.search(text, max(0, start - 2), start)
         taken.update(range(start, end))
-        if not is_part and not is_name and one != (1, 1, 0, 0) and (one.low or one.day or not one.month):
+        if not is_part and not is_name and one != _Quantity(Decimal(1)) and (one.low or one.day or not one.month):
             found.append((start, end, one))
     return tuple(sorted(found))
 

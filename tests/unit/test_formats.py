@@ -117,7 +117,10 @@ def test_any_bytes_have_a_format_or_none(data: bytes, beginning: bytes) -> None:
             for kind in ("text/html", "application/octet-stream", "text/plain", "", "application/x-download")
         ),
         *((kind, HTML) for kind in ("application/pdf", "text/plain", "application/octet-stream", "")),
-        *((kind, gzip.compress(HTML, mtime=0)) for kind in ("text/html", "application/gzip", "application/octet-stream")),
+        *(
+            (kind, gzip.compress(HTML, mtime=0))
+            for kind in ("text/html", "application/gzip", "application/octet-stream")
+        ),
         ("application/pdf", COMMENTED),
         ("text/html", gzip.compress(PAPER, mtime=0)),
         ("text/plain", TEXT.encode()),
