@@ -228,11 +228,11 @@ class Settings(BaseModel):
     )
     section_snippets: int = Field(default=16, ge=1, le=100, description="Snippets retrieved per section.")
     section_facts: int = Field(
-        default=8,
+        default=5,
         ge=1,
         le=200,
-        description="Source sentences per section that the embedded model reads to choose among; more if an article "
-        "has fewer than five sections (writing: sentences).",
+        description="Source sentences that an extract tells, per section of an article of five; more each if there "
+        "are fewer sections (writing: sentences).",
     )
     section_words: int = Field(
         default=320,

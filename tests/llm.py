@@ -158,7 +158,6 @@ def default_answers() -> dict[str, Answer]:
         "WriteLead": mending(_lead),
         "NameSection": "Further history of its trade",
         "NameSections": json.dumps({"sections": ["History", "Goods", "Routes"]}),
-        "ChooseSentence": json.dumps({"matters": "yes"}),
         "CheckSentences": checking,
         "EditArticle": json.dumps({"edits": []}),
         "PlaceFindings": json.dumps({"places": []}),

@@ -20,7 +20,6 @@ from storm_pipeline.text.fitting import most_tokens
 _log = logging.getLogger(__name__)
 _ADAPTER = PromptAdapter()
 Signature = type[dspy.Signature]
-_PROBABILITIES = {"logprobs": True, "top_logprobs": 5}
 
 
 class SafeModule(dspy.Module):
@@ -54,7 +53,6 @@ class Program(SafeModule):
         asked: a signature; or a module (``dspy.ChainOfThought``, several steps) whose prediction has the same fields.
         demos: worked examples of a signature; those of an optimiser are shown after them.
         token_limit: maximum tokens of a reply from a small model; longer replies are repetitive.
-        options: parameters of every call, such as ``logprobs``.
     """
 
     def __init__(
@@ -64,11 +62,10 @@ class Program(SafeModule):
         *,
         token_limit: int = 700,
         greedy: bool = False,
-        options: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
         own = isinstance(asked, dspy.Module)
-        self.predict = asked if own else dspy.Predict(asked, **(options or {}))
+        self.predict = asked if own else dspy.Predict(asked)
         unused = {} if own else dict.fromkeys(asked.input_fields, "")
         self.worked = [dspy.Example(**{**unused, **one}) for one in demos or ()]  # apart: optimisers reset the others
         self.name: str = type(asked).__name__ if own else asked.__name__
@@ -170,7 +167,6 @@ class Programs(SafeModule):
         self.revise = Program(writing.ReviseSection, token_limit=1500)
         self.lead = Program(writing.WriteLead, token_limit=500)
         self.heading = Program(writing.NameSection, examples.worked("heading"), token_limit=20, greedy=True)
-        self.choose = Program(writing.ChooseSentence, token_limit=12, greedy=True, options=_PROBABILITIES)
         self.edit = Program(review.EditArticle, token_limit=2000)
         self.check = Program(judging.CheckSentences, token_limit=1500, greedy=True)
         self.plain_answer = Program(answers.AnswerQuestion, token_limit=900)

@@ -18,7 +18,6 @@ _AGAIN = ("evidence", "sections", "open questions")  # those that come again in 
 _WORDS_A_CALL = 50  # what a call of a hosted model takes before its first word, in words of reply
 _WORDS_A_WORD = 0.2  # what reading a word of a prompt takes on this machine, in words of reply
 _UNREAD = 0.55  # share of its prompts that this machine's server had not read before
-_CHOSEN = 0.3  # calls that one for a choice counts as: real sources offer fewer sentences than simulated ones
 _WORDS_A_TOKEN = 0.75
 _PRIOR = 1  # calls that what was expected of a stage's calls counts as, beside those that were made
 _EARLY = 0.03  # share of a run before which nothing is said about its end
@@ -82,12 +81,9 @@ def expected_phases(
     work: defaultdict[str, float] = defaultdict(float)
     local = any(map(is_embedded, settings.models))
     for call in simulation.calls:
-        if call.program == "choose" and call.stage != "sections":  # the lead's: topics mostly have a page of their own
-            continue
-        share = _CHOSEN if call.program == "choose" else 1.0
-        calls[call.stage] += share
+        calls[call.stage] += 1
         read = _UNREAD * sum(len(message.split()) for message in call.messages)
-        work[call.stage] += share * _work(1, read, len(call.reply.split()), local=local)
+        work[call.stage] += _work(1, read, len(call.reply.split()), local=local)
     sections = steps["sections"] // max(1, starts["sections"])
     most = {} if local else {"conversations": settings.perspectives + 1}
     most |= {} if local else dict.fromkeys(("sections", "open questions"), sections)

@@ -96,12 +96,9 @@ def test_more_of_a_setting_takes_more(name: str, less: int, more: int) -> None:
     assert few.calls.likely + few.searches.likely < many.calls.likely + many.searches.likely
 
 
-def test_with_sentences_of_the_sources_the_writer_only_chooses() -> None:
+def test_with_sentences_of_the_sources_the_writer_is_not_asked() -> None:
     made = of(**SMALL, writing="sentences")
-    assert {r.program for r in made.rows if r.role == "writer"} == {"choose"}
-    settings = Settings.build({})
-    asked = sum(r.calls.high for r in made.rows if r.program == "choose")  # of sections, and of a lead without a page
-    assert 0 < asked <= (settings.max_sections + 1) * settings.section_facts
+    assert not [row for row in made.rows if row.role == "writer"]
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,14 @@
-"""The writer for small models: whose sentences it tells, which of them the model chooses, and what stands first."""
+"""The writer for small models: whose sentences it tells, which of them, under which heading, and what stands first."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from contexts import Told, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.errors import ModelError
-from storm_pipeline.models.probabilities import probabilities
 from storm_pipeline.references.evidence import Evidence
 from storm_pipeline.references.subject import Subject, related, subject_of
 from storm_pipeline.run.context import RunContext
@@ -39,23 +36,16 @@ def about(thing: str) -> Snippet:
 PAGES = [OWN, *map(about, THINGS)]
 
 
-def says(word: str) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """A model that finds a sentence important if it has a word."""
-    return lambda inputs: {"matters": "yes" if word in inputs["sentence"] else "no"}
-
-
-def written(
-    snippets: Sequence[Snippet], choose: Callable[[Mapping[str, Any]], dict[str, Any]]
-) -> AbstractContextManager[tuple[RunContext, Told]]:
-    return run(snippets, {"ChooseSentence": choose}, writing="sentences")
+def written(snippets: Sequence[Snippet], **settings: object) -> AbstractContextManager[tuple[RunContext, Told]]:
+    return run(snippets, {}, writing="sentences", **settings)
 
 
 def article(
-    snippets: Sequence[Snippet], choose: Callable[[Mapping[str, Any]], dict[str, Any]], outline: Outline = OUTLINE
-) -> tuple[Evidence[SentenceEvidence], list[Section], Told]:
-    with written(snippets, choose) as (ctx, told):
+    snippets: Sequence[Snippet], outline: Outline = OUTLINE, **settings: object
+) -> tuple[Evidence[SentenceEvidence], list[Section]]:
+    with written(snippets, **settings) as (ctx, _):
         evidence = SmallWriter().gather(ctx, Material(outline))
-        return evidence, [SmallWriter().write(ctx, Writing(outline, own)) for own in evidence.sections], told
+        return evidence, [SmallWriter().write(ctx, Writing(outline, own)) for own in evidence.sections]
 
 
 def texts(sections: Sequence[Section]) -> list[str]:
@@ -63,51 +53,70 @@ def texts(sections: Sequence[Section]) -> list[str]:
 
 
 def test_the_lead_is_the_topics_own_page_whole_and_unchanged() -> None:
-    evidence, sections, _ = article([*PAGES[1:], OWN], says("carries"))
+    evidence, sections = article([*PAGES[1:], OWN])
     assert " ".join(fact.text for fact in evidence.for_lead) == OPENING
     assert {fact.citation.source_id for fact in evidence.for_lead} == {OWN.source_id}
     assert not set(texts(sections)) & {fact.text for fact in evidence.for_lead}
 
 
-def test_without_a_page_of_its_own_the_lead_is_chosen_by_the_model() -> None:
-    evidence, _, _ = article(PAGES[1:], says("warms"))
-    assert evidence.for_lead
-    assert all("warms" in fact.text or "carries" in fact.text for fact in evidence.for_lead)
+def test_without_a_page_of_its_own_the_lead_is_what_is_nearest_to_the_topic() -> None:
+    near = Snippet(
+        "https://example.org/near", "Near", "The Orrin Dam is the Orrin Dam. A museum of cheese stands there."
+    )
+    evidence, _ = article([*PAGES[1:], near])
+    assert evidence.for_lead[0].text == "The Orrin Dam is the Orrin Dam."
 
 
-@pytest.mark.parametrize("word", ["carries", "closes"])
-def test_the_model_decides_which_sentences_are_told(word: str) -> None:
-    _, sections, told = article(PAGES, says(word))
+def test_what_is_nearest_to_the_topic_is_told() -> None:
+    far = "Cheese, milk and butter of many other villages are sold at the market on most mornings in autumn."
+    pages = [replace(page, text=f"{page.text} {far.replace('milk', page.title)}") for page in PAGES[1:]]
+    _, sections = article([OWN, *pages])
     assert texts(sections)
-    assert all(word in text or "carries" in text for text in texts(sections))  # the first of a page says what it is
-    assert not told.degraded()
+    assert not any("Cheese" in text for text in texts(sections))
 
 
-def test_what_the_model_finds_unimportant_is_not_told() -> None:
-    assert not texts(article(PAGES, says("nothing"))[1])
+def test_passages_stand_under_the_heading_that_they_are_nearest_to() -> None:
+    _, sections = article(PAGES, section_facts=20)
+    for section in sections:
+        told = " ".join(sentence.text for sentence in section.sentences()).casefold()
+        own = [thing for thing in ("turbine", "tunnel", "fishway", "museum") if thing in section.heading.casefold()]
+        assert all(f"the {thing} of" in told for thing in own)
 
 
-def test_a_sentence_stands_behind_the_first_of_its_passage() -> None:
-    for section in article(PAGES, says("warms"))[1]:
+@pytest.mark.parametrize(("headings", "most"), [(1, 10), (2, 10), (5, 10)])
+def test_an_article_has_so_many_sentences_whatever_its_headings(headings: int, most: int) -> None:
+    outline = Outline("Orrin Dam", tuple(Heading(thing.title()) for thing in THINGS[:headings]))
+    _, sections = article(PAGES, outline, section_facts=most // 5)
+    chosen = [text for text in texts(sections) if "carries" not in text]  # the first of a page says what it is
+    assert 0 < len(chosen) <= most
+
+
+def test_a_sentence_stands_behind_the_first_of_its_page() -> None:
+    for section in article(PAGES)[1]:
         told = [sentence.text for sentence in section.sentences()]
         for text in told:
-            if "warms" in text:
-                assert told[told.index(text) - 1] == text.replace("warms", "carries")
+            thing = text.split()[1]
+            assert told.index(
+                f"The {thing} of the Orrin Dam carries the {thing}s of the dam in the north."
+            ) <= told.index(text)
 
 
-def test_where_the_model_fails_nearness_decides_and_the_report_says_so() -> None:
-    def fails(_: Mapping[str, Any]) -> dict[str, Any]:
-        raise ModelError("no reply")
-
-    _, _, told = article(PAGES, fails)
-    assert told.degraded()
-    assert all("by nearness to the topic alone" in one for one in told.degraded())
+def test_of_a_page_in_several_passages_no_opening_is_told_unchosen() -> None:
+    first = Snippet("https://example.org/big", "Big", "Cheese and milk are made in many places. " + about("road").text)
+    second = replace(first, text="Butter and bread are sold in many places. " + about("crest").text)
+    _, sections = article([OWN, first, second, *PAGES[1:3]], section_facts=1)
+    assert not any("many places" in text for text in texts(sections))
 
 
-@given(st.lists(st.sampled_from(PAGES), unique=True), st.sampled_from(["carries", "closes", "warms", "dam"]))
-def test_no_sentence_stands_twice_and_each_is_a_sentence_of_what_it_cites(pages: list[Snippet], word: str) -> None:
+def test_headings_among_the_sentences_are_not_told() -> None:
+    pages = [replace(page, text=f"The Orrin Dam. {page.text}") for page in PAGES[1:]]
+    assert "The Orrin Dam." not in texts(article([OWN, *pages])[1])
+
+
+@given(st.lists(st.sampled_from(PAGES), unique=True), st.integers(1, 9))
+def test_no_sentence_stands_twice_and_each_is_a_sentence_of_what_it_cites(pages: list[Snippet], number: int) -> None:
     copy = [replace(page, url=page.url + "/copy") for page in pages]
-    evidence, sections, _ = article([*pages, *copy], says(word))
+    evidence, sections = article([*pages, *copy], section_facts=number)
     told = [fact.text for fact in evidence.for_lead] + texts(sections)
     by_id = {page.source_id: page.text for page in (*pages, *copy)}
     assert len(told) - len(evidence.for_lead) == len(set(texts(sections)))
@@ -119,7 +128,7 @@ def test_no_sentence_stands_twice_and_each_is_a_sentence_of_what_it_cites(pages:
 
 def test_a_page_is_related_if_it_names_the_topic_or_is_near_to_it() -> None:
     other = Snippet("https://example.org/x", "Cheese", "Cheese is made of milk in the mountains of another land.")
-    with written([OWN], says("")) as (ctx, _):
+    with written([OWN]) as (ctx, _):
         subject = subject_of("Orrin Dam", [OWN])
         assert related(subject, [other, OWN, about("road")], ctx.store) == [OWN, about("road")]
 
@@ -144,18 +153,3 @@ def test_a_subject_is_named_without_its_brackets_in_any_case() -> None:
     subject = Subject("Officer (armed forces)")
     assert subject.named_in("An OFFICER commands.")
     assert not subject.named_in("A soldier obeys.")
-
-
-def test_probabilities_are_read_at_the_token_of_the_choice() -> None:
-    def token(text: str, **others: float) -> dict[str, Any]:
-        return {
-            "token": text,
-            "logprob": -0.1,
-            "top_logprobs": [{"token": one, "logprob": value} for one, value in others.items()],
-        }
-
-    content = [token('{"matters": "', yes=0.0), token("yes", yes=-0.2877, no=-1.3863, maybe=-9.0), token('"}')]
-    assert probabilities({"content": content}, "yes", ("yes", "no")) == pytest.approx(
-        {"yes": 0.75, "no": 0.25}, abs=0.01
-    )
-    assert probabilities(None, "yes", ("yes", "no")) == {"yes": 0.0, "no": 0.0}

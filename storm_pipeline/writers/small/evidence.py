@@ -14,15 +14,14 @@ class Candidate:
     fact: Fact
     place: tuple[int, int]  # number of its snippet, and of the sentence in it
     opening: Fact  # the first sentence of its page, itself if it is that or where the page is not found whole
-    nearness: float  # cosine to the topic, in [-1, 1]
+    nearness: float  # to the topic, in [-1, 1]
 
 
 @dataclass(frozen=True)
 class SentenceEvidence(SectionEvidence):
-    """Candidates for a section, the nearest to its heading first, how many are wanted, and its length in sections."""
+    """What a section tells, the nearest to the topic first, and the length allowed, in sections."""
 
     candidates: tuple[Candidate, ...] = ()
-    wanted: int = FEWEST_SENTENCES
     room: int = 1
 
     @property
@@ -32,8 +31,8 @@ class SentenceEvidence(SectionEvidence):
 
     @property
     def is_thin(self) -> bool:
-        """Return whether there are fewer candidates than wanted, so that a search of its own is made."""
-        return len(self.candidates) < self.wanted
+        """Return True: each heading is searched for, since what was found before it was named is not about it."""
+        return True
 
     def adds_to(self, before: Self | None) -> bool:
         """Return whether it has a sentence that the earlier evidence lacked."""

@@ -1,7 +1,8 @@
 """The writer for small models (:class:`storm_pipeline.run.writer.Writer`), which puts an extract together.
 
 A small model that rewords turns relations round. So the sentences are the sources' own, unchanged: the model's
-questions and queries find them, it names the sections, and it reads each candidate and says whether it matters.
+questions and queries find them and it names the sections, whose headings are searched for. Which sentences are told is
+decided by their nearness to the topic: asked about each, the model chose no better.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,10 +16,10 @@ from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Section, Sentence, Snippet
 from storm_pipeline.writers.lead import lead_of
-from storm_pipeline.writers.small.choice import by_heading, candidates, chosen
+from storm_pipeline.writers.small.choice import by_heading, candidates, in_order
 from storm_pipeline.writers.small.evidence import Candidate, SentenceEvidence
 from storm_pipeline.writers.small.headings import even_groups, with_headings
-from storm_pipeline.writers.small.paragraphs import distinct, fitting, in_paragraphs, without_repeated
+from storm_pipeline.writers.small.paragraphs import fitting, in_paragraphs, without_repeated
 
 _SECTIONS = 5
 """Sections of a long extract."""
@@ -32,7 +33,7 @@ class SmallWriter:
     sections = "three to five sections"
     note = (
         "An extract: its sentences are its sources', unchanged. A small model decided what to look up and, in an "
-        "article, the sections and which sentences they tell. A capable model writes in its own words: "
+        "article, the headings; the sentences are those nearest to the topic. A capable model writes in its own words: "
         'storm {command} "{topic}" --lm openai/gpt-4o.'
     )
 
@@ -52,8 +53,8 @@ class SmallWriter:
     def survey(self, ctx: RunContext, material: Material[SentenceEvidence]) -> str:
         """Return the titles of the related pages, those with most sentences near to the topic first."""
         subject, snippets = _all(ctx, material.outline.topic)
-        ranked = sorted(candidates(ctx, subject, snippets), key=_by_nearness)
-        return "; ".join(dict.fromkeys(one.fact.title for one in ranked if one.fact.title))[:_TITLES]
+        found = candidates(ctx, subject, snippets)
+        return "; ".join(dict.fromkeys(one.fact.title for one in found if one.fact.title))[:_TITLES]
 
     def gather(self, ctx: RunContext, material: Material[SentenceEvidence]) -> Evidence[SentenceEvidence]:
         """Return the candidates for each section, and the lead: the topic's own page, or else the best sentences."""
@@ -63,36 +64,25 @@ class SmallWriter:
             subject, snippets = _subject(ctx, outline.topic, material.only), tuple(material.only)
         found = candidates(ctx, subject, snippets)
         if [section.title for section in outline.sections] == [UNTITLED]:
-            told = _own(subject, snippets) if snippets else _told(ctx, material.conversations)
-            first = [Candidate(fact, (-1, i), fact, nearness=1.0) for i, fact in enumerate(told)]
-            nearest = sorted(found, key=_by_nearness)[: ctx.settings.section_facts * _SECTIONS]
-            return Evidence(outline, (SentenceEvidence(outline.sections[0], (*first, *nearest), room=_SECTIONS),))
+            own = _own(subject, snippets) if snippets else _told(ctx, material.conversations)
+            first = [Candidate(fact, (-1, i), fact, nearness=1.0) for i, fact in enumerate(own)]
+            whole = SentenceEvidence(outline.sections[0], (*first, *_nearest(ctx, found)), room=_SECTIONS)
+            return Evidence(outline, (whole,))
         lead = material.before.for_lead if material.before else self._lead(ctx, subject, snippets, found)
-        others = [one for one in found if one.fact not in lead]
-        facts, sharing = ctx.settings.section_facts, max(material.sections, len(outline.sections))
-        read = max(facts, facts * _SECTIONS // max(1, sharing))  # the fewer sections, the more for each
-        shares = by_heading(ctx, subject, outline.sections, others, read)
-        sections = tuple(
-            SentenceEvidence(heading, own, read) for heading, own in zip(outline.sections, shares, strict=True)
-        )
+        told = _nearest(ctx, [one for one in found if one.fact not in lead], material.sections)
+        shares = by_heading(ctx, subject, outline.sections, told)
+        sections = tuple(SentenceEvidence(*own) for own in zip(outline.sections, shares, strict=True))
         return Evidence(outline, sections, lead)
 
     def write(self, ctx: RunContext, writing: Writing[SentenceEvidence]) -> Section:
-        """Return the sentences that the model chooses, as many as there is room for.
-
-        Raises:
-            ModelAuthError: the endpoint refuses the key.
-        """
+        """Return the section's sentences, as many as there is room for."""
         outline, evidence = writing.outline, writing.evidence
-        words = ctx.settings.section_words * evidence.room
+        told = list(fitting(in_order(evidence.candidates), ctx.settings.section_words * evidence.room))
         if not outline.sections or evidence.heading.title == UNTITLED:
-            facts = distinct(fact for one in evidence.candidates for fact in (one.opening, one.fact))
-            told = list(fitting(facts, words))
             number = ceil(sum(word_count(fact.text) for fact in told) / ctx.settings.section_words)
             body = with_headings(ctx, outline.topic, even_groups(in_paragraphs(told), number))
             return Section(evidence.heading.title, body.lead, body.sections)
-        facts = list(fitting(chosen(ctx, _all(ctx, outline.topic)[0], evidence.candidates), words))
-        return Section(evidence.heading.title, in_paragraphs(facts) if len(facts) >= FEWEST_SENTENCES else ())
+        return Section(evidence.heading.title, in_paragraphs(told) if len(told) >= FEWEST_SENTENCES else ())
 
     def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[SentenceEvidence]) -> Body:
         """Return the lead, and the sections without what was told before."""
@@ -107,8 +97,12 @@ class SmallWriter:
     ) -> tuple[Fact, ...]:
         if own := _own(subject, snippets):
             return own
-        nearest = sorted(found, key=_by_nearness)[: ctx.settings.section_facts]
-        return tuple(fitting(chosen(ctx, subject, nearest), ctx.settings.section_words // 2))
+        return tuple(fitting(in_order(found[: ctx.settings.section_facts]), ctx.settings.section_words // 2))
+
+
+def _nearest(ctx: RunContext, found: Sequence[Candidate], parts: int = 1) -> Sequence[Candidate]:
+    """Return the nearer half of the candidates, or as many as an article, or one of so many parts of it, tells."""
+    return found[: min(ceil(len(found) / 2), ctx.settings.section_facts * _SECTIONS // parts)]
 
 
 def _all(ctx: RunContext, topic: str) -> tuple[Subject, tuple[Snippet, ...]]:
@@ -131,10 +125,6 @@ def _told(ctx: RunContext, conversations: Sequence[Conversation]) -> Iterator[Fa
     for sentence in (one for own in conversations for turn in own.turns for one in turn.answer):
         for citation in sentence.citations[:1]:
             yield Fact(sentence.text, ctx.store.source(citation.source_id).title, citation)
-
-
-def _by_nearness(one: Candidate) -> float:
-    return -one.nearness
 
 
 def _nearness(ctx: RunContext, need: str, facts: Sequence[Fact]) -> list[float]:
