@@ -6,7 +6,7 @@ from storm_pipeline.languages import detect
 from storm_pipeline.retrieval.embedder import Embed
 from storm_pipeline.types import Snippet
 
-_NEAR = 0.3
+NEAR = 0.3
 """Least cosine of a snippet to the topic, or to the question, from which its page bears on the topic."""
 
 
@@ -40,5 +40,5 @@ def keep_relevant(
         asked = [topic, question] if question else [topic]
         vectors = embed([*asked, *(f"{one.title}: {one.text}" for one in doubtful)])
         nearest = (vectors[len(asked) :] @ vectors[: len(asked)].T).max(axis=1)
-        kept |= {one.source_id for one, cosine in zip(doubtful, nearest, strict=True) if cosine >= _NEAR}
+        kept |= {one.source_id for one, cosine in zip(doubtful, nearest, strict=True) if cosine >= NEAR}
     return tuple(one for one in given if one.source_id in kept)

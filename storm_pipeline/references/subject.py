@@ -6,12 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from storm_pipeline.languages import detect, opening_of, split_sentences
-from storm_pipeline.references.relevance import bare_name
+from storm_pipeline.references.relevance import NEAR, bare_name
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.types import Snippet
 
-_RELATED = 0.3
-"""Least cosine of topic and page of a related page that does not name the topic (`storm_benchmarks.relevance`)."""
 _OPENING = 60  # words at a snippet's beginning that are compared with the topic
 
 
@@ -57,6 +55,6 @@ def related(subject: Subject, snippets: Sequence[Snippet], store: ReferenceStore
     vectors = store.embed([subject.described, *openings])
     pages = set(subject.own)
     for snippet, near in zip(snippets, np.asarray(vectors[1:] @ vectors[0]), strict=True):
-        if near >= _RELATED or subject.named_in(f"{snippet.title} {snippet.text}"):
+        if near >= NEAR or subject.named_in(f"{snippet.title} {snippet.text}"):
             pages.add(snippet.source_id)
     return [snippet for snippet in snippets if snippet.source_id in pages]

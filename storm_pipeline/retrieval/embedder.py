@@ -29,7 +29,7 @@ PINNED = EMBEDDER
 """The paper's sentence encoder (section 3.4); the download is hash-checked."""
 
 _PIECE = re.compile(r"\w+|[^\w\s]")
-_TINY = 1e-6  # length below which a vector is not made a unit vector
+TINY = 1e-6  # length below which a vector is not made a unit vector
 
 
 class Embedder(Protocol):
@@ -272,4 +272,4 @@ def encodable(text: str) -> str:
 def apart_from(shared: Vector, vectors: Vectors) -> Vectors:
     """Unit vectors without their part along ``shared``, of length 1 again; shorter where hardly anything is left."""
     rest = vectors - np.outer(vectors @ shared, shared)
-    return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), _TINY), dtype=np.float32)
+    return np.asarray(rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), TINY), dtype=np.float32)

@@ -9,6 +9,8 @@ from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.text.index_terms import english_stop_words
 
 T = TypeVar("T")
+MOST_CHARACTERS = 300
+"""Longest query that every engine of papers and encyclopedias takes."""
 _INSIDE_WORDS = "'."
 _OPERATORS = frozenset({"AND", "OR", "NOT", "ANDNOT", "TO", "NEAR", "ADJ"})
 
@@ -34,7 +36,7 @@ def topic_words(query: str) -> list[str]:
     return [word for word in words if word.casefold() not in english_stop_words()] or words
 
 
-def joined(words: Sequence[str], separator: str, limit: int) -> str:
+def joined(words: Sequence[str], separator: str, limit: int = MOST_CHARACTERS) -> str:
     """Join as many leading words as fit into ``limit`` characters; a first word that does not fit is cut.
 
     Args:
@@ -50,17 +52,13 @@ def joined(words: Sequence[str], separator: str, limit: int) -> str:
     return line
 
 
-def with_all_or_any(
-    words: Sequence[str], limit: int, find: Callable[[str], Sequence[T]], *, every: str = " "
-) -> Sequence[T]:
+def with_all_or_any(words: Sequence[str], find: Callable[[str], Sequence[T]], *, every: str = " ") -> Sequence[T]:
     """What is found with all words, or if that is nothing, with any; nothing without words.
 
-    Args:
-        limit: as for :func:`joined`.
-        every: what joins words that must all match.
+    ``every``: what joins words that must all match.
     """
-    found = find(joined(words, every, limit)) if words else ()
-    return found if found or len(words) < 2 else find(joined(words, " OR ", limit))
+    found = find(joined(words, every)) if words else ()
+    return found if found or len(words) < 2 else find(joined(words, " OR "))
 
 
 def _is_word_char(char: str) -> bool:

@@ -27,11 +27,10 @@ from storm_pipeline.server.problems import ForbiddenError, handle_errors, header
 from storm_pipeline.server.reach import Reach
 from storm_pipeline.server.remote_settings import STYLE, article_as, article_format, article_formats
 from storm_pipeline.server.routes import Route, add_routes
-from storm_pipeline.server.run_service import RunService
+from storm_pipeline.server.run_service import POLL, RunService
 from storm_pipeline.server.run_view import RUN, RunView
 from storm_pipeline.server.serving import mcp_app
 
-_POLL = 0.25  # seconds between two checks for new events
 _HEALTH = "/health"
 _FIGURES = "text/plain; version=0.0.4; charset=utf-8"
 _ORDERED, _EXPORTED = (400, 402, 404, 409, 422), (400, 404, 409, 501)
@@ -183,7 +182,7 @@ class _Routes:
         """Events of a run as they happen, from the first or after a given one, until it ends."""
         async for found in iterate_in_threadpool(self._runs.events(run, max(after, last_event_id))):
             if found is None:
-                await asyncio.sleep(_POLL)
+                await asyncio.sleep(POLL)
             else:
                 yield ServerSentEvent(data=found[1], id=str(found[0]))
         view = await asyncio.to_thread(self._runs.view, run)

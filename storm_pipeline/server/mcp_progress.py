@@ -6,9 +6,7 @@ from typing import Any
 from mcp.server.mcpserver import Context
 from starlette.concurrency import iterate_in_threadpool
 
-from storm_pipeline.server.run_service import RunService
-
-_POLL = 0.25  # seconds between two looks for new events
+from storm_pipeline.server.run_service import POLL, RunService
 
 
 async def report_until_ended(service: RunService, name: str, ctx: Context[Any, Any]) -> None:
@@ -18,7 +16,7 @@ async def report_until_ended(service: RunService, name: str, ctx: Context[Any, A
         await ctx.report_progress(0, 1, f"waits for its turn, {position} in the queue")
     async for found in iterate_in_threadpool(service.events(name)):
         if found is None:
-            await asyncio.sleep(_POLL)
+            await asyncio.sleep(POLL)
             continue
         kind, stage = found[1].get("event"), str(found[1].get("stage", ""))
         if kind in {"StageStarted", "StageAdvanced"}:

@@ -27,6 +27,7 @@ from storm_pipeline.types import Article, Outline
 if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
 
+POLL = 0.25  # seconds between two looks for new events
 _POOL = 4  # ``Storm`` objects kept, each with its own settings
 
 

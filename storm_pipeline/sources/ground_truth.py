@@ -16,7 +16,6 @@ _CHINESE_VARIANTS = frozenset("zh-hans zh-hant zh-cn zh-tw zh-hk zh-sg zh-mo zh-
 _SITE_NAME = re.compile(r"\s+[-–—|:·•/]+\s+|\s*\|\s*")
 _PHRASES = (" explained", " facts for kids")
 _NGRAM = 8
-_MIN_NGRAMS = 8
 _WIKIPEDIA = "wikipedia.org"
 
 
@@ -169,7 +168,7 @@ class GroundTruth:
     def _by_text(self, text: str) -> str | None:
         ngrams = _ngrams(text)
         shared = len(ngrams & self._ngrams)
-        if len(ngrams) < _MIN_NGRAMS or shared < self._share * len(ngrams):
+        if len(ngrams) < _NGRAM or shared < self._share * len(ngrams):
             return None
         return f"it repeats a kept-out page: {shared / len(ngrams):.0%} of its {_NGRAM}-word sequences occur there"
 

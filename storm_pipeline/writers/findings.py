@@ -17,14 +17,13 @@ from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.facts import covering, without_topic
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.retrieval.embedder import Vector, Vectors, apart_from
+from storm_pipeline.retrieval.embedder import TINY, Vector, Vectors, apart_from
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Conversation, Heading, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]
-_TINY = 1e-6
 _MANY = 24  # findings from which what they have in common is left out of their comparison with headings
 _LEAST_REST = 20  # words of a passage that no finding rests on, from which they are shown
 _SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numbers count as one finding
@@ -61,7 +60,7 @@ def fit_of_findings(ctx: RunContext, outline: Outline, findings: Sequence[Senten
     if len(findings) < _MANY:
         return fit_of_titles(ctx, outline, vectors)
     shared = vectors.mean(axis=0)
-    return fit_of_titles(ctx, outline, vectors, shared / max(float(np.linalg.norm(shared)), _TINY))
+    return fit_of_titles(ctx, outline, vectors, shared / max(float(np.linalg.norm(shared)), TINY))
 
 
 def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) -> tuple[Sentence, ...]:

@@ -22,7 +22,6 @@ INFO = EngineInfo(
     supports=frozenset({"since", "until"}),
     open_web=False,
 )
-_MAX_QUERY_CHARS = 600
 _FIRST_DAY, _LAST_DAY = date(1986, 1, 1), date(2099, 12, 31)
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV = "{http://arxiv.org/schemas/atom}"
@@ -44,7 +43,7 @@ class ArxivSearch(PaperSearch):
     def find(self, query: str, k: int) -> Sequence[Snippet]:
         """Papers with all words of the query, or if there are none, with any."""
         terms = [f"all:{word}" for word in topic_words(query)]
-        return with_all_or_any(terms, _MAX_QUERY_CHARS, lambda asked: self._papers(asked, k), every=" AND ")
+        return with_all_or_any(terms, lambda asked: self._papers(asked, k), every=" AND ")
 
     def _papers(self, terms: str, k: int) -> list[Snippet]:
         dates = self._date_clause()

@@ -22,7 +22,6 @@ INFO = EngineInfo(
     supports=frozenset({"since", "until"}),
     open_web=False,
 )
-_MAX_QUERY_CHARS = 400
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
@@ -49,7 +48,7 @@ class PubMedSearch(PaperSearch):
 
     def find(self, query: str, k: int) -> Iterator[Snippet]:
         """Papers with all words of the query, or if there are none, with any."""
-        paper_ids = with_all_or_any(topic_words(query), _MAX_QUERY_CHARS, lambda words: self._paper_ids(words, k))
+        paper_ids = with_all_or_any(topic_words(query), lambda words: self._paper_ids(words, k))
         found = self._abstracts(paper_ids) if paper_ids else {}
         return (found[number] for number in paper_ids if number in found)
 

@@ -29,7 +29,6 @@ INFO = EngineInfo(
     supports=frozenset({"since", "until"}),
     open_web=False,
 )
-_MAX_QUERY_CHARS = 300
 _FIELDS = "title,abstract,tldr,url,year,publicationDate,externalIds,authors,venue"
 
 
@@ -67,7 +66,7 @@ class SemanticScholarSearch(PaperSearch):
             return ()
         answer = self._client.get_json(
             {
-                "query": joined(words, " ", _MAX_QUERY_CHARS),
+                "query": joined(words, " "),
                 "limit": min(2 * k, MAX_RESULTS),  # many papers have no abstract
                 "fields": _FIELDS,
                 **_date_params(self._options),

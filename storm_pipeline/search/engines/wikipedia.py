@@ -31,7 +31,6 @@ INFO = EngineInfo(
 _ENGLISH = frozenset({"en", "simple"})
 _HEADING = re.compile(r"^={2,}[^\S\n]*(.*?)[^\S\n]*={2,}[^\S\n]*$", re.M)
 _MAX_ARTICLES = 20
-_MAX_QUERY_CHARS = 300
 _CACHE_SIZE = 256
 _CONCURRENT = 3
 _COMMON: Mapping[str, str | int] = {
@@ -109,7 +108,7 @@ class WikipediaSearch:
         words = (topic_words if self._language in _ENGLISH else bare_words)(query)
         if k < 1:
             return ()
-        found = with_all_or_any(words, _MAX_QUERY_CHARS, lambda asked: self._articles(asked, k))
+        found = with_all_or_any(words, lambda asked: self._articles(asked, k))
         passages = parallel_map(self._cached_passages, found, workers=_CONCURRENT)
         return tuple(_best_matching(passages, query, self._limit))
 
