@@ -4,7 +4,6 @@ Languages are ISO 639-1 codes; "" is an unknown language.
 """
 
 from storm_pipeline.languages.detection import detect
-from storm_pipeline.languages.function_words import denials
 from storm_pipeline.languages.pieces import count_words, joined, length_in_words, opening_of, windows
 from storm_pipeline.languages.stems import stem_set, stop_words
 from storm_pipeline.languages.tables import (
@@ -20,7 +19,6 @@ from storm_pipeline.text.sentences import ordinals_have_stops, split_sentences
 __all__ = [
     "capitalises_nouns",
     "count_words",
-    "denials",
     "detect",
     "has_spaces",
     "joined",

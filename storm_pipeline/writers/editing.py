@@ -2,42 +2,36 @@
 
 The article is never rewritten, so what stays keeps the citations that support it
 (:mod:`storm_pipeline.writers.edited_article`). Edits that cannot be made go back to the model once, each with the
-reason. Before that, nearly identical sentences are removed without a model (paper section 3.4): only one whose numbers
-all stand in the one that is kept, to which its citations move, so no cited fact is lost.
+reason. Before that, a sentence that repeats the words of an earlier one is removed without a model (paper section 3.4);
+its citations move to that one.
 """
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 
-import numpy as np
-
 from storm_pipeline.errors import ModelError
 from storm_pipeline.judges.base import CachingJudge, Question
 from storm_pipeline.judges.spans import ExplainingJudge
-from storm_pipeline.languages import denials
 from storm_pipeline.references.changing import sections_with
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
-from storm_pipeline.text.words import numbers, overlap
-from storm_pipeline.types import Section, Sentence
+from storm_pipeline.text.words import folded_words
+from storm_pipeline.types import Citation, Section, Sentence
 from storm_pipeline.writers.edited_article import NEW_TEXT, EditedArticle
 from storm_pipeline.writers.judging import doubted
 
 _PASSES = 2  # calls of the model: the edits, and those that could not be made once more
-_ALIKE = 0.80  # minimum cosine at which a pair of sentences is a candidate
-_VERBATIM = 0.9  # share of common word bigrams at or above which two sentences are nearly identical
-_MOST_PAIRS = 40  # maximum number of candidate pairs
 
 
 def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
     """The sections with repetition cut, sentences reworded, joined or moved, and headings changed to fit their text.
 
-    Without ``editing`` in the settings, only certain repetition is cut. An edit that would add or remove a number or a
-    date is skipped. If the model fails, the sections are returned without its edits, and that is recorded.
+    Without ``editing`` in the settings, only sentences of the same words are cut. An edit that would add or remove a
+    number or a date is skipped. If the model fails, the sections are returned without its edits, and that is recorded.
     """
     with ctx.events.in_stage("editing"):
-        sections = _without_certain_repetition(ctx, sections)
+        sections = _without_repetition(ctx, sections)
         if ctx.settings.editing == "off":
             return sections
         edited = EditedArticle(ctx, topic, sections)
@@ -94,40 +88,21 @@ def _sentences(sections: Sequence[Section]) -> list[Sentence]:
     return [sentence for section in sections for sentence in section.sentences()]
 
 
-def _without_certain_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """The sections without near-identical sentences, whose citations move to those kept; no model is called."""
-    gone: set[Sentence] = set()
-    moved: dict[Sentence, tuple[Sentence, ...]] = {}
+def _without_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
+    """The sections without sentences of the same words, whose citations move to the first; no model is called."""
     sentences = _sentences(sections)
-    for kept, dropped in _repeated(ctx, list(dict.fromkeys(sentences))):
-        if kept not in gone and dropped not in gone:
-            gone.add(dropped)
-            moved[kept] = (*moved.get(kept, ()), dropped, *moved.pop(dropped, ()))
+    cited: dict[str, dict[Citation, None]] = {}
+    for own in sentences:
+        cited.setdefault(_words(own), {}).update(dict.fromkeys(own.citations))
 
     def edited(sentence: Sentence) -> Sentence | None:
-        if sentence in gone:
-            return None
-        gone.add(sentence)  # it may stand again further on
-        both = (sentence, *moved.get(sentence, ()))
-        return Sentence(sentence.text, tuple(dict.fromkeys(c for one in both for c in one.citations)))
+        citations = cited.pop(_words(sentence), None)
+        return None if citations is None else Sentence(sentence.text, tuple(citations))
 
     left = sections_with(sections, edited)
     ctx.events.count(repeated=len(sentences) - len(_sentences(left)))
     return left
 
 
-def _repeated(ctx: RunContext, distinct: list[Sentence]) -> list[tuple[Sentence, Sentence]]:
-    """Pairs of near-identical sentences, most similar first; the longer one of each, which is kept, comes first."""
-    if len(distinct) < 2:
-        return []
-    vectors = ctx.store.embed([s.text for s in distinct])
-    cosine = np.triu(vectors @ vectors.T, k=1)
-    found = sorted(zip(*np.nonzero(cosine >= _ALIKE), strict=True), key=lambda at: -cosine[at])
-    pairs = (sorted((distinct[i], distinct[j]), key=lambda s: -len(s.text)) for i, j in found[:_MOST_PAIRS])
-    return [(kept, own) for kept, own in pairs if _is_repeated(own.text, kept.text, ctx.settings.article_language)]
-
-
-def _is_repeated(dropped: str, kept: str, language: str) -> bool:
-    if not numbers(dropped) <= numbers(kept) or overlap(dropped, kept, 2) < _VERBATIM:
-        return False
-    return denials(dropped, language) == denials(kept, language)
+def _words(sentence: Sentence) -> str:
+    return " ".join(folded_words(sentence.text)) or sentence.text

@@ -529,22 +529,6 @@ def test_repetition_goes_and_its_citation_stays(tmp_path: Path) -> None:
     assert article.report.repeated >= 2
 
 
-@pytest.mark.parametrize(("verb", "stays"), [("weighed", False), ("never weighed", True)])
-def test_the_same_words_in_another_order_are_repetition_unless_they_deny(
-    tmp_path: Path, verb: str, stays: bool
-) -> None:
-    same = "Brokers of desert towns weighed silk and spices on public scales before caravans could leave the gates"
-    turned = f"Before caravans could leave the gates brokers of desert towns {verb} silk and spices on public scales"
-
-    def repeated(user: str) -> str:
-        return f"{same} [1]. {turned} [1]. {from_facts(user, 3)}"
-
-    with FakeModel({"WriteSection": repeated}) as server:
-        text = storm(server, tmp_path, uncited="keep").write("Silk Road").to_markdown()
-    assert same in text
-    assert (turned in text) is stays
-
-
 def test_excluded_pages_are_never_used(tmp_path: Path) -> None:
     used = {s.url for s in world("x")} | {page(i).url for i in range(20000)}
     banned = sorted(used)[:50]
