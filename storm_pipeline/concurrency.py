@@ -18,7 +18,7 @@ P = ParamSpec("P")
 A = TypeVar("A")
 B = TypeVar("B")
 
-_MAX_WORKERS = 64
+MAX_WORKERS = 64
 _M_ARENA_MAX = -8
 _in_flight: Counter[str] = Counter()
 _changed = threading.Condition()
@@ -81,7 +81,7 @@ class Tasks:
     cannot starve each other; global limits (on model calls) are enforced where the calls are made.
     """
 
-    def __init__(self, workers: int = _MAX_WORKERS) -> None:
+    def __init__(self, workers: int = MAX_WORKERS) -> None:
         self._pool = ThreadPoolExecutor(max_workers=max(1, workers))
 
     def start(self, work: Callable[P, B], *args: P.args, **kwargs: P.kwargs) -> "Future[B]":

@@ -14,7 +14,7 @@ from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.storm_pool import storm_pool
 from storm_pipeline.batch.topic_requests import TopicRequest, require_some_keys
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
-from storm_pipeline.concurrency import Tasks
+from storm_pipeline.concurrency import MAX_WORKERS, Tasks
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import (
     ModelAuthError,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
 
 AT_ONCE = 2
-_MAX_AT_ONCE = 64
 _IDLE_STORMS = 2
 """Idle ``Storm`` objects kept open, for topics that alternate between settings."""
 _LOG = logging.getLogger(__name__)
@@ -311,8 +310,8 @@ class Batch(AbstractContextManager["Batch"]):
 
 
 def _check_at_once(at_once: int) -> None:
-    if not 1 <= at_once <= _MAX_AT_ONCE:
-        raise SettingsError(f"{at_once} articles at once is out of range: 1 to {_MAX_AT_ONCE} are allowed")
+    if not 1 <= at_once <= MAX_WORKERS:
+        raise SettingsError(f"{at_once} articles at once is out of range: 1 to {MAX_WORKERS} are allowed")
 
 
 def _models_and_key(settings: Settings) -> tuple[str | None, ...]:

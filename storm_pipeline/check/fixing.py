@@ -7,6 +7,7 @@ from itertools import count
 
 from storm_pipeline.check.judging import Checked, CheckedSentence
 from storm_pipeline.judges.base import Judge, Question
+from storm_pipeline.judges.language_model import AT_ONCE
 from storm_pipeline.languages import count_words
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.programs import Programs
@@ -18,8 +19,6 @@ from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Sentence
 from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER
 from storm_pipeline.writers.drafts import read_replies, without_prompt_lines
-
-_AT_ONCE = 12  # sentences in one prompt, with their passages
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ def propose(
     Raises ModelError, ModelAuthError, BudgetSpentError: the model cannot be asked.
     """
     asked = [own for own in failing if own.probability is not None]
-    batches = (asked[start : start + _AT_ONCE] for start in range(0, len(asked), _AT_ONCE))
+    batches = (asked[start : start + AT_ONCE] for start in range(0, len(asked), AT_ONCE))
     found = [one for batch in batches for one in _answered(checked, batch, models, settings)]
     verdicts = judge.judge([Question(one.after, shown) for one, shown in found])
     return tuple(

@@ -18,7 +18,8 @@ _LINE = re.compile(
     r"\W*(?:sentence\s+)?(\d{1,3})\W{1,6}(supported|partly|not|contradicted)\b(?:\s+supported)?(.*)", re.I
 )
 _ATTEMPTS = 2  # calls for sentences on which a reply says nothing
-_AT_ONCE = 12  # sentences in one call
+AT_ONCE = 12
+"""Sentences in one call."""
 _WORDS_AT_ONCE = 3000  # words of passages in one call
 
 
@@ -144,7 +145,7 @@ def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:
     shown: dict[str, int] = {}
     for one in questions:
         words = {text: count_words(text) for text in one.passages}
-        if batch and (len(batch) >= _AT_ONCE or sum((shown | words).values()) > _WORDS_AT_ONCE):
+        if batch and (len(batch) >= AT_ONCE or sum((shown | words).values()) > _WORDS_AT_ONCE):
             yield batch
             batch, shown = [], {}
         batch.append(one)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Params = Mapping[str, str | int | list[str]]
 
+SOON = 2.5
+"""Seconds in which a host that can be reached has answered; some firewalls drop packets without a reply."""
 _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 

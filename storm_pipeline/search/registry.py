@@ -11,7 +11,7 @@ from typing import cast
 from storm_pipeline.configuration.addresses import filled_in, redacted
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.identity import host_of
-from storm_pipeline.net.http import user_agent
+from storm_pipeline.net.http import SOON, user_agent
 from storm_pipeline.net.retrying import within
 from storm_pipeline.search.base import Search
 from storm_pipeline.search.edge import checked
@@ -43,7 +43,6 @@ _MODULES = (
 _MAX_ENGINES = 16
 _KEYLESS, _PROBED = "wikipedia", "https://en.wikipedia.org/w/api.php"
 _OFFLINE = "wiki-leads"
-_TIMEOUT = 2.5
 _log = logging.getLogger(__name__)
 
 
@@ -229,11 +228,11 @@ def answers(address: str) -> bool:
     import requests
 
     def ask() -> bool:
-        requests.head(address, timeout=_TIMEOUT, headers={"User-Agent": user_agent()})
+        requests.head(address, timeout=SOON, headers={"User-Agent": user_agent()})
         return True
 
     try:
-        return within(_TIMEOUT, ask) or False
+        return within(SOON, ask) or False
     except (requests.RequestException, OSError) as error:
         _log.info("%s cannot be reached: %s", address, error)
         return False

@@ -15,6 +15,7 @@ from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.identity import is_title, is_wiki_language
 from storm_pipeline.net.gates import Rate, gate
+from storm_pipeline.net.http import SOON
 from storm_pipeline.net.http import user_agent as default_user_agent
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError, within
 from storm_pipeline.sqlite_cache import SqliteCache
@@ -29,8 +30,6 @@ _BACK_MATTER = frozenset(
 _PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
 _CONCURRENT = _MAX_FAILURES = 2
 """Small, since the run waits for optional data. This many consecutive failures open the circuit for a minute."""
-_CONNECT_TIMEOUT = 2.5
-"""Seconds. Some firewalls drop packets without a reply: after one connection that fails so, nothing more is asked."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +140,7 @@ class WikipediaContents:
             self._language,
             headers={"Connection": "close"},  # the library offers no way to close connections later
             max_retries=0,  # the library's own retries have no limit on Retry-After
-            timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, _CONNECT_TIMEOUT)),
+            timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, SOON)),
             proxy=_proxy_for(self._api or f"https://{self._language}.wikipedia.org"),
             event_hooks=hooks,
         )
@@ -219,7 +218,7 @@ def _is_silent(address: str, timeout: float) -> bool:
             return True
         return True
 
-    return within(min(timeout, _CONNECT_TIMEOUT), connect) is None
+    return within(min(timeout, SOON), connect) is None
 
 
 def _proxy_for(address: str) -> str | None:

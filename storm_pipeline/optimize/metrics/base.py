@@ -13,6 +13,8 @@ from storm_pipeline.references.passages import Passage
 from storm_pipeline.retrieval.embedder import Embed
 from storm_pipeline.text.words import numbers
 
+NAMED = 4
+"""Things of a kind that feedback names."""
 Examples = Sequence[dspy.Example]
 _WORD = re.compile(r"[^\W\d_][\w'’-]+")
 

@@ -7,7 +7,7 @@ from functools import partial
 import dspy
 
 from storm_pipeline.judges.language_model import read_verdicts
-from storm_pipeline.optimize.metrics.base import MakeMetric, by_itself, names_in, share_of
+from storm_pipeline.optimize.metrics.base import NAMED, MakeMetric, by_itself, names_in, share_of
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.screen import Screen
 from storm_pipeline.retrieval.embedder import Embed
@@ -15,7 +15,6 @@ from storm_pipeline.text.words import word_count
 from storm_pipeline.writers.drafts import Draft, read_draft
 
 _OUT_OF_FORM = 0.5  # factor of a text that breaks off, or cites numbers that it was not shown
-_NAMED = 3
 
 
 def cited_metric(field: str) -> MakeMetric:
@@ -66,8 +65,8 @@ def _score(field: str, embed: Embed, gold: dspy.Example, pred: dspy.Prediction) 
     words, target = word_count(text), max(1, word_count(gold.gold.text))
     length = min(1.0, 2 * words / target, 2 * target / max(1, words))
     value = (found.recall + found.precision + share_of(wanted, names_in(text))) / 3
-    said = [f"“{sentence[:90]}”: {problem}." for sentence, problem in found.problems[:_NAMED]]
-    said += [f"Editors also tell of {', '.join(missed[: 2 * _NAMED])}."] * bool(missed)
+    said = [f"“{sentence[:90]}”: {problem}." for sentence, problem in found.problems[:NAMED]]
+    said += [f"Editors also tell of {', '.join(missed[: 2 * NAMED])}."] * bool(missed)
     said += [f"It has {words} words, the editors' text {target}."] * (length < 1)
     said += ["It cites passages that do not exist."] * bool(found.draft.invented)
     said += ["It breaks off."] * bool(found.draft.broken_off)

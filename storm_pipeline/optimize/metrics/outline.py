@@ -6,13 +6,12 @@ from typing import Any
 import dspy
 import numpy as np
 
-from storm_pipeline.optimize.metrics.base import by_itself
+from storm_pipeline.optimize.metrics.base import NAMED, by_itself
 from storm_pipeline.optimize.soft_recall import soft_recall
 from storm_pipeline.retrieval.embedder import Embed
 
 _MATCHES = 0.6  # cosine from which two headings count as the same
 _ROOM = 1.3  # headings of an outline, as a multiple of the human one's, above which more of them cost
-_NAMED = 4  # headings of a kind that feedback names
 _NEAR = 0.5  # cosine of a heading to an editor's focus from which the editor covers it
 
 
@@ -28,8 +27,8 @@ def outline_metric(embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> t
     room = min(1.0, _ROOM * len(wanted) / max(1, len(made))) * len(distinct) / max(1, len(made))
     missing, odd = _unmatched(wanted, made, embed), _unmatched(made, wanted, embed)
     said = [
-        f"Editors of the article on {gold.topic} also have: {'; '.join(missing[:_NAMED])}." if missing else "",
-        f"They have nothing like: {'; '.join(odd[:_NAMED])}." if odd else "",
+        f"Editors of the article on {gold.topic} also have: {'; '.join(missing[:NAMED])}." if missing else "",
+        f"They have nothing like: {'; '.join(odd[:NAMED])}." if odd else "",
         f"They need {len(wanted)} headings, the outline has {len(made)}." if room < 1 else "",
     ]
     return recall * room, " ".join(filter(None, said)) or "Every heading has its like in the editors' outline."
@@ -78,7 +77,7 @@ def perspectives_metric(embed: Embed, gold: dspy.Example, pred: dspy.Prediction)
     best = np.clip((wanted @ own.T).max(axis=1) / _NEAR, 0.0, 1.0)
     alike = (own @ own.T)[np.triu_indices(len(editors), 1)]
     value = (float(best.mean()) + 1 - (float(alike.mean()) if len(alike) else 1.0)) / 2
-    missed = [headings[i] for i in np.argsort(best)[:_NAMED] if best[i] < 1]
+    missed = [headings[i] for i in np.argsort(best)[:NAMED] if best[i] < 1]
     said = [f"{len(editors)} of {gold.number} editors."] if len(editors) < gold.number else []
     said += [f"Nobody looks after: {'; '.join(missed)}."] if missed else []
     said += [f"The mean cosine of two editors is {float(alike.mean()):.2f}."] if len(alike) else []
