@@ -193,8 +193,8 @@ def _resampled(groups: Sequence[str], resamples: int, seed: int) -> Iterable[npt
 def known_calibrations() -> tuple[Calibration, ...]:
     """The calibrations that are shipped, so that reports can print them without the data: ``known_calibrations.json``.
 
-    It holds the rounded output of ``python -m storm_benchmarks.judges calibrate --value`` and, for the screen of
-    statements, of ``python -m storm_benchmarks.statements --value``.
+    It holds the rounded output of ``python -m storm_benchmarks.judges --value`` and, for the screen of statements, of
+    the same with ``--statements``.
     """
     shipped = files("storm_bench").joinpath("known_calibrations.json").read_bytes()
     return TypeAdapter(tuple[Calibration, ...]).validate_json(shipped)

@@ -101,13 +101,12 @@ def _load(source: str, cache: Path | None) -> _Model:
         options = options_without_code(source, cache)
         config = AutoConfig.from_pretrained(source, **options)
         if not any("SequenceClassification" in name for name in config.architectures or ()):
-            what = ", ".join(config.architectures or ["unknown"])
-            raise SettingsError(
-                f"the judge {source!r} is not a cross-encoder ({what}, without trained scores): {remedy}"
-            )
+            raise ValueError(f"{', '.join(config.architectures or ['a model of unknown kind'])} has no trained scores")
         entailment = None if config.num_labels == 1 else _entailment(source, config.id2label)
         longest = min(_LONGEST, getattr(config, "max_position_embeddings", None) or _LONGEST)
-        options |= {"cache_folder": options.pop("cache_dir"), "model_kwargs": {"use_safetensors": True}}
+        folder = options.pop("cache_dir")
+        options |= {"cache_folder": None if options["local_files_only"] else folder}
+        options |= {"model_kwargs": {"use_safetensors": True}}
         encoder = CrossEncoder(source, device="cpu", max_length=longest, activation_fn=Identity(), **options)
     return _Model(encoder, longest, entailment)
 

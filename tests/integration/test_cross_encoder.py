@@ -107,9 +107,9 @@ def test_what_is_not_a_cross_encoder_is_refused_with_what_helps(folder: Path, tm
     (tmp_path / "empty").mkdir()
     for model, said in (
         (vague, "0 of the labels .* name entailment"),
-        (headless, r"is not a cross-encoder \(BertModel, without trained scores\): give the folder"),
+        (headless, r"cannot be loaded as a cross-encoder \(BertModel has no trained scores\): give the folder"),
         (pickled, "cannot be loaded as a cross-encoder .*safetensors"),
-        (tmp_path / "empty", "is not a cross-encoder"),
+        (tmp_path / "empty", "cannot be loaded as a cross-encoder"),
         (tmp_path / "nowhere", "cannot be loaded as a cross-encoder"),
     ):
         with pytest.raises(SettingsError, match=said):

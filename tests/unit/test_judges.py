@@ -150,7 +150,7 @@ def test_judges_are_opened_by_name(tmp_path: Path) -> None:
     (verdict,) = judge.judge([Question("Selby took in 400 families.", (PASSAGE,))])
     assert PASSAGE[verdict.spans[0].start :] == "Selby took in 400 families who lost their farms."
     (tmp_path / "empty").mkdir()
-    with pytest.raises(SettingsError, match="is not a cross-encoder"):
+    with pytest.raises(SettingsError, match="cannot be loaded as a cross-encoder"):
         open_judge(str(tmp_path / "empty"), settings).judge([Question("One.", ("One.",))])
     with pytest.raises(SettingsError, match=r"'judge' cannot be 'small' \(--judge\).* use screen, model, or"):
         Settings.build({"judge": "small"})

@@ -36,7 +36,8 @@ _Executor = Annotated[Literal["local", "ray"], typer.Option("--executor", help="
 _Address = Annotated[str, typer.Option("--address", help="Address of a Ray cluster; default: Ray on this machine.")]
 _AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", min=1, max=64, help="Articles written concurrently.")]
 _Judge = Annotated[
-    str | None, typer.Option("--judge", help="Support judge: screen, nli:MODEL or lm:MODEL; overrides CONFIG.")
+    str | None,
+    typer.Option("--judge", help="Support judge: screen, nli:MODEL, true:MODEL or lm:MODEL; overrides CONFIG."),
 ]
 _JudgeLm = Annotated[str | None, typer.Option("--judge-lm", help="Language model that grades; overrides CONFIG.")]
 _Trust = Annotated[
