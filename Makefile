@@ -163,14 +163,14 @@ bench-extraction: $(READY) ## compare text extraction from web pages with plain 
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.extraction
 
 bench-judges: $(READY) ## calibrate support judges on human labels (STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.judges calibrate
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.judges
 
 bench-screen: $(READY) ## what the screen does to sentences labelled by people (STORM_DATA=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.screen
 
-bench-judge-table: $(READY) ## judges of support beside one another: people's labels and planted errors (STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.judge_table labels
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.judge_table planted
+bench-planted: $(READY) ## planted errors that the screen and judges notice, and what of a writer's inventions reaches an article (STORM_DATA=…)
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.planted
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.planted --writer
 
 bench-metrics: $(READY) ## compute metrics without a judge on recorded and human articles (STORM_DATA=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.metrics
@@ -178,10 +178,9 @@ bench-metrics: $(READY) ## compute metrics without a judge on recorded and human
 bench-datasets: $(READY) ## compare the published data sets with the papers' tables (STORM_DATA=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.datasets
 
-bench-statements: $(READY) ## evaluate the screen of statement coverage, statements taken by rules, and add up kept labels (STORM_DATA=…)
+bench-statements: $(READY) ## evaluate the screen of statement coverage, and add up kept labels (STORM_DATA=…)
 	@$(BIN)/storm assets pull
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.statements
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.rule_statements
+	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.judges --statements
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.labels
 
 bench-good-article: $(READY) ## calibrate a judge of the Good Article criteria (LM=… STORM_DATA=…)

@@ -85,21 +85,7 @@ class JudgeWrapper:
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
-
-    @property
-    def name(self) -> str:
-        """Name of the other judge."""
-        return self._judge.name
-
-    @property
-    def threshold(self) -> float:
-        """Threshold of the other judge."""
-        return self._judge.threshold
-
-    @property
-    def parameters(self) -> Parameters:
-        """Parameters of the other judge."""
-        return self._judge.parameters
+        self.name, self.threshold, self.parameters = judge.name, judge.threshold, judge.parameters
 
 
 class CachingJudge(JudgeWrapper):

@@ -1,6 +1,5 @@
 """Opens judges by name; what the others need is not imported."""
 
-from collections.abc import Callable
 from functools import partial
 
 from storm_pipeline.judges.base import CachingJudge, Judge, Question
@@ -29,24 +28,23 @@ def open_judge(
         SettingsError: a language model cannot be opened.
         AssetError, MissingExtraError, ModelError: likewise.
     """
+    judge: Judge
+    own: dict[str, float] = {} if threshold is None else {"threshold": threshold}
     if name == "model":
         from storm_pipeline.models.open_models import open_models
 
         models = LanguageModels.outside_a_run(open_models(settings), settings)
-        return CachingJudge(ExplainingJudge(_language_model(settings, models, programs_of(settings.compiled_set))))
-    open_ = _opener(name, settings, embedder)
-    return CachingJudge(ExplainingJudge(open_() if threshold is None else open_(threshold=threshold)))
-
-
-def _opener(name: str, settings: Settings, embedder: Embedder | None) -> Callable[..., Judge]:
-    """The class of the judge of a name, with all that it needs but its threshold."""
-    if name == "screen":
+        judge = _language_model(settings, models, programs_of(settings.compiled_set))
+    elif name == "screen":
         from storm_pipeline.judges.screen import ScreenJudge
 
-        return partial(ScreenJudge, embedder or CachingEmbedder(shared_embedder(settings.embedder, settings.cache)))
-    from storm_pipeline.judges.cross_encoder import CrossEncoderJudge
+        embedder = embedder or CachingEmbedder(shared_embedder(settings.embedder, settings.cache))
+        judge = ScreenJudge(embedder, **own)
+    else:
+        from storm_pipeline.judges.cross_encoder import CrossEncoderJudge
 
-    return partial(CrossEncoderJudge, name, cache=hub_folder(settings.cache))
+        judge = CrossEncoderJudge(name, cache=hub_folder(settings.cache), **own)
+    return CachingJudge(ExplainingJudge(judge))
 
 
 def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs) -> Judge | None:

@@ -1,0 +1,178 @@
+"""What protects the user of a cheap model: errors planted into sentences that people found supported, by kind.
+
+    python -m storm_benchmarks.planted [--judge-lm MODEL] [--cross-encoder PATH] [--each 60] [--seed 0]
+    python -m storm_benchmarks.planted --writer [--topics 4] [--judge-lm MODEL] [--cross-encoder PATH]
+
+Sentences: those labelled supported of WiCE dev, AttributionBench dev, and our own about English pages. Each is checked
+as a writer's is (``references/screen.py``), among passages for other sentences, citing the three best parts of its
+source as it was, then with one error; a judge is asked about the same parts. Flagged is what goes back to the writer.
+A wrong citation is the passage of another sentence, in a section that lacks the right one. The last row is of all
+sentences as they were.
+
+`--writer` runs the whole pipeline on topics of Wiki Live Challenge with their pages as the only sources. The model is
+scripted: it tells short sentences of the passages, and adds to every fifth a number, a year or a name that it invents.
+Asked again by a remark, it repeats its sentence unchanged in half of the cases, and drops the invention in the other
+half. Counted is what of the inventions stands in the article.
+"""
+
+import random
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from storm_bench.datasets.closed_corpus import ClosedCorpus, topic_chunks
+from storm_bench.datasets.support import read_attribution_bench, read_wice
+from storm_bench.datasets.wiki_live import read_wiki_live
+from storm_benchmarks.inventing import InventingWriter
+from storm_benchmarks.planting import RULES
+from storm_benchmarks.screen import own_sentences
+from storm_benchmarks.shared import options, print_table
+from storm_pipeline import Settings, Storm
+from storm_pipeline.documents.chunks import chunks
+from storm_pipeline.judges.base import Question
+from storm_pipeline.judges.opening import open_judge
+from storm_pipeline.references.passages import Passage
+from storm_pipeline.references.screen import Claim, Screen
+from storm_pipeline.retrieval.embedder import CachingEmbedder, Embed, open_embedder
+from storm_pipeline.search.tables_of_contents import NoContents
+from storm_pipeline.text.index_terms import terms
+from storm_pipeline.types import Snippet
+
+_WORDS, _PARTS, _OTHERS = 150, 3, 9  # of a passage; passages of its source that a sentence cites; of other sentences
+Flags = Callable[[Sequence["Cited"]], list[bool]]
+"""Whether each sentence would go back to its writer."""
+
+
+@dataclass(frozen=True)
+class Cited:
+    """A sentence, the passages that it cites, and others that its writer was shown."""
+
+    text: str
+    passages: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def main() -> None:
+    """Print a Markdown table."""
+    parser = options(__doc__, "data", "cache")
+    parser.add_argument("--writer", action="store_true", help="run the pipeline with a writer that invents")
+    parser.add_argument("--judge-lm", help="a language model that judges too")
+    parser.add_argument("--cross-encoder", help="folder or hub name of a cross-encoder that judges too")
+    parser.add_argument("--each", type=int, default=60, help="planted errors of a kind, at most")
+    parser.add_argument("--topics", type=int, default=4, help="articles of --writer")
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    judges: dict[str, dict[str, object]] = {"screen": {}}
+    if args.judge_lm:
+        judges["model"] = {"judge": "model", "judge_lm": args.judge_lm}
+    if args.cross_encoder:
+        judges["cross-encoder"] = {"judge": args.cross_encoder}
+    if args.writer:
+        columns = ("judge", "articles", "sentences", "kind", "invented", "reach the article")
+        rows = (row for name, own in judges.items() for row in written(args.data, args.cache, name, own, args.topics))
+        print_table(columns, rows, marks="<>><>>")
+        return
+    embedder = CachingEmbedder(open_embedder("all-MiniLM-L6-v2", args.cache), size=1 << 17)
+    flags: dict[str, Flags] = {"screen": lambda some: flagged_by_screen(some, embedder.embed)}
+    for name, own in list(judges.items())[1:]:
+        flags[name] = by_judge(Settings.build({"cache": args.cache, **own}))
+    clean = sentences(args.data, args.seed)
+    head = ["kind", "planted", *flags, *(f"screen or {name}" for name in list(flags)[1:])]
+    print_table(head, table(clean, flags, args.each, args.seed), marks="<" + ">" * (len(head) - 1))
+
+
+def sentences(data: Path, seed: int) -> list[Cited]:
+    """The supported sentences, in a drawn order, each with the best parts of its source and of others' sources."""
+    labelled = [*read_wice(data / "support"), *read_attribution_bench(data / "support")]
+    rows = [(one.text, "\n".join(one.sources)) for one in labelled if one.label == "supported"]
+    for read in own_sentences(data):
+        named = zip(read.claims, read.labels, strict=True)
+        rows += [
+            (c.text, read.shown[c.cited[0]].text) for c, label in named if (read.name, label) == ("en", "supported")
+        ]
+    rng = random.Random(seed)
+    rows = rng.sample(rows, len(rows))
+    parts = [_best(text, source) for text, source in rows]
+    found = []
+    for (text, source), own in zip(rows, parts, strict=True):
+        strangers = [other[0] for other, (_, page) in zip(parts, rows, strict=True) if page != source]
+        found.append(Cited(text, own, tuple(rng.sample(strangers, _OTHERS))))
+    return found
+
+
+def _best(text: str, source: str) -> tuple[str, ...]:
+    """The parts of a source with most of a sentence's content words, as ``storm check`` shows a judge."""
+    wanted = frozenset(terms(text))
+    return tuple(sorted(chunks(source, _WORDS), key=lambda part: -len(wanted & frozenset(terms(part))))[:_PARTS])
+
+
+def planted(clean: Sequence[Cited], kind: str, most: int, rng: random.Random) -> list[Cited]:
+    """Up to so many sentences with an error of a kind."""
+    found = []
+    for one in clean:
+        if kind == "wrong citation":
+            found.append(Cited(one.text, one.others[:1], one.others[1:]))
+        else:
+            changed = RULES[kind](one.text, one.others[0], rng)
+            if changed and not any(changed in text for text in one.passages):
+                found.append(Cited(changed, one.passages, one.others))
+    return found[:most]
+
+
+def table(clean: Sequence[Cited], flags: dict[str, Flags], most: int, seed: int) -> Iterator[list[object]]:
+    """A row for each kind of error, and one for all sentences as they were: the shares that are flagged."""
+    rng = random.Random(seed)
+    sets = {kind: planted(clean, kind, most, rng) for kind in (*RULES, "wrong citation")} | {"none (clean)": clean}
+    for kind, own in sets.items():
+        found = {name: flag(own) for name, flag in flags.items()}
+        screen, *others = found.values()
+        both = ([a or b for a, b in zip(screen, other, strict=True)] for other in others)
+        yield [kind, len(own), *(f"{sum(row) / len(row):.1%}" for row in (*found.values(), *both))]
+
+
+def flagged_by_screen(some: Sequence[Cited], embed: Embed) -> list[bool]:
+    """Whether the check of a writer's sentences hands each back for want of support."""
+    found = []
+    for one in some:
+        texts = (*one.others, *one.passages)
+        shown = [Passage(text, (Snippet(f"https://example.org/{i}", "", text),)) for i, text in enumerate(texts)]
+        claim = Claim(one.text, tuple(range(len(one.others), len(texts))))
+        (verdict,) = Screen(shown, known="", embed=embed).judge([claim])
+        found.append(bool(verdict.problem) and not verdict.is_only_copied)
+    return found
+
+
+def by_judge(settings: Settings) -> Flags:
+    """Flags what a judge does not call supported."""
+    judge = open_judge(settings.judge, settings)
+
+    def flags(some: Sequence[Cited]) -> list[bool]:
+        return [one.label != "supported" for one in judge.judge([Question(c.text, c.passages) for c in some])]
+
+    return flags
+
+
+def written(data: Path, cache: Path, judge: str, given: dict[str, object], most: int) -> Iterator[list[object]]:
+    """For each kind of invention how many the writer made, and how many stand in its articles."""
+    made: list[tuple[str, str]] = []
+    texts: list[str] = []
+    sizes = 0
+    with tempfile.TemporaryDirectory() as out:
+        for topic in [one for one in read_wiki_live(data / "wiki_live").topics if one.documents][:most]:
+            values = {"out": out, "cache": str(cache), "perspectives": 2, "turns": 2}
+            with InventingWriter() as writer:
+                settings = Settings.build(values | given | {"lm": writer.lm})
+                storm = Storm(settings, search=ClosedCorpus(topic_chunks(topic)), contents=NoContents(), progress=False)
+                article = storm.write(topic.title)
+            sizes += len(list(article.sentences()))
+            texts.append(" ".join(one.text for one in article.sentences()))
+            made += [(kind, token) for token, kind in writer.invented.items()]
+    for kind in sorted({kind for kind, _ in made}):
+        own = [token for other, token in made if other == kind]
+        reached = sum(any(token in text for text in texts) for token in own)
+        yield [judge, len(texts), sizes, kind, len(own), f"{reached} ({reached / len(own):.1%})"]
+
+
+if __name__ == "__main__":
+    main()
