@@ -1,17 +1,18 @@
-"""How well nearness, the embedded model, and both together tell which sentences an extract should tell.
+"""How well nearness to the topic tells which sentences an extract should tell, and what sentences of few words are.
 
-    python -m storm_benchmarks.embedded_choice [--lm embedded] [--sentences 250] [--seed 7] [--cache cache]
+    python -m storm_benchmarks.embedded_choice [--cache cache] [--documents FOLDER]
 
 The sentences are those of ``experiments/labels/embedded-statements.csv``, labelled as off the topic, on it, or worth
 telling. The labels hold no text: each sentence is found in its page of the corpus by its cosine to the topic's
-definition, and those that are not found within 0.03 are left out.
+definition, and those that are not found within 0.03 are left out. FOLDER: Markdown documents, whose sentences are
+counted by their words, and by whether they are headings.
 """
 
 import json
-import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import binomtest
@@ -20,52 +21,47 @@ from storm_bench.calibration import auc
 from storm_benchmarks.labels import labels
 from storm_benchmarks.shared import options, print_table
 from storm_pipeline.assets import LEADS, fetch
-from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.documents.chunks import chunks, punctuated_blocks
+from storm_pipeline.documents.document import Document
+from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.languages import split_sentences
-from storm_pipeline.models.asking import LanguageModels
-from storm_pipeline.models.open_models import open_models
-from storm_pipeline.models.probabilities import probabilities
-from storm_pipeline.models.programs import Programs
 from storm_pipeline.retrieval.embedder import open_embedder
-from storm_pipeline.run.events import CallbackSink, Events
 from storm_pipeline.settings import Settings
+from storm_pipeline.text.words import word_count
+from storm_pipeline.writers.small.choice import SHORTEST
 
 _FOUND = 0.03  # largest difference of a sentence's cosine from that of the labels
 _OFF, _WORTH = "off the topic", "worth telling"
 _SHARES = (0.75, 0.5, 0.25)  # of the sentences, the best by a score
+_DRAWS, _SEED = 2000, 54  # of the bootstrap
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """A sentence with its label, its nearness to the topic, and the model's probability that it matters."""
+    """A sentence with its label, and its cosine and that of its page's opening to the topic."""
 
-    topic: str  # with its definition
-    sentence: str  # with its page's title
     label: str
     cosine: float
-    certainty: float = 0.0
+    opening: float
+
+
+WAYS: Mapping[str, Callable[[Labelled], float]] = {
+    "the sentence's cosine": lambda one: one.cosine,
+    "that of its page's opening": lambda one: one.opening,
+    "their mean": lambda one: (one.cosine + one.opening) / 2,
+}
 
 
 def main() -> None:
-    """Ask the model about the sentences, and print how well each score tells them apart."""
+    """Print how well each score tells the sentences apart."""
     parser = options(__doc__, "cache")
-    parser.add_argument("--lm", default="embedded")
-    parser.add_argument("--sentences", type=int, default=250)
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--documents", type=Path)
     args = parser.parse_args()
-    settings = Settings.build({"lm": args.lm, "cache": args.cache})
-    models = LanguageModels.outside_a_run(open_models(settings), settings, Events(CallbackSink(lambda _: None)))
-    program = Programs().choose
-
-    def asked(one: Labelled) -> Labelled:
-        reply = models.ask("writer", program, topic=one.topic, sentence=one.sentence)
-        yes, no = probabilities(reply.get("logprobs"), reply.matters, ("yes", "no")).values()
-        return replace(one, certainty=yes / (yes + no) if yes + no else float(reply.matters == "yes"))
-
-    rows = labels("embedded-statements")
-    random.Random(args.seed).shuffle(rows)
-    found = sentences(rows, json.loads(fetch(LEADS, args.cache).read_bytes()), settings)
-    report(parallel_map(asked, list(islice(found, args.sentences)), workers=4))
+    settings = Settings.build({"cache": args.cache})
+    pages = json.loads(fetch(LEADS, args.cache).read_bytes())
+    report(list(sentences(labels("embedded-statements"), pages, settings)))
+    if args.documents:
+        print_headings(args.documents)
 
 
 def sentences(
@@ -75,36 +71,64 @@ def sentences(
     embed = open_embedder(settings.embedder, settings.cache).embed
     for row in (row for row in rows if {row["topic"], row["page"]} <= pages.keys()):
         definition = split_sentences(pages[row["topic"]]["extract"], "en")[0]
-        topic = f"{row['topic']}: {definition}"
         told = [f"{row['page']}: {one}" for one in split_sentences(pages[row["page"]]["extract"], "en")]
-        vectors = embed([topic, *told])
+        vectors = embed([f"{row['topic']}: {definition}", *told])
         cosines = [float(cosine) for cosine in vectors[1:] @ vectors[0]]
-        off, best = min((abs(cosine - float(row["sentence"])), i) for i, cosine in enumerate(cosines))
+        off, best = min((abs(cosine - float(row["sentence"])), cosine) for cosine in cosines)
         if off < _FOUND:
-            yield Labelled(topic, told[best], row["label"], cosines[best])
+            yield Labelled(row["label"], best, cosines[0])
 
 
 def report(rows: Sequence[Labelled]) -> None:
     """Print a table: of the best by each score, the share off the topic; of those worth telling, the share kept."""
-    ways: dict[str, Callable[[Labelled], float]] = {
-        "cosine": lambda one: one.cosine,
-        "probability": lambda one: one.certainty,
-        "mean of both": lambda one: (one.cosine + one.certainty) / 2,
-    }
-    off, worth = (sum(one.label == label for one in rows) for label in (_OFF, _WORTH))
-    print(f"{len(rows)} sentences, {off} of them off the topic ({off / len(rows):.1%}), {worth} worth telling\n")
+    on = np.array([one.label != _OFF for one in rows])
+    worth = sum(one.label == _WORTH for one in rows)
+    print(f"{len(rows)} sentences, {sum(~on)} of them off the topic ({np.mean(~on):.1%}), {worth} worth telling\n")
     table = []
-    for name, score in ways.items():
-        area = auc(np.array([score(one) for one in rows]), np.array([one.label != _OFF for one in rows]))
-        best = sorted(rows, key=score, reverse=True)
+    first = np.array([one.cosine for one in rows])
+    for name, way in WAYS.items():
+        scores = np.array([way(one) for one in rows])
+        low, high = _difference(scores, first, on)
         for share in _SHARES:
-            kept = best[: round(share * len(best))]
+            kept = sorted(rows, key=way, reverse=True)[: round(share * len(rows))]
             off = sum(one.label == _OFF for one in kept)
             between = binomtest(off, len(kept)).proportion_ci(method="wilson")
             wrong = f"{off / len(kept):.1%} [{between.low:.1%}, {between.high:.1%}]"
             found = sum(one.label == _WORTH for one in kept) / worth
-            table.append((name, f"{area:.3f}", f"{share:.0%}", len(kept), wrong, f"{found:.0%}"))
-    print_table(("by", "AUC", "best", "sentences", "of them off the topic [95 %]", "of those worth telling"), table)
+            better = f"{auc(scores, on):.3f} [{low:+.3f}, {high:+.3f}]"
+            table.append((name, better, f"{share:.0%}", len(kept), wrong, f"{found:.0%}"))
+    named = ("by", "AUC [over the first]", "best", "sentences", "off the topic [95 %]", "of those worth telling")
+    print_table(named, table)
+
+
+def _difference(scores: np.ndarray, first: np.ndarray, on: np.ndarray) -> tuple[float, float]:
+    """Return the 95 % interval of the difference of two scores' AUC, by a paired bootstrap of the sentences."""
+    rng = np.random.default_rng(_SEED)
+    draws = (rng.integers(0, len(on), len(on)) for _ in range(_DRAWS))
+    found = [auc(scores[i], on[i]) - auc(first[i], on[i]) for i in draws if not on[i].all()]
+    low, high = np.percentile(found, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def print_headings(folder: Path) -> None:
+    """Print how many sentences of Markdown documents are headings, by whether they are long enough to be told."""
+    lines = (line for path in folder.rglob("*.md") for line in path.read_text(encoding="utf-8").splitlines())
+    headings = {_plain(line) for line in lines if line.startswith("#")}
+    documents = [document for document in read_documents(folder) if isinstance(document, Document)]
+    passages = (one for document in documents for _, text in document.pages for one in chunks(punctuated_blocks(text)))
+    told = (text for passage in passages for text in split_sentences(passage, "en"))
+    counted = Counter((word_count(text) >= SHORTEST, _plain(text) in headings) for text in told)
+    table = [
+        (f"{'at least' if long else 'fewer than'} {SHORTEST} words", counted[long, False] + counted[long, True],
+         counted[long, True])
+        for long in (False, True)
+    ]  # fmt: skip
+    print()
+    print_table(("sentences of", "number", "headings"), table)
+
+
+def _plain(text: str) -> str:
+    return text.strip("# .").casefold()
 
 
 if __name__ == "__main__":

@@ -1,16 +1,12 @@
 """What an article is about, for a small model, which is told so with every question."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
-from storm_pipeline.languages import detect, opening_of, split_sentences
-from storm_pipeline.references.relevance import NEAR, bare_name
+from storm_pipeline.languages import detect, split_sentences
+from storm_pipeline.references.relevance import bare_name, keep_relevant
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.types import Snippet
-
-_OPENING = 60  # words at a snippet's beginning that are compared with the topic
 
 
 @dataclass(frozen=True)
@@ -47,14 +43,6 @@ def subject_of(topic: str, found: Iterable[Snippet]) -> Subject:
     return Subject(topic)
 
 
-def related(subject: Subject, snippets: Sequence[Snippet], store: ReferenceStore) -> list[Snippet]:
-    """Return the snippets of pages that are the subject's own, name it, or have one that is near to it, in order."""
-    if not snippets:
-        return []
-    openings = [f"{s.title}: {opening_of(s.text, _OPENING, detect(s.text) or 'en')}" for s in snippets]
-    vectors = store.embed([subject.described, *openings])
-    pages = set(subject.own)
-    for snippet, near in zip(snippets, np.asarray(vectors[1:] @ vectors[0]), strict=True):
-        if near >= NEAR or subject.named_in(f"{snippet.title} {snippet.text}"):
-            pages.add(snippet.source_id)
-    return [snippet for snippet in snippets if snippet.source_id in pages]
+def related(subject: Subject, snippets: Iterable[Snippet], store: ReferenceStore) -> tuple[Snippet, ...]:
+    """Return the snippets of the pages that bear on the subject, in order; see :func:`keep_relevant`."""
+    return keep_relevant(subject.topic, snippets, store.embed, question=subject.described)

@@ -96,9 +96,8 @@ def test_a_sentence_stands_behind_the_first_of_its_page() -> None:
         told = [sentence.text for sentence in section.sentences()]
         for text in told:
             thing = text.split()[1]
-            assert told.index(
-                f"The {thing} of the Orrin Dam carries the {thing}s of the dam in the north."
-            ) <= told.index(text)
+            opening = f"The {thing} of the Orrin Dam carries the {thing}s of the dam in the north."
+            assert told.index(opening) <= told.index(text)
 
 
 def test_of_a_page_in_several_passages_no_opening_is_told_unchosen() -> None:
@@ -130,7 +129,7 @@ def test_a_page_is_related_if_it_names_the_topic_or_is_near_to_it() -> None:
     other = Snippet("https://example.org/x", "Cheese", "Cheese is made of milk in the mountains of another land.")
     with written([OWN]) as (ctx, _):
         subject = subject_of("Orrin Dam", [OWN])
-        assert related(subject, [other, OWN, about("road")], ctx.store) == [OWN, about("road")]
+        assert related(subject, [other, OWN, about("road")], ctx.store) == (OWN, about("road"))
 
 
 @pytest.mark.parametrize(
