@@ -12,6 +12,7 @@ data set: once citing its own source, once citing another one's while its own is
 - kept: the writer's citation stays, and nothing is added;
 - moved: other passages are cited instead or in addition, and the sentence stays;
 - handed back: the writer is told what is missing. The pipeline drops only what comes back without support again.
+A second table counts the sentences with a number or date that the whole source lacks, those of `read` as well.
 
 `limits` varies every limit of the screen (``storm_pipeline.references.screen.Limits``), the others as they are.
 
@@ -44,6 +45,7 @@ from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.errors import ModelError
 from storm_pipeline.judges.opening import judge_of_run
 from storm_pipeline.judges.support import Verdicts
+from storm_pipeline.languages import detect
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
@@ -55,6 +57,7 @@ from storm_pipeline.run.events import CallbackSink, Event, Events, Revised
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.writing import WriteSection
 from storm_pipeline.text.index_terms import terms
+from storm_pipeline.text.quantities import missing
 from storm_pipeline.types import Snippet
 from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER, checked_blocks
 from storm_pipeline.writers.drafts import Block, Draft
@@ -145,13 +148,13 @@ def main() -> None:
         print_table(("limit", "value", "people's sentences, or wrong pages"), _other_limits(drawn), marks="<>>")
         return
     print_table(_PEOPLE, people_rows(drawn, embedder, Limits()), marks="<<<>>>>>")
+    print_table(("data", "label", "sentences", "a number is missing"), number_rows(args.data), marks="<<>>")
 
 
 def _people(folder: Path, sentences: int, passages: int) -> list[Shown]:
     """The sentences of each data set, once with their own citation and once with another one's."""
-    wice = [Labelled(one.text, one.topic, one.sources[0], one.label) for one in read_wice(folder)]
     found = []
-    for name, labelled in (("WiCE", wice), ("AttributionBench", _attribution_bench(folder))):
+    for name, labelled in _labelled(folder).items():
         drawn = random.Random(1)
         rows = drawn.sample(labelled, min(sentences, len(labelled)))
         for cites in ("its source", "another one's"):
@@ -216,6 +219,17 @@ def _other_limits(sets: Sequence[Shown]) -> Iterator[list[object]]:
             screen = Screen(others, known="", embed=_no_vectors, limits=limits)
             proved += screen.by_quotation(Claim("", ()), " ".join(said[start : start + words])) is not None
         yield ["`quotation`", words, f"{proved / len(own):.1%} have it"]
+
+
+def number_rows(data: Path) -> Iterator[list[object]]:
+    """How many sentences of each label have a number or date that their sources lack."""
+    read = [(own, *one) for own in own_sentences(data) for one in zip(own.claims, own.labels, strict=True)]
+    foreign = [Labelled(one.text, own.known, own.shown[one.cited[0]].text, label) for own, one, label in read]
+    for name, labelled in (_labelled(data / "support") | {"five languages": foreign}).items():
+        for label in dict.fromkeys(one.label for one in labelled):
+            own = [(one.text, [one.topic, one.source]) for one in labelled if one.label == label]
+            lacking = [text for text, told in own if missing(text, told, source_languages=["en", detect(told[1])])]
+            yield [name, label, len(own), len(lacking)]
 
 
 def _no_vectors(_: Sequence[str]) -> Vectors:
@@ -347,10 +361,11 @@ def _passage(row: Labelled, sentence: str) -> Passage:
     return Passage(text, (Snippet(f"https://example.org/{page}", "", text),))
 
 
-def _attribution_bench(folder: Path) -> list[Labelled]:
+def _labelled(folder: Path) -> dict[str, list[Labelled]]:
+    wice = [Labelled(one.text, one.topic, one.sources[0], one.label) for one in read_wice(folder)]
     rows = ((row, "\n".join(row["references"])) for row in json_lines(folder / "attributionbench_dev.jsonl.gz"))
     labelled = ((row["claim"], row["question"], source, _BENCH[row["attribution_label"]]) for row, source in rows)
-    return [Labelled(*one) for one in labelled if one[2].strip()]
+    return {"WiCE": wice, "AttributionBench": [Labelled(*one) for one in labelled if one[2].strip()]}
 
 
 if __name__ == "__main__":
