@@ -192,7 +192,8 @@ def test_a_day_is_found_in_every_rendering_of_it(day: date, data: st.DataObject)
 
 
 PIECES = st.sampled_from(
-    "1 19 1990 3. August März of bis 1,234 1.234 ½ 3/4 § 20er 万 億 XIX siècle BC [2] - – % am ٣ 5m million bn B.C. 紀元前 "
+    "1 19 1990 3. August März of bis 1,234 1.234 ½ 3/4 § 20er 万 億 XIX siècle BC [2] - – % am ٣ "
+    "5m million bn B.C. 紀元前 "
     "99999999999999999999999999999999999999999 0000-02-30 1914–18 ' \0".split()
 )
 TEXTS = st.one_of(st.text(), st.lists(PIECES).map(" ".join), st.lists(PIECES).map("".join))

@@ -8,6 +8,7 @@ import numpy as np
 from storm_pipeline.references.facts import Fact, facts_of
 from storm_pipeline.references.subject import Subject, related
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.search.registry import is_own
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading, Snippet
 from storm_pipeline.writers.small.evidence import Candidate
@@ -20,9 +21,10 @@ SHORTEST = 5
 def candidates(ctx: RunContext, subject: Subject, snippets: Sequence[Snippet]) -> tuple[Candidate, ...]:
     """Return the sentences that may be told of related pages, nearest first, the subject's own page left out.
 
-    Each text stands there once. A sentence of a page that was found as one passage has that passage's first sentence
-    as its opening; it is as near to the topic as both are on average, since what a page is about tells more than the
-    sentence alone (`storm_benchmarks.embedded_choice`).
+    They name the topic, or their page's title does; of the user's own documents, which are on the topic, all may be
+    told. Each text stands there once. A sentence of a page that was found as one passage has that passage's first
+    sentence as its opening; it is as near to the topic as both are on average, since what a page is about tells more
+    than the sentence alone (`storm_benchmarks.embedded_choice`).
     """
     rows: dict[str, tuple[Fact, tuple[int, int], Fact]] = {}
     pages = Counter(snippet.source_id for snippet in snippets)
@@ -30,6 +32,8 @@ def candidates(ctx: RunContext, subject: Subject, snippets: Sequence[Snippet]) -
         if snippet.source_id not in subject.own:
             facts = [fact for fact in facts_of(snippet) if word_count(fact.text) >= SHORTEST]
             for i, fact in enumerate(facts):
+                if not (is_own(snippet.engine) or subject.named_in(fact.in_context)):
+                    continue
                 opening = facts[0] if pages[snippet.source_id] == 1 else fact
                 rows.setdefault(fact.text, (fact, (number, i), opening))
     if not rows:
