@@ -1,16 +1,14 @@
 """How well nearness to the topic tells which sentences an extract should tell, and what sentences of few words are.
 
-    python -m storm_benchmarks.embedded_choice [--cache cache] [--documents FOLDER]
+    python -m storm_benchmarks.embedded_choice [--documents FOLDER]
 
-The sentences are those of ``experiments/labels/embedded-statements.csv``, labelled as off the topic, on it, or worth
-telling. The labels hold no text: each sentence is found in its page of the corpus by its cosine to the topic's
-definition, and those that are not found within 0.03 are left out. FOLDER: Markdown documents, whose sentences are
-counted by their words, and by whether they are headings.
+The sentences are those of ``experiments/labels/embedded-statements.csv``, which name the topic, labelled as off it, on
+it, or worth telling. FOLDER: Markdown documents, whose sentences are counted by their words, and by whether they are
+headings.
 """
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,17 +18,13 @@ from scipy.stats import binomtest
 from storm_bench.calibration import auc
 from storm_benchmarks.labels import labels
 from storm_benchmarks.shared import options, print_table
-from storm_pipeline.assets import LEADS, fetch
 from storm_pipeline.documents.chunks import chunks, punctuated_blocks
 from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.languages import split_sentences
-from storm_pipeline.retrieval.embedder import open_embedder
-from storm_pipeline.settings import Settings
 from storm_pipeline.text.words import word_count
 from storm_pipeline.writers.small.choice import SHORTEST
 
-_FOUND = 0.03  # largest difference of a sentence's cosine from that of the labels
 _OFF, _WORTH = "off the topic", "worth telling"
 _SHARES = (0.75, 0.5, 0.25)  # of the sentences, the best by a score
 _DRAWS, _SEED = 2000, 54  # of the bootstrap
@@ -54,29 +48,13 @@ WAYS: Mapping[str, Callable[[Labelled], float]] = {
 
 def main() -> None:
     """Print how well each score tells the sentences apart."""
-    parser = options(__doc__, "cache")
+    parser = options(__doc__)
     parser.add_argument("--documents", type=Path)
     args = parser.parse_args()
-    settings = Settings.build({"cache": args.cache})
-    pages = json.loads(fetch(LEADS, args.cache).read_bytes())
-    report(list(sentences(labels("embedded-statements"), pages, settings)))
+    rows = labels("embedded-statements")
+    report([Labelled(row["label"], float(row["sentence"]), float(row["opening"])) for row in rows])
     if args.documents:
         print_headings(args.documents)
-
-
-def sentences(
-    rows: Iterable[Mapping[str, str]], pages: Mapping[str, Mapping[str, str]], settings: Settings
-) -> Iterator[Labelled]:
-    """Yield the labelled sentences that are found in the corpus."""
-    embed = open_embedder(settings.embedder, settings.cache).embed
-    for row in (row for row in rows if {row["topic"], row["page"]} <= pages.keys()):
-        definition = split_sentences(pages[row["topic"]]["extract"], "en")[0]
-        told = [f"{row['page']}: {one}" for one in split_sentences(pages[row["page"]]["extract"], "en")]
-        vectors = embed([f"{row['topic']}: {definition}", *told])
-        cosines = [float(cosine) for cosine in vectors[1:] @ vectors[0]]
-        off, best = min((abs(cosine - float(row["sentence"])), cosine) for cosine in cosines)
-        if off < _FOUND:
-            yield Labelled(row["label"], best, cosines[0])
 
 
 def report(rows: Sequence[Labelled]) -> None:

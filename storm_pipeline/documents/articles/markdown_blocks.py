@@ -152,7 +152,8 @@ def _plain_line(line: str) -> str:
         if child.type not in {"image", "html_inline"}
     )
     # What is left of ``**`` stood beside a letter, where Markdown takes it for no mark.
-    return said.replace("**", "").strip("` ").removeprefix("[x]").removeprefix("[X]").removeprefix("[ ]").strip()
+    said = said.replace("**", "").strip("` " if "```" in line else None)
+    return said.removeprefix("[x]").removeprefix("[X]").removeprefix("[ ]").strip()
 
 
 def _starts_paragraph(line: str) -> bool:
