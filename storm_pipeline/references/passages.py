@@ -16,7 +16,7 @@ from storm_pipeline.references.cleaning import cleaned
 from storm_pipeline.references.joining import Piece, apart, are_neighbours, joined, piece_of
 from storm_pipeline.references.repeated import Told, site_lines, without_site_lines
 from storm_pipeline.text.quantities import missing
-from storm_pipeline.text.words import folded_words, tidy
+from storm_pipeline.text.words import folded_words, numbers, tidy
 from storm_pipeline.types import Citation, Snippet
 
 _SHINGLE = 5
@@ -155,7 +155,7 @@ def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
             j
             for j, shared in rivals.items()
             if len(grams[i]) - shared <= min(_OWN, (1 - _SAME) * len(grams[i]))
-            and not _lacks_quantity(found[j].text, found[i].text)
+            and _has_numbers(found[j].text, found[i].text)
         ]
         if same:
             best = min(same, key=lambda j: (-rivals[j], j))
@@ -173,8 +173,10 @@ def are_copies(one: str, other: str) -> bool:
     return len(grams[0] & grams[1]) >= _SAME * len(grams[0])
 
 
-def _lacks_quantity(text: str, other: str) -> bool:
-    return bool(missing(other, [text], language=detect(other), source_languages=[detect(text)]))
+def _has_numbers(text: str, other: str) -> bool:
+    """Whether a text has the digits of another one, and its dates."""
+    dates = missing(other, [text], language=detect(other), source_languages=[detect(text)])
+    return numbers(other) <= numbers(text) and not dates
 
 
 def _with_copy(passage: Passage, copy: Passage) -> Passage:
