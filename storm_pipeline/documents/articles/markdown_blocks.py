@@ -152,7 +152,7 @@ def _plain_line(line: str) -> str:
         if child.type not in {"image", "html_inline"}
     )
     # What is left of ``**`` stood beside a letter, where Markdown takes it for no mark.
-    said = said.replace("**", "").strip("` " if "```" in line else None)
+    said = (said.replace("**", "") if "**" in line else said).strip("` " if "```" in line else None)
     return said.removeprefix("[x]").removeprefix("[X]").removeprefix("[ ]").strip()
 
 
