@@ -123,7 +123,7 @@ def fragment_text(fragment: object) -> str:
     """
     import lxml.html
 
-    text = fragment if isinstance(fragment, str) else ""
+    text = plain_text(fragment)  # lxml ends a text at a lone surrogate
     for tag in ("", "</"):  # deposited fragments are often escaped twice
         if tag in text:
             # HTML's parser takes all behind <title> for text.
