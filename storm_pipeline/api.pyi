@@ -32,7 +32,6 @@ from storm_pipeline.languages import opening_of as opening_of
 from storm_pipeline.models.asking import LanguageModels as LanguageModels
 from storm_pipeline.models.llama_server import shared_server as shared_server
 from storm_pipeline.models.open_models import open_models as open_models
-from storm_pipeline.models.probabilities import probabilities as probabilities
 from storm_pipeline.models.programs import Program as Program, Programs as Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter as PromptAdapter
 from storm_pipeline.optimize.soft_recall import soft_recall as soft_recall

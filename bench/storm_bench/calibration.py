@@ -162,22 +162,6 @@ def over_groups(
     return MetricInterval(measure(np.arange(len(groups))), float(ends[0]), float(ends[1]))
 
 
-def cross_validated(scores: Floats, positive: Bools, groups: Sequence[str], *, folds: int = 5) -> MetricInterval:
-    """Balanced accuracy where the threshold of each fold is the best one on the others; groups are not divided."""
-    fold = np.array([sum(group.encode()) % folds for group in groups])
-    verdicts = np.zeros(len(scores), dtype=np.bool_)
-    for own in range(folds):
-        others, here = fold != own, fold == own
-        if others.any():
-            verdicts[here] = scores[here] >= _best_threshold(scores[others], positive[others])
-    return over_groups(lambda at: balanced_accuracy(verdicts[at], positive[at]), groups)
-
-
-def _best_threshold(scores: Floats, positive: Bools) -> float:
-    candidates = np.unique(scores)
-    return float(max(candidates, key=lambda least: np.nan_to_num(balanced_accuracy(scores >= least, positive))))
-
-
 def _resampled(groups: Sequence[str], resamples: int, seed: int) -> Iterable[npt.NDArray[np.intp]]:
     """Item indices of groups resampled with replacement, one array per resample."""
     members: dict[str, list[int]] = {}

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
 from storm_pipeline.judges.spans import lacking
 from storm_pipeline.languages import detect, stem_set, windows
+from storm_pipeline.references.facts import recall
 from storm_pipeline.references.screen import Limits
 from storm_pipeline.retrieval.embedder import Embedder
 from storm_pipeline.text.words import has_word
@@ -60,6 +61,6 @@ class ScreenJudge:
         language = detect(question.claim) or "en"
         wanted = stem_set(question.claim, language)
         had = frozenset[str]().union(*(stem_set(text, language) for text in question.passages))
-        similarity = min(1.0, ((len(wanted & had) / len(wanted) if wanted else 0.0) + cosine) / 2)
+        similarity = min(1.0, (recall(wanted, had) + cosine) / 2)
         probability = similarity / 2 if lacking(question) else similarity
         return Verdict(label_of(probability, self.threshold), probability)

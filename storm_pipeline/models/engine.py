@@ -74,7 +74,7 @@ class Engine:
         if recorded is not None:
             self._events.emit(Reused(self._events.stage, "reply"))
             self._refusals.keep(request, recorded.get("without", ()))
-            return Received(_outputs(recorded), request.key, recorded)
+            return Received(list(recorded["texts"]), request.key, recorded)
         with self._control.spending(request.role, request.model.price, request.tokens_in, request.token_limit):
             return self._with_retries(request)
 
@@ -142,7 +142,6 @@ class Engine:
         record: dict[str, Any] = {"texts": reply.texts, "role": request.role, "model": model.name, "call": asdict(call)}
         record |= {"cut": True} if reply.cut else {}
         record |= {"without": sorted(without)} if without else {}
-        record |= {"logprobs": logprobs} if any(logprobs := reply.logprobs) else {}
         self._journal.add("reply", request.key, record)  # first: a call that was reported is on record
         self._events.emit(call)
         return record
@@ -151,13 +150,6 @@ class Engine:
         error = state.outcome.exception() if state.outcome else None
         wait = state.next_action.sleep if state.next_action else 0.0
         self._events.emit(Retried(self._events.stage, model.name, reason_of(model, error), round(wait, 2)))
-
-
-def _outputs(record: Mapping[str, Any]) -> list[Any]:
-    """Return the replies of a record, in the form of ``dspy.LM``."""
-    if "logprobs" not in record:
-        return list(record["texts"])
-    return [{"text": text, "logprobs": own} for text, own in zip(record["texts"], record["logprobs"], strict=True)]
 
 
 class RunLM(dspy.BaseLM):

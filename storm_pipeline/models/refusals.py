@@ -34,8 +34,6 @@ _SPELLINGS = {
     "seed": {"seed", "random_seed"},
     "stop": {"stop", "stop_sequences", "stopsequences"},
     "n": {"n", "candidate_count", "candidatecount"},
-    "logprobs": {"logprobs"},
-    "top_logprobs": {"top_logprobs"},
     "response_format": {"response_format", "json_schema", "output_format", "output_config", "response_schema"},
     MOST_TOKENS: {"max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens"},
     SYSTEM: {"system", "role", "roles"},

@@ -100,11 +100,6 @@ class Reply:
         return [str((output.get("text") if isinstance(output, dict) else output) or "") for output in self.outputs]
 
     @property
-    def logprobs(self) -> list[Any]:
-        """The probabilities of each reply's tokens, where they were asked for and given; else None."""
-        return [output.get("logprobs") if isinstance(output, dict) else None for output in self.outputs]
-
-    @property
     def tokens(self) -> tuple[int, int, int]:
         """Prompt tokens, the cached ones among them, and completion tokens; estimated where they are not reported."""
         tokens_in = self.usage.get("prompt_tokens") or self.estimate

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from storm_pipeline.languages import detect, has_spaces, split_sentences, stem_set
 from storm_pipeline.types import Citation, Snippet
@@ -25,11 +26,12 @@ class Fact:
         return f"{self.title}: {self.text}" if self.title else self.text
 
 
-def facts_of(snippet: Snippet) -> list[Fact]:
+@lru_cache(maxsize=4096)
+def facts_of(snippet: Snippet) -> tuple[Fact, ...]:
     """Return the sentences of a snippet, in order."""
     citation = Citation(snippet.source_id, snippet.id)
     texts = (" ".join(text.split()) for text in split_sentences(snippet.text, detect(snippet.text) or "en"))
-    return [Fact(text, snippet.title, citation) for text in texts if text]
+    return tuple(Fact(text, snippet.title, citation) for text in texts if text)
 
 
 def numbered(facts: Sequence[Fact]) -> str:

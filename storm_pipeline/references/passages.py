@@ -167,12 +167,6 @@ def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
     return tuple(merged[i] for i in sorted(merged, key=place.__getitem__))
 
 
-def are_copies(one: str, other: str) -> bool:
-    """Whether the shorter of two texts is, in nearly all its words, a part of the other."""
-    grams = sorted((_shingles(one), _shingles(other)), key=len)
-    return len(grams[0] & grams[1]) >= _SAME * len(grams[0])
-
-
 def _has_numbers(text: str, other: str) -> bool:
     """Whether a text has the digits of another one, and its dates."""
     dates = missing(other, [text], language=detect(other), source_languages=[detect(text)])

@@ -97,9 +97,11 @@ class Screen:
         """Return the verdicts on the sentences, in the same order."""
         doubtful = [one for one in claims if not self._shares_enough(one)]
         self._embedded([own for one in doubtful for own in (one.text, *self._windows_of(one.cited))])
-        lost = [one.text for one in claims if not self._stands(one) or self._lacking(one.text, one.cited)]
+        standing = [one.cited if self._stands(one) else () for one in claims]
+        lacking = [self._lacking(one.text, own) for one, own in zip(claims, standing, strict=True)]
+        lost = [one.text for one, own, some in zip(claims, standing, lacking, strict=True) if some or not own]
         self._embedded([*lost, *self._windows_of(range(len(self.shown)))] if lost else [])
-        return [self._judged(one) for one in claims]
+        return list(map(self._judged, claims, standing, lacking))
 
     def concerned(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
         """Return the positions of the passages by which a writer can answer a problem.
@@ -124,14 +126,13 @@ class Screen:
         change = f"{numbers_shown(dict.fromkeys(found))} quoted"
         return Judged(Sentence(claim.text, self._citations(claim.text, kept)), change)
 
-    def _judged(self, claim: Claim) -> Judged:
+    def _judged(self, claim: Claim, own: tuple[int, ...], lacking: Sequence[str]) -> Judged:
+        """The verdict on a sentence. ``own``: what of its citations stands; ``lacking``: quantities not in that."""
         text = claim.text
         if foreign_script_share(text, self._known, scripts_of(self._language)) > 1 / 2:
             return Judged(Sentence(text), problem="it is not written in the letters of the article")
         if not self.shown:
             return Judged(Sentence(text), problem="no source was found for it")
-        own = claim.cited if self._stands(claim) else ()
-        lacking = self._lacking(text, own)
         found: tuple[int, ...] = ()
         if lacking or not own:
             similar = self._similar(claim, self._limits.recite)

@@ -18,9 +18,9 @@ class Subject:
     definition: str = ""  # the first sentence of that page
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The topic's name, without brackets."""
-        return (bare_name(self.topic),)
+    def name(self) -> str:
+        """The topic without what it has in brackets."""
+        return bare_name(self.topic)
 
     @property
     def described(self) -> str:
@@ -29,7 +29,7 @@ class Subject:
 
     def named_in(self, text: str) -> bool:
         """Return whether a text contains the topic's name, in any case."""
-        return self.names[0].casefold() in text.casefold()
+        return self.name.casefold() in text.casefold()
 
 
 def subject_of(topic: str, found: Iterable[Snippet]) -> Subject:

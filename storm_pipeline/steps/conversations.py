@@ -146,7 +146,7 @@ def _on_subject(ctx: RunContext, query: str) -> str:
     """The query, preceded by the subject's name if it lacks that and the subject was looked up."""
     if ctx.subject is None or ctx.subject.named_in(query):
         return query
-    return f"{ctx.subject.names[0]} {query}"
+    return f"{ctx.subject.name} {query}"
 
 
 def _ask_question(

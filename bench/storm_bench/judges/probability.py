@@ -1,13 +1,15 @@
 """A judge that asks a language model about each claim and its passages alone, and takes its probability of yes."""
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import dspy
 
 from storm_bench.judges.model_judge import JudgeModel
 from storm_bench.signatures.judging import JudgeSupport, Supports
-from storm_pipeline.api import Program, chunks, probabilities
+from storm_pipeline.api import Program, chunks
 from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
 
 WINDOW = 500
@@ -65,6 +67,31 @@ class ProbabilityJudge:
         for (i, _), reply in zip(asked, replies, strict=True):
             found[i] = max(found[i], _score(reply))
         return [Verdict(label_of(score, self.threshold), score) for score in found]
+
+
+def probabilities(logprobs: Any, chosen: str, options: Sequence[str]) -> dict[str, float]:
+    """Return the probability of each option at the first token of the chosen one, in [0, 1]; all 0 where unknown.
+
+    Args:
+        logprobs: of a reply's tokens, in OpenAI's form, as a prediction carries them; None without any.
+        chosen: the option in the reply.
+        options: the values that the field may have.
+    """
+    found = dict.fromkeys(options, 0.0)
+    tokens = logprobs["content"] if logprobs else []
+    at = "".join(token["token"] for token in tokens).rfind(chosen)
+    end = 0
+    for token in tokens:
+        end += len(token["token"])
+        if at < 0 or end <= at:
+            continue
+        for candidate in token["top_logprobs"] or [token]:
+            start = candidate["token"].strip(' ":\n{').rstrip('"}')
+            for option in options:
+                if start and (option.startswith(start) or start.startswith(option)):
+                    found[option] += math.exp(candidate["logprob"])
+        break
+    return found
 
 
 def _score(reply: dspy.Prediction) -> float:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from storm_pipeline.models.probabilities import probabilities
+from storm_bench.judges.probability import probabilities
 
 
 def test_probabilities_are_read_at_the_token_of_the_choice() -> None:
