@@ -1,13 +1,13 @@
 """What protects the user of a cheap model: errors planted into sentences that people found supported, by kind.
 
-    python -m storm_benchmarks.planted [--judge-lm MODEL] [--cross-encoder PATH] [--each 60] [--seed 0]
+    python -m storm_benchmarks.planted [--judge-lm MODEL] [--cross-encoder PATH] [--each 60] [--clean 495] [--seed 0]
     python -m storm_benchmarks.planted --writer [--topics 4] [--judge-lm MODEL] [--cross-encoder PATH]
 
 Sentences: those labelled supported of WiCE dev, AttributionBench dev, and our own about English pages. Each is checked
 as a writer's is (``references/screen.py``), among passages for other sentences, citing the three best parts of its
 source as it was, then with one error; a judge is asked about the same parts. Flagged is what goes back to the writer.
-A wrong citation is the passage of another sentence, in a section that lacks the right one. The last row is of all
-sentences as they were.
+A wrong citation is the passage of another sentence, in a section that lacks the right one. The last row is of
+sentences as they were. A judge is asked about all rows in a drawn order, so that no call holds one kind alone.
 
 `--writer` runs the whole pipeline on topics of Wiki Live Challenge with their pages as the only sources. The model is
 scripted: it tells short sentences of the passages, and adds to every fifth a number, a year or a name that it invents.
@@ -60,6 +60,7 @@ def main() -> None:
     parser.add_argument("--judge-lm", help="a language model that judges too")
     parser.add_argument("--cross-encoder", help="folder or hub name of a cross-encoder that judges too")
     parser.add_argument("--each", type=int, default=60, help="planted errors of a kind, at most")
+    parser.add_argument("--clean", type=int, help="sentences as they were, at most; by default all")
     parser.add_argument("--topics", type=int, default=4, help="articles of --writer")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
@@ -79,7 +80,7 @@ def main() -> None:
         flags[name] = by_judge(Settings.build({"cache": args.cache, **own}))
     clean = sentences(args.data, args.seed)
     head = ["kind", "planted", *flags, *(f"screen or {name}" for name in list(flags)[1:])]
-    print_table(head, table(clean, flags, args.each, args.seed), marks="<" + ">" * (len(head) - 1))
+    print_table(head, table(clean, flags, args.each, args.clean, args.seed), marks="<" + ">" * (len(head) - 1))
 
 
 def sentences(data: Path, seed: int) -> list[Cited]:
@@ -120,15 +121,21 @@ def planted(clean: Sequence[Cited], kind: str, most: int, rng: random.Random) ->
     return found[:most]
 
 
-def table(clean: Sequence[Cited], flags: dict[str, Flags], most: int, seed: int) -> Iterator[list[object]]:
-    """A row for each kind of error, and one for all sentences as they were: the shares that are flagged."""
+def table(
+    clean: Sequence[Cited], flags: dict[str, Flags], most: int, most_clean: int | None, seed: int
+) -> Iterator[list[object]]:
+    """A row for each kind of error, and one for sentences as they were: the shares that are flagged."""
     rng = random.Random(seed)
-    sets = {kind: planted(clean, kind, most, rng) for kind in (*RULES, "wrong citation")} | {"none (clean)": clean}
+    sets = {kind: planted(clean, kind, most, rng) for kind in (*RULES, "wrong citation")}
+    sets["none (clean)"] = list(clean[:most_clean])
+    rows = [(kind, one) for kind, own in sets.items() for one in own]
+    rng.shuffle(rows)
+    told = {name: flag([one for _, one in rows]) for name, flag in flags.items()}
     for kind, own in sets.items():
-        found = {name: flag(own) for name, flag in flags.items()}
-        screen, *others = found.values()
+        mine = [i for i, (of, _) in enumerate(rows) if of == kind]
+        screen, *others = ([found[i] for i in mine] for found in told.values())
         both = ([a or b for a, b in zip(screen, other, strict=True)] for other in others)
-        yield [kind, len(own), *(f"{sum(row) / len(row):.1%}" for row in (*found.values(), *both))]
+        yield [kind, len(own), *(f"{sum(row) / len(row):.1%}" for row in (screen, *others, *both))]
 
 
 def flagged_by_screen(some: Sequence[Cited], embed: Embed) -> list[bool]:

@@ -7,8 +7,8 @@ from collections import Counter
 from itertools import accumulate
 from typing import Any, Literal
 
-EMPHASIS = re.compile(r"(?<![A-Za-zÀ-ɏ\d])(\*\*|__|\*)(\S(?:.*?\S)?)\1(?![A-Za-zÀ-ɏ\d])")
-"""A pair of marks of emphasis around words, which are the second group; none of ``M*A*S*H``."""
+EMPHASIS = re.compile(r"(?<![A-Za-zÀ-ɏ\d])(\*\*|__|\*)(\S(?:.{0,500}?\S)?)\1(?![A-Za-zÀ-ɏ\d])")
+"""A pair of marks of emphasis around at most 500 characters, which are the second group; none of ``M*A*S*H``."""
 
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, lone surrogates, and what changes the direction of the text behind it."""

@@ -36,7 +36,7 @@ def test_the_table_has_a_row_for_each_kind_and_one_for_the_clean() -> None:
     def changed(some: object) -> list[bool]:
         return [one.text != SENTENCE or SENTENCE not in one.passages for one in some]  # type: ignore[attr-defined]
 
-    rows = list(planted.table(clean, {"screen": changed, "other": lambda some: [False for _ in some]}, 5, 0))
+    rows = list(planted.table(clean, {"screen": changed, "other": lambda some: [False for _ in some]}, 5, None, 0))
     assert [row[0] for row in rows] == [*RULES, "wrong citation", "none (clean)"]
     assert {tuple(row[1:]) for row in rows[:-1]} == {(1, "100.0%", "0.0%", "100.0%")}
     assert rows[-1][1:] == [1, "0.0%", "0.0%", "0.0%"]
