@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from filelock import Timeout
-
 from storm_pipeline.configuration.renamed import current_recipe, current_settings
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import UNFINISHED, cannot_write, read_plain, write_atomically
@@ -281,11 +279,7 @@ def read_state(folder: Path) -> dict[str, Any]:
 
 def is_held(folder: Path) -> bool:
     """Whether a process holds a run's folder; False if that cannot be determined."""
-    try:
-        locked(folder, _LOCK).release()
-    except RunError as error:
-        return isinstance(error.__cause__, Timeout)
-    return False
+    return locking.is_held(folder, _LOCK)
 
 
 def _sum(data: bytes) -> str:

@@ -1,7 +1,7 @@
 """Folders that one process at a time may write to (runs, batches, experiments): creating, locking, reading state."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,21 @@ def locked(folder: Path, name: str) -> FileLock:
     Raises RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, or it holds a
     link, a pipe or a device, by which a folder from elsewhere would have other files read or written.
     """
-    _refuse_what_is_no_file(folder)
+    _refuse_what_is_no_file(folder.rglob("*"))
+    return _acquired(folder, name)
+
+
+def is_held(folder: Path, name: str) -> bool:
+    """Whether a process holds the folder's lock; False if that cannot be determined."""
+    try:
+        _refuse_what_is_no_file([folder / name])
+        _acquired(folder, name).release()
+    except RunError as error:
+        return isinstance(error.__cause__, Timeout)
+    return False
+
+
+def _acquired(folder: Path, name: str) -> FileLock:
     lock = FileLock(folder / name, is_singleton=False)
     try:
         lock.acquire(timeout=0)
@@ -45,11 +59,12 @@ def locked(folder: Path, name: str) -> FileLock:
     return lock
 
 
-def _refuse_what_is_no_file(folder: Path) -> None:
-    for path in folder.rglob("*"):
+def _refuse_what_is_no_file(paths: Iterable[Path]) -> None:
+    for path in paths:
         if path.is_symlink():
             raise RunError(f"{path} is a link, which a folder of runs never has: delete it, or copy the file")
-        if path.exists() and not path.is_dir() and not is_plain(path):
+        # whether it exists comes last: another process may just have renamed it
+        if not is_plain(path) and not path.is_dir() and path.exists():
             raise RunError(f"{path} is neither a file nor a folder: delete it")
 
 

@@ -1,5 +1,6 @@
 """Runs below a folder, and the commands that tell of them."""
 
+import errno
 import json
 import os
 import time
@@ -164,6 +165,24 @@ def test_a_run_that_ends_while_it_is_looked_at_was_not_interrupted(
         assert run_state(run.folder) == "stopped"
         run.begin(Settings.build({}))
         assert run_entry(run.folder).state == "stopped"
+
+
+def test_a_run_that_renames_its_files_while_it_is_looked_at_was_not_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RunStore.create(tmp_path, "Jade", "storm") as run:
+        run.begin(Settings.build({}))
+        (run.folder / "piece").write_text("being written")
+        is_file = Path.lstat
+
+        def renamed(path: Path) -> os.stat_result:
+            """Whether it is a file is asked of one that is gone a moment later."""
+            if path.name == "piece":
+                raise FileNotFoundError(errno.ENOENT, "gone", str(path))
+            return is_file(path)
+
+        monkeypatch.setattr(Path, "lstat", renamed)
+        assert run_state(run.folder) == "running"
 
 
 def test_a_batch_is_listed_with_its_runs(tmp_path: Path) -> None:
