@@ -18,9 +18,9 @@ from storm_pipeline.steps.exclusions import leave_out_copies, usable
 from storm_pipeline.steps.finish import as_article, finish
 from storm_pipeline.steps.interviews import hold_interviews, hold_interviews_without_perspectives, without_excluded
 from storm_pipeline.steps.later_rounds import DraftedSections, answer_open_questions
-from storm_pipeline.steps.outline import draft_outline, keep_outline, name_sections, plan_outline, refine_outline
+from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
 from storm_pipeline.steps.searching import look_up_topic, search_all, search_with_topic
-from storm_pipeline.steps.section_evidence import fill_gaps, gather_evidence
+from storm_pipeline.steps.section_evidence import fill_gaps, gather_evidence, group_evidence
 from storm_pipeline.text.formatting import did_you_mean
 from storm_pipeline.types import UNTITLED, Article, Conversation, Heading, Outline, Snippet
 from storm_pipeline.writers.section_loop import write_sections
@@ -45,12 +45,12 @@ def storm_iterative(ctx: RunContext, topic: str) -> Article:
     ctx = look_up_topic(ctx, topic)
     asked = None if ctx.settings.writes_by_sentence else Asked()
     interviews = partial(hold_interviews, interview=partial(converse, deeper=True, asked=asked), asked=asked)
-    if ctx.settings.writes_by_sentence:
+    if ctx.settings.writes_by_sentence and not ctx.user_pieces.outline:
         conversations = interviews(ctx, topic)
-        outline = name_sections(ctx, topic)
+        evidence = group_evidence(ctx, topic, conversations)
     else:
         outline, conversations = _outlined(ctx, topic, interviews)
-    evidence = fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations))
+        evidence = fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations))
     written = DraftedSections(write_sections(ctx, evidence.outline, evidence.sections), evidence, conversations)
     for number in range(2, ctx.settings.research_rounds + 1):
         written = answer_open_questions(ctx, written, number)

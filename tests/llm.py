@@ -157,7 +157,7 @@ def default_answers() -> dict[str, Answer]:
         "WriteSection": mending(lambda user: from_facts(user, 6)),
         "WriteLead": mending(_lead),
         "NameSection": "Further history of its trade",
-        "NameSections": json.dumps({"sections": ["History", "Goods", "Routes"]}),
+        "NameGroups": json.dumps({"headings": ["History", "Goods", "Routes"]}),
         "CheckSentences": checking,
         "EditArticle": json.dumps({"edits": []}),
         "PlaceFindings": json.dumps({"places": []}),

@@ -159,7 +159,7 @@ class Programs(SafeModule):
         self.draft = Program(outline.DraftOutline, examples.worked("draft"), token_limit=180, greedy=True)
         self.refine = Program(outline.RefineOutline, examples.worked("refine"), token_limit=220, greedy=True)
         self.plan = Program(outline.PlanOutline, examples.worked("plan"), token_limit=220, greedy=True)
-        self.sections = Program(outline.NameSections, examples.worked("sections"), token_limit=80, greedy=True)
+        self.groups = Program(outline.NameGroups, examples.worked("groups"), token_limit=80, greedy=True)
         self.place = Program(outline.PlaceFindings, token_limit=1000)
         self.article = Program(writing.WriteArticle, token_limit=4000)
         self.memory = Program(writing.WriteFromMemory, token_limit=4000)

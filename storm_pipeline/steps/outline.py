@@ -80,29 +80,6 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
     return keep_outline(ctx, outline)
 
 
-def name_sections(ctx: RunContext, topic: str) -> Outline:
-    """Name the sections by the titles of what was found, for small models.
-
-    If the model fails, the first titles are the headings, which is recorded. An outline supplied by the user takes its
-    place.
-    """
-    if ctx.user_pieces.outline:
-        return keep_outline(ctx, ctx.user_pieces.outline)
-    with ctx.events.in_stage("outline"):
-        titles = ctx.writer.survey(ctx, Material(Outline(topic)))
-        try:
-            named = ctx.ask("outliner", ctx.programs.sections, topic=ctx.about(topic), sources=titles).sections
-        except ModelError as error:
-            ctx.events.degraded(f"the headings are titles of sources: {error}")
-            named = titles.split("; ")[:_FEWEST_SECTIONS] if titles else []
-    return keep_outline(
-        ctx,
-        outline_from_headings(
-            ((1, title.strip(" .,;:")) for title in named), topic, max_sections=ctx.settings.max_sections
-        ),
-    )
-
-
 def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
     """Save the outline as the run's final one, and return it."""
     ctx.run.save_text("outline.md", outline_to_markdown(outline))

@@ -11,6 +11,7 @@ from storm_pipeline.retrieval.ranking import cached_terms
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material
 from storm_pipeline.steps.exclusions import leave_out_copies
+from storm_pipeline.steps.outline import keep_outline
 from storm_pipeline.steps.searching import search_all
 from storm_pipeline.types import Conversation, Outline
 
@@ -25,6 +26,14 @@ def gather_evidence(ctx: RunContext, outline: Outline, conversations: Sequence[C
     """The evidence for each section, from everything that the run has found."""
     with ctx.events.in_stage("evidence"):
         return ctx.writer.gather(ctx, Material(outline, conversations))
+
+
+def group_evidence(ctx: RunContext, topic: str, conversations: Sequence[Conversation] = ()) -> Evidence[Any]:
+    """Return the evidence for the sections into which a writer by sentence divides what the run has found."""
+    with ctx.events.in_stage("outline"):
+        evidence = ctx.writer.gather(ctx, Material(Outline(topic), conversations))
+        keep_outline(ctx, evidence.outline)
+        return evidence
 
 
 def fill_gaps(ctx: RunContext, conversations: Sequence[Conversation], evidence: Evidence[Any]) -> Evidence[Any]:

@@ -26,7 +26,7 @@ def nonsense(user: str) -> random.Random:
 NONSENSE: dict[str, Answer] = {
     "AskQuestion": lambda user: f"{' '.join(nonsense(user).sample(WORDS, 5)).capitalize()}?",
     "WriteQueries": lambda user: json.dumps({"queries": [" ".join(nonsense(user).sample(WORDS, 3))] * 2}),
-    "NameSections": lambda user: json.dumps({"sections": [word.title() for word in nonsense(user).sample(WORDS, 3)]}),
+    "NameGroups": lambda user: json.dumps({"headings": [word.title() for word in nonsense(user).sample(WORDS, 3)]}),
 }
 
 
@@ -53,7 +53,7 @@ def test_a_model_that_answers_nonsense_writes_other_sections(tmp_path: Path) -> 
 
 
 def test_what_a_model_leaves_undecided_is_titles_of_sources_and_reported(tmp_path: Path) -> None:
-    article = extract(tmp_path, {"NameSections": "walrus"})
+    article = extract(tmp_path, {"NameGroups": "walrus"})
     assert any("the headings are titles of sources" in str(problem) for problem in article.report.problems)
     assert article.lead
 
@@ -85,8 +85,8 @@ def test_six_good_documents_make_three_sections_of_four_hundred_true_words(tmp_p
     for side, paper in papers.items():
         assert 250 <= len(paper.split()) <= 300
         (tmp_path / "papers" / f"{side}.md").write_text(paper, encoding="utf-8")
-    headings = json.dumps({"sections": ["Trade and fishing", "Ferries and dredging", "Storms and lighthouses"]})
-    article = extract(tmp_path, {"NameSections": headings}, topic, search=f"corpus:{tmp_path / 'papers'}")
+    headings = json.dumps({"headings": ["Trade and fishing", "Ferries and dredging", "Storms and lighthouses"]})
+    article = extract(tmp_path, {"NameGroups": headings}, topic, search=f"corpus:{tmp_path / 'papers'}")
     told = [text for _, texts in below_the_lead(article) for text in texts]
     assert len(article.sections) >= 3
     assert sum(len(text.split()) for text in told) >= 400

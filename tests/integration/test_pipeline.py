@@ -27,6 +27,9 @@ from storm_pipeline.search.engines.fused import fused
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.tables_of_contents import TableOfContents
 from storm_pipeline.steps.section_evidence import FOR_A_GAP
+from storm_pipeline.types import Heading, Outline
+
+MONKS = Outline("Silk Road", tuple(map(Heading, ("Goods", "Routes", "Monks and temples"))))
 
 
 class NoContents:
@@ -166,9 +169,9 @@ def test_a_section_that_the_interviews_passed_by_gets_a_search_of_its_own(tmp_pa
     def engine(query: str) -> list[Snippet]:
         return [found] if query == "Silk Road Monks and temples" else list(world(query))
 
-    answers = {"NameSections": json.dumps({"sections": ["Goods", "Routes", "Monks and temples"]})}
-    with FakeModel(answers) as server:
-        article = storm(server, tmp_path, search=FakeSearch(engine), writing="sentences").write("Silk Road")
+    with FakeModel() as server:
+        made = storm(server, tmp_path, search=FakeSearch(engine), writing="sentences")
+        article = made.write("Silk Road", outline=MONKS)
     urls = {source.id: source.url for source in article.references}
     cited = {s.text: [urls[citation.source_id] for citation in s.citations] for s in article.sentences()}
     assert ["https://temples.org"] in [places for text, places in cited.items() if text in told]
@@ -221,9 +224,8 @@ def test_such_a_search_looks_deeper_than_an_interview(tmp_path: Path) -> None:
             asked[query] = k
             return list(world(query))[:k]
 
-    answers = {"NameSections": json.dumps({"sections": ["Goods", "Routes", "Monks and temples"]})}
-    with FakeModel(answers) as server:
-        storm(server, tmp_path, search=Mine(), top_k=4, writing="sentences").write("Silk Road")
+    with FakeModel() as server:
+        storm(server, tmp_path, search=Mine(), top_k=4, writing="sentences").write("Silk Road", outline=MONKS)
     assert asked.pop("Silk Road") == 32  # the first search, which tells what the topic is
     assert asked.pop("Silk Road Monks and temples") == 8
     assert {4} <= set(asked.values()) <= {4, 8}
@@ -251,10 +253,9 @@ def test_of_what_such_a_search_finds_the_nearest_that_name_the_topic_are_embedde
     def engine(query: str) -> list[Snippet]:
         return many if query == "Silk Road Monks and temples" else list(world(query))
 
-    answers = {"NameSections": json.dumps({"sections": ["Goods", "Routes", "Monks and temples"]})}
-    with FakeModel(answers) as server:
+    with FakeModel() as server:
         settings = {"search": FakeSearch(engine), "embedder": Counting(), "top_k": len(many), "writing": "sentences"}
-        article = storm(server, tmp_path, **settings).write("Silk Road")
+        article = storm(server, tmp_path, **settings).write("Silk Road", outline=MONKS)
     written = [s for section in article.sections for s in section.sentences()]
     urls = {source.id: source.url for source in article.references}
     monks = [s for s in written if s.text.startswith("Monks")]
@@ -499,7 +500,7 @@ def test_a_topic_with_little_is_asked_the_basic_facts_and_gets_a_lead_alone(tmp_
         article = storm(server, tmp_path, search=FakeSearch(lambda query: found), writing="sentences").write("Basil II")
         asked = {asked.signature for asked in server.asked}
     assert [c.perspective.name for c in article.conversations] == ["Basic fact writer"]
-    assert not asked & {"FindRelatedTopics", "FindPerspectives", "NameSections", "NameSection"}
+    assert not asked & {"FindRelatedTopics", "FindPerspectives", "NameGroups", "NameSection"}
     assert not article.sections
     assert " ".join(sentence.text for sentence in article.sentences()) == own
     assert any("says little about" in str(problem) for problem in article.report.problems)

@@ -1,6 +1,5 @@
 """Baselines and ablations: each writes an article, and what it asks differs from its neighbour as the papers say."""
 
-import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -15,6 +14,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.recipes import RECIPES
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.types import Heading, Outline
 
 WRITING = ["whole", "sentences"]
 
@@ -140,7 +140,7 @@ def test_rag_and_its_outline_driven_form_make_the_same_outline(tmp_path: Path) -
 def test_only_the_recipe_with_gap_searches_searches_for_more_than_the_interviews_ask(tmp_path: Path) -> None:
     from found_pages import world
 
-    replies = {"NameSections": json.dumps({"sections": ["Goods", "Routes", "Monks and temples"]})}
+    outline = Outline("Silk Road", tuple(map(Heading, ("Goods", "Routes", "Monks and temples"))))
 
     def searched(recipe: str) -> tuple[set[str], set[tuple[str, int]]]:
         searches: set[tuple[str, int]] = set()
@@ -152,9 +152,9 @@ def test_only_the_recipe_with_gap_searches_searches_for_more_than_the_interviews
                 searches.add((query, k))
                 return list(world("What is known about aspect 1 of Silk Road?"))[:k]
 
-        with FakeModel(replies) as server:
+        with FakeModel() as server:
             made = storm(server, tmp_path / recipe, search=Mine(), top_k=4, turns=3, writing="sentences")
-            article = made.write("Silk Road", recipe)
+            article = made.write("Silk Road", recipe, outline=outline)
         return {query for own in article.conversations for turn in own.turns for query in turn.queries}, searches
 
     queries, searches = searched("storm")

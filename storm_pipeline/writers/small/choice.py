@@ -12,7 +12,7 @@ from storm_pipeline.search.registry import is_own
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading, Snippet
 from storm_pipeline.writers.small.evidence import Candidate
-from storm_pipeline.writers.small.paragraphs import distinct
+from storm_pipeline.writers.small.paragraphs import PARAGRAPH, distinct
 
 SHORTEST = 5
 """Words of a sentence that may be told; what has fewer is mostly a heading (`storm_benchmarks.embedded_choice`)."""
@@ -43,6 +43,34 @@ def candidates(ctx: RunContext, subject: Subject, snippets: Sequence[Snippet]) -
     near = (vectors[1:] @ vectors[0]).reshape(2, -1).mean(axis=0)
     found = (Candidate(*row, float(cosine)) for row, cosine in zip(rows.values(), near, strict=True))
     return tuple(sorted(found, key=lambda one: -one.nearness))
+
+
+def in_groups(ctx: RunContext, found: Sequence[Candidate], number: int) -> list[tuple[Candidate, ...]]:
+    """Return the candidates in up to ``number`` groups of like passages by k-means, the nearest to the topic first.
+
+    A group of fewer sentences than a paragraph has joins the likest other one; of all numbers of groups, that is taken
+    which leaves most of them.
+    """
+    from sklearn.cluster import KMeans
+
+    if not found:
+        return []
+    vectors = ctx.store.embed([one.fact.in_context for one in found])
+    passages = np.array([one.place[0] for one in found])
+    places = np.unique(passages)
+    means = np.stack([vectors[passages == place].mean(axis=0) for place in places])
+    divided = []
+    for wanted in range(min(number, len(places)), 1, -1):
+        means_of = KMeans(wanted, n_init=10, random_state=0).fit(means)
+        group = means_of.labels_[np.searchsorted(places, passages)]
+        centres = means_of.cluster_centers_
+        for small in sorted(range(wanted), key=lambda n: (group == n).sum()):
+            others = [n for n in np.unique(group) if n != small]
+            if (group == small).sum() < PARAGRAPH and others:
+                group[group == small] = min(others, key=lambda n: float(np.linalg.norm(centres[n] - centres[small])))
+        divided.append([tuple(found[i] for i in np.flatnonzero(group == n).tolist()) for n in np.unique(group)])
+    best = max(divided, key=len, default=[tuple(found)])
+    return sorted(best, key=lambda own: -sum(one.nearness for one in own) / len(own))
 
 
 def by_heading(

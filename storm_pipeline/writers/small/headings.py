@@ -1,13 +1,50 @@
-"""Headings of articles that are written sentence by sentence without an outline."""
+"""Headings that a model gives to groups of sentences."""
 
 from collections.abc import Sequence
 from itertools import pairwise
+
+import numpy as np
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.outlines import outline_from_headings
-from storm_pipeline.types import Body, Paragraph, Section
+from storm_pipeline.types import Body, Heading, Paragraph, Section
+from storm_pipeline.writers.small.evidence import Candidate
+
+
+def named(
+    ctx: RunContext, topic: str, groups: Sequence[Sequence[Candidate]]
+) -> list[tuple[Heading, tuple[Candidate, ...]]]:
+    """Return the groups under the model's headings, which sees the titles of their pages, each under the likest one.
+
+    Where the model names none for a group, the title of its nearest page is the heading, which is recorded. Raises
+    ModelAuthError: the endpoint refuses the key.
+    """
+    titles = [list(dict.fromkeys(one.fact.title for one in group)) for group in groups]
+    shown = "\n".join(f"{n}. {'; '.join(own[: ctx.settings.section_facts])}" for n, own in enumerate(titles, 1))
+    given: Sequence[str] = ()
+    try:
+        given = ctx.ask("outliner", ctx.programs.groups, topic=topic, groups=shown).headings if groups else ()
+    except ModelError as error:
+        ctx.events.degraded(f"the headings are titles of sources: {error}")
+    headings = outline_from_headings(((1, title.strip(" .,;:")) for title in given), topic).sections
+    told = _matched(ctx, headings, groups)
+    return [
+        (told.get(n, Heading(own[0])), tuple(group)) for n, (own, group) in enumerate(zip(titles, groups, strict=True))
+    ]
+
+
+def _matched(ctx: RunContext, headings: Sequence[Heading], groups: Sequence[Sequence[Candidate]]) -> dict[int, Heading]:
+    """Return number of a group → its heading, so that they are as alike as can be: a small model mixes up the order."""
+    if not headings or not groups:
+        return {}
+    from scipy.optimize import linear_sum_assignment
+
+    vectors = ctx.store.embed([heading.title for heading in headings])
+    means = np.stack([ctx.store.embed([one.fact.in_context for one in group]).mean(axis=0) for group in groups])
+    likeness = (means - means.mean(axis=0)) @ (vectors - vectors.mean(axis=0)).T
+    return {int(n): headings[i] for n, i in zip(*linear_sum_assignment(likeness, maximize=True), strict=True)}
 
 
 def with_headings(ctx: RunContext, topic: str, groups: Sequence[Sequence[Paragraph]]) -> Body:

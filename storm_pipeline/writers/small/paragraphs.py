@@ -8,7 +8,8 @@ from storm_pipeline.references.facts import Fact
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Paragraph, Section, Sentence
 
-_PARAGRAPH = 3  # sentences of a paragraph at least, where there are as many
+PARAGRAPH = 3
+"""Sentences of a paragraph at least, where there are as many."""
 
 
 def distinct(facts: Iterable[Fact]) -> list[Fact]:
@@ -29,7 +30,7 @@ def without_repeated(section: Section, told: set[str]) -> Section:
     return replace(section, paragraphs=tuple(paragraphs))
 
 
-def in_paragraphs(facts: Sequence[Fact], fewest: int = _PARAGRAPH) -> tuple[Paragraph, ...]:
+def in_paragraphs(facts: Sequence[Fact], fewest: int = PARAGRAPH) -> tuple[Paragraph, ...]:
     """Return the facts as cited sentences, in paragraphs that end where the page changes and are not too short."""
     paragraphs: list[list[Sentence]] = []
     for _, page in groupby(facts, key=lambda fact: fact.citation.source_id):

@@ -1,11 +1,12 @@
 """The writer for small models (:class:`storm_pipeline.run.writer.Writer`), which puts an extract together.
 
 A small model that rewords turns relations round. So the sentences are the sources' own, unchanged: the model's
-questions and queries find them and it names the sections, whose headings are searched for. Which sentences are told is
-decided by their nearness to the topic: asked about each, the model chose no better.
+questions and queries find them, like ones stand together, and it names each group. Which sentences are told is decided
+by their nearness to the topic: asked about each, the model chose no better.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import ceil
 
 from storm_pipeline.references.evidence import FEWEST_SENTENCES, Evidence
@@ -16,9 +17,9 @@ from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.text.words import word_count
 from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Section, Sentence, Snippet
 from storm_pipeline.writers.lead import lead_of
-from storm_pipeline.writers.small.choice import by_heading, candidates, in_order
+from storm_pipeline.writers.small.choice import by_heading, candidates, in_groups, in_order
 from storm_pipeline.writers.small.evidence import Candidate, SentenceEvidence
-from storm_pipeline.writers.small.headings import even_groups, with_headings
+from storm_pipeline.writers.small.headings import even_groups, named, with_headings
 from storm_pipeline.writers.small.paragraphs import fitting, in_paragraphs, without_repeated
 
 _SECTIONS = 5
@@ -57,7 +58,10 @@ class SmallWriter:
         return "; ".join(dict.fromkeys(one.fact.title for one in found if one.fact.title))[:_TITLES]
 
     def gather(self, ctx: RunContext, material: Material[SentenceEvidence]) -> Evidence[SentenceEvidence]:
-        """Return the candidates for each section, and the lead: the topic's own page, or else the best sentences."""
+        """Return the candidates for each section, and the lead: the topic's own page, or else the best sentences.
+
+        Without an outline, like sentences are a section, and the model gives each its heading.
+        """
         outline = material.outline
         subject, snippets = _all(ctx, outline.topic)
         if material.only is not None:
@@ -70,6 +74,11 @@ class SmallWriter:
             return Evidence(outline, (whole,))
         lead = material.before.for_lead if material.before else self._lead(ctx, subject, snippets, found)
         told = _nearest(ctx, [one for one in found if one.fact not in lead], material.sections)
+        if not outline.sections:
+            number = min(_SECTIONS, round(len(told) / ctx.settings.section_facts))
+            parts = named(ctx, outline.topic, in_groups(ctx, told, number))
+            grouped = replace(outline, sections=tuple(heading for heading, _ in parts))
+            return Evidence(grouped, tuple(SentenceEvidence(*part) for part in parts), lead)
         shares = by_heading(ctx, subject, outline.sections, told)
         sections = tuple(SentenceEvidence(*own) for own in zip(outline.sections, shares, strict=True))
         return Evidence(outline, sections, lead)
