@@ -28,11 +28,6 @@ def mark_of(request: str) -> str:
     return "mark" + f"{number_of(request) % 10**6:06d}".translate(str.maketrans("0123456789", "abcdefghij"))
 
 
-def kind_of(system: str) -> str:
-    """The stage that a prompt of the pipeline belongs to; empty if its instructions are of none."""
-    return next((kind for phrase, kind, _ in _ANSWERS if phrase in system), "")
-
-
 def scripted_reply(messages: Sequence[dict[str, str]], mark: str) -> tuple[str, str]:
     """Kind and text of a reply of realistic length and format to a prompt of the pipeline."""
     system, user = messages[0]["content"], messages[-1]["content"]
