@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
@@ -34,11 +35,20 @@ def write_sections(
     """
     write_one = write or (lambda own: ctx.writer.write(ctx, Writing(outline, own)))
     number = {heading.title: n for n, heading in enumerate(outline.sections, 1)}
+    if write is None:
+        ctx.run.save_json("evidence.json", list(map(_recorded, evidence)))
     with ctx.events.in_stage("sections", total=len(evidence)):
         written = parallel_map(
             lambda own: _write(ctx, own, number.get(own.heading.title, 0), write_one), evidence, workers=len(evidence)
         )
         return _joined(ctx, _with_distinct_headings(evidence, written))
+
+
+def _recorded(own: SectionEvidence) -> dict[str, Any]:
+    """What a section is written from, as the run's folder keeps it."""
+    findings = own.own_findings if isinstance(own, PassageEvidence) else ()
+    texts = [finding.text for finding in findings]
+    return {"heading": own.heading.title, "findings": texts, "snippets": sorted(own.snippet_ids())}
 
 
 def _with_distinct_headings(

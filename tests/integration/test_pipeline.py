@@ -95,10 +95,17 @@ def test_the_run_folder_holds_everything(tmp_path: Path) -> None:
         *("article.md", "article.html", "article.json", "outline.md", "conversations.json"),
         *("references.json", "excluded.json", "events.jsonl", "usage.json", "settings.json", "outline-draft.md"),
         *("contents.json", "perspectives.json", "conversations", "sections", "polished.json", "lead.json"),
-        *("run.json", "run.lock", "journal.jsonl"),
+        *("run.json", "run.lock", "journal.jsonl", "evidence.json"),
     }
     assert (run / "article.md").read_text(encoding="utf-8") == article.to_markdown()
     assert len(json.loads((run / "references.json").read_text())) == len(article.references)
+    evidence = json.loads((run / "evidence.json").read_text(encoding="utf-8"))
+    assert [own["heading"] for own in evidence] == [section.heading for section in article.sections]
+    answers = {s.text for c in article.conversations for turn in c.turns for s in turn.answer}
+    assert {text for own in evidence for text in own["findings"]} <= answers
+    assert {c.snippet_id for s in article.sentences() for c in s.citations} <= {
+        i for o in evidence for i in o["snippets"]
+    }
     events = [json.loads(line) for line in (run / "events.jsonl").read_text(encoding="utf-8").splitlines()]
     assert events[0]["event"] == "RunStarted"
     assert events[-1]["event"] == "RunFinished"
