@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from storm_bench.datasets.months import Month
@@ -108,6 +108,7 @@ def sections(draw: st.DrawFn, depth: int = 0) -> HumanSection:
 
 
 @given(LINES, st.lists(sections(), min_size=1, max_size=2), MARKED, MARKED)
+@example("[x]", [HumanSection("H", "[ ] a")], "", "")
 def test_what_is_written_is_read_back(lead: str, body: list[HumanSection], title: str, page: str) -> None:
     documents = (TopicDocument("https://press.example/a", f"T{title}", f"{PROSE}\n{page}\nEnd.", "human"),)
     human = HumanArticle("Lake Orrin", lead=lead, sections=(*body, HumanSection("End", PLAIN)), statements=(PLAIN,))

@@ -153,7 +153,9 @@ def _plain_line(line: str) -> str:
     )
     # What is left of ``**`` stood beside a letter, where Markdown takes it for no mark.
     said = (said.replace("**", "") if "**" in line else said).strip("` " if "```" in line else None)
-    return said.removeprefix("[x]").removeprefix("[X]").removeprefix("[ ]").strip()
+    if tokens and tokens[0].type.endswith("list_open"):  # of tasks
+        said = said.removeprefix("[x]").removeprefix("[X]").removeprefix("[ ]")
+    return said.strip()
 
 
 def _starts_paragraph(line: str) -> bool:
