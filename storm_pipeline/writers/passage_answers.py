@@ -73,14 +73,14 @@ def passages_for(
     ctx.events.count(off_topic=len(found) - len(bearing))
     shown = passages(_that_answer(question, bearing, words), found, language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
-    ctx.store.keep(copy for passage in shown for copy in passage.copies)  # they can be cited too
     return shown
 
 
 def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
     """A sentence with those citations alone that its own answer gave it, or else those that were found for it."""
-    given = {citation for position in claim.cited for citation in shown[position].citations()}
-    return replace(sentence, citations=tuple(c for c in sentence.citations if c in given)) if given else sentence
+    given = frozenset[str]().union(*(shown[position].snippet_ids for position in claim.cited))
+    cited = tuple(one for one in sentence.citations if one.snippet_id in given)
+    return replace(sentence, citations=cited) if given else sentence
 
 
 def _that_answer(question: str, found: Sequence[Snippet], words: int) -> tuple[Snippet, ...]:
