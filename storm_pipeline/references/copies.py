@@ -1,14 +1,12 @@
-"""Which passages of several pages say the same in the same words, so that one of them is shown. Pure functions.
+"""Which passages say the same in the same words, so that one of them is shown. Pure functions.
 
-Editions of a text differ in the numbers of their notes, in hyphens, and in a word here and there; newer reports differ
-in a count. So two passages are copies unless one has a number that the other page has nowhere, or the two are of
-different days and differ in any number.
+Editions of a text differ in the marks of their notes, in hyphens, and in a word here and there. A passage with another
+number says something else: it may be a newer count.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import NamedTuple
 
 from storm_pipeline.references.same_text import SHINGLE, shingles
 from storm_pipeline.text.marker_forms import MARKS
@@ -18,56 +16,30 @@ from storm_pipeline.text.words import folded_words
 _OWN = 1 / 12  # most of a copy's words that the others lack, or one
 
 
-class Telling(NamedTuple):
-    """A passage, the id of its page, and the date of that, if it is known."""
-
-    text: str
-    page: str
-    published: str | None = None
-
-
-def without_copies(tellings: Sequence[Telling], known: Mapping[str, Sequence[str]]) -> list[tuple[int, ...]]:
+def without_copies(texts: Sequence[str]) -> list[tuple[int, ...]]:
     """Group passages that say the same: positions, that of the passage to show first, groups in the order of the first.
 
     The passage that comes first is shown, unless a later one says all that it says, and more. A passage may also repeat
     what several others have together.
-
-    Args:
-        tellings: best first.
-        known: id of a page → its other passages.
     """
-    numbers = {page: frozenset[str]().union(*map(numbers_in, texts)) for page, texts in known.items()}
     shown: dict[int, list[int]] = {}
-    for i, one in enumerate(tellings):
-        shared = {j: found for j in shown if (found := shared_shingles(one.text, tellings[j].text))}
-        if shared and repeats(one, [tellings[j] for j in shared], numbers):
+    for i, text in enumerate(texts):
+        shared = {j: found for j in shown if (found := shared_shingles(text, texts[j]))}
+        if shared and repeats(text, [texts[j] for j in shared]):
             shown[max(shared, key=lambda j: shared[j])].append(i)
             continue
-        told = [j for j in shared if repeats(tellings[j], [one], numbers)]
+        told = [j for j in shared if repeats(texts[j], [text])]
         shown[i] = [i, *(k for j in told for k in shown.pop(j))]
     return [tuple(group) for group in sorted(shown.values(), key=min)]
 
 
-def repeats(one: Telling, others: Sequence[Telling], numbers: Mapping[str, frozenset[str]]) -> bool:
-    """Return whether others together say what a passage says: a few words at most, and no number, are its own.
-
-    ``numbers``: id of a page → :func:`numbers_in` its other passages.
-    """
-    own = own_runs(one.text, [other.text for other in others])
-    most = max(1, _OWN * len(_words(one.text)))
-    if any(len(run) >= SHINGLE for run in own) or sum(map(len, own)) > most:
+def repeats(text: str, others: Sequence[str]) -> bool:
+    """Return whether others together say what a passage says: a few words at most, and no number, are its own."""
+    own = own_runs(text, others)
+    if any(len(run) >= SHINGLE for run in own) or sum(map(len, own)) > max(1, _OWN * len(_words(text))):
         return False
-    theirs = [run for other in others for run in own_runs(other.text, [one.text]) if len(run) < SHINGLE]
-    had, has = frozenset[str](), frozenset[str]()
-    if not any(other.page == one.page or are_of_two_days(one, other) for other in others):
-        had = had.union(*(numbers.get(other.page, had) for other in others))
-        has = numbers.get(one.page, has)
-    return all(counts(run) <= had for run in own) and all(counts(run) <= has for run in theirs)
-
-
-def are_of_two_days(one: Telling, other: Telling) -> bool:
-    """Return whether the pages of two passages have different dates."""
-    return bool(one.published and other.published) and one.published != other.published
+    theirs = (run for other in others for run in own_runs(other, [text]) if len(run) < SHINGLE)
+    return not any(map(counts, (*own, *theirs)))
 
 
 def own_runs(text: str, others: Sequence[str]) -> list[tuple[str, ...]]:
@@ -98,9 +70,9 @@ def numbers_in(text: str) -> frozenset[str]:
 def shared_shingles(text: str, other: str) -> int:
     """Number of shingles that two texts share; where one has fewer words than a shingle, whether the other has it."""
     one, two = sorted((_words(text), _words(other)), key=len)
-    return (
-        f" {' '.join(one)} " in f" {' '.join(two)} " if len(one) < SHINGLE else len(_distinct(text) & _distinct(other))
-    )
+    if len(one) >= SHINGLE:
+        return len(_distinct(text) & _distinct(other))
+    return f" {' '.join(one)} " in f" {' '.join(two)} "
 
 
 @lru_cache(1 << 12)

@@ -5,15 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from storm_pipeline.identity import host_of
-from storm_pipeline.references.copies import (
-    Telling,
-    are_of_two_days,
-    counts,
-    numbers_in,
-    own_runs,
-    repeats,
-    shared_shingles,
-)
+from storm_pipeline.references.copies import counts, numbers_in, own_runs, repeats, shared_shingles
 from storm_pipeline.references.same_text import SHINGLE, Hashes, distinct_shingles, is_within, same_texts
 from storm_pipeline.types import Citation, Conversation, Sentence, Snippet, Source
 
@@ -53,6 +45,10 @@ class Editions:
         return {page.id: group for group in self.groups for page in group}
 
     @cached_property
+    def _snippets(self) -> dict[str, Snippet]:
+        return {snippet.id: snippet for page in self.pages for snippet in page.snippets}
+
+    @cached_property
     def _source_of(self) -> dict[str, str]:
         """Page → the page as which it is cited; a collection that contains the text is cited as itself."""
         found: dict[str, str] = {}
@@ -83,10 +79,21 @@ class Editions:
         return replace(conversation, turns=tuple(turns))
 
     def cited(self, sentence: Sentence) -> Sentence:
-        """The sentence citing :meth:`sources`, what several pages say once."""
-        found = (new for own in sentence.citations for new in self._said_first(own))
-        named = (replace(own, source_id=self._source_of.get(own.source_id, own.source_id)) for own in found)
-        return _citing(sentence, named)
+        """The sentence citing :meth:`sources`, once what several pages say."""
+        kept: dict[Citation, Snippet | None] = {}
+        for own in (new for citation in sentence.citations for new in self._said_first(citation)):
+            snippet = self._snippets.get(own.snippet_id)
+            if snippet is None or not any(one and self._are_copies(one, snippet) for one in kept.values()):
+                kept[replace(own, source_id=self._source_of.get(own.source_id, own.source_id))] = snippet
+        return _citing(sentence, kept)
+
+    def _are_copies(self, one: Snippet, other: Snippet) -> bool:
+        """Return whether most of a passage stands in one of another page with the same text, and all its numbers."""
+        group = self._group_of.get(one.source_id)
+        if one.source_id == other.source_id or not group or group != self._group_of.get(other.source_id):
+            return False
+        is_told = is_within(distinct_shingles([other.text]), distinct_shingles([one.text]))
+        return is_told and not any(map(counts, own_runs(other.text, [one.text])))
 
     def sources(self) -> tuple[Source, ...]:
         """One source for each text, with the addresses and passages of its other pages; most passages first."""
@@ -99,11 +106,10 @@ class Editions:
 
     def _said_first(self, citation: Citation) -> tuple[Citation, ...]:
         """Citations of the passages of the first page that say what the cited one says; else the citation itself."""
-        group = self._group_of.get(citation.source_id, ())
-        own = next((s for page in group for s in page.snippets if s.id == citation.snippet_id), None)
-        if own is None or group[0].id == own.source_id:
+        group, own = self._group_of.get(citation.source_id, ()), self._snippets.get(citation.snippet_id)
+        if not group or own is None or group[0].id == own.source_id:
             return (citation,)
-        return tuple(Citation(one.source_id, one.id) for one in _said_by(group[0], own)) or (citation,)
+        return tuple(Citation(one.source_id, one.id) for one in _said_by(group[0], own.text)) or (citation,)
 
 
 def _citing(sentence: Sentence, citations: Iterable[Citation]) -> Sentence:
@@ -112,32 +118,28 @@ def _citing(sentence: Sentence, citations: Iterable[Citation]) -> Sentence:
 
 
 @lru_cache(1 << 12)
-def _said_by(page: Source, snippet: Snippet) -> tuple[Snippet, ...]:
+def _said_by(page: Source, text: str) -> tuple[Snippet, ...]:
     """The fewest passages of a page that say together what one of another page with the same text says; or none."""
-    alike = sorted(page.snippets, key=lambda own: (-shared_shingles(snippet.text, own.text), own.id))
-    for some in range(1, _MOST + 1):
-        if repeats(_telling(snippet), list(map(_telling, alike[:some])), {}):
-            return tuple(alike[:some])
-    return ()
+    alike = sorted(page.snippets, key=lambda own: (-shared_shingles(text, own.text), own.id))
+    tried = (tuple(alike[:some]) for some in range(1, _MOST + 1))
+    return next((some for some in tried if repeats(text, [own.text for own in some])), ())
 
 
 def _is_of(page: Source, snippet: Snippet) -> bool:
-    """Return whether a passage of another page is part of a page's text: without a sentence or a number of its own."""
+    """Return whether a passage of another page is part of a page's text: without a sentence or a number of its own.
+
+    Where both have dates, and not the same, any other number in the place of one is its own.
+    """
     told = [own for own in page.snippets if shared_shingles(snippet.text, own.text)]
-    own = own_runs(snippet.text, [one.text for one in told])
-    numbers = frozenset[str]()
-    if not any(are_of_two_days(_telling(snippet), _telling(one)) for one in told):
-        numbers = _numbers(page)
-    return all(len(run) < _SENTENCE and counts(run) <= numbers for run in own)
+    runs = own_runs(snippet.text, [own.text for own in told])
+    dates = {own.published for own in (snippet, *told)} - {None}
+    numbers = _numbers(page) if len(dates) < 2 else frozenset[str]()
+    return all(len(run) < _SENTENCE and counts(run) <= numbers for run in runs)
 
 
 @lru_cache(1 << 8)
 def _numbers(page: Source) -> frozenset[str]:
     return frozenset[str]().union(*(numbers_in(own.text) for own in page.snippets))
-
-
-def _telling(snippet: Snippet) -> Telling:
-    return Telling(snippet.text, snippet.source_id, snippet.published)
 
 
 def _shingles(page: Source) -> Hashes:

@@ -11,7 +11,7 @@ from functools import cached_property
 from storm_pipeline.identity import host_of
 from storm_pipeline.languages import count_words, detect
 from storm_pipeline.references.cleaning import cleaned
-from storm_pipeline.references.copies import Telling, without_copies
+from storm_pipeline.references.copies import without_copies
 from storm_pipeline.references.joining import Piece, apart, are_neighbours, joined, piece_of
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Citation, Snippet
@@ -63,7 +63,7 @@ class Passage:
         return frozenset(snippet.id for snippet in (*self.snippets, *self.copies))
 
 
-def passages(snippets: Iterable[Snippet], beside: Iterable[Snippet] = (), *, language: str = "") -> tuple[Passage, ...]:
+def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passage, ...]:
     """Join and clean snippets, and leave copies out; passages are ordered by their first snippet's position.
 
     Snippets of one page that overlap by four words or more are joined, the longest overlaps first; a snippet contained
@@ -71,7 +71,6 @@ def passages(snippets: Iterable[Snippet], beside: Iterable[Snippet] = (), *, lan
     comes first, or says all that the other says and more, at the position of the first of them.
 
     Args:
-        beside: other snippets of the pages: a text with a number that its page alone has is not a copy.
         language: of what is written from them, if known. Snippets in another one stay apart: which of them a statement
             rests on its writer alone can tell, no comparison of words.
     """
@@ -81,7 +80,7 @@ def passages(snippets: Iterable[Snippet], beside: Iterable[Snippet] = (), *, lan
     whole = (piece for page in by_page.values() for piece in joined(tuple(page.values())))
     pieces = [part for piece in whole for part in (apart(piece) if _has_foreign(piece, language) else [piece])]
     found = [Passage(text, own.snippets) for own in pieces if (text := cleaned(own.text))]
-    return _merged(found, beside)
+    return tuple(_with_copies(*(found[i] for i in group)) for group in without_copies([own.text for own in found]))
 
 
 def _has_foreign(own: Piece, language: str) -> bool:
@@ -133,16 +132,6 @@ def _heading(passage: Passage, part: str) -> str:
     known = (passage.site if passage.title else "", passage.published or "", "in part" if part else "")
     about = ", ".join(filter(None, known))
     return tidy(f"{title} ({about})" if about else title).replace(":", " –")
-
-
-def _merged(found: Sequence[Passage], beside: Iterable[Snippet]) -> tuple[Passage, ...]:
-    known: dict[str, list[str]] = {}
-    shown = frozenset[str]().union(*(own.snippet_ids for own in found))
-    for snippet in beside:
-        if snippet.id not in shown:
-            known.setdefault(snippet.source_id, []).append(snippet.text)
-    groups = without_copies([Telling(own.text, own.source_id, own.published) for own in found], known)
-    return tuple(_with_copies(*(found[i] for i in group)) for group in groups)
 
 
 def _with_copies(passage: Passage, *copies: Passage) -> Passage:

@@ -244,4 +244,4 @@ def _as_passages(
     for page, of_page in pages.items():
         near = [s for s in ctx.store.source(page).snippets if has_sentences(s.text)]
         shown |= dict.fromkeys((*of_page, *with_neighbours([s for s in of_page if s in cited], near)))
-    return passages(shown, found.snippets, language=ctx.settings.article_language)
+    return passages(shown, language=ctx.settings.article_language)

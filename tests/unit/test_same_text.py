@@ -109,6 +109,17 @@ def test_what_one_edition_alone_says_is_cited_of_it_under_the_same_number() -> N
     assert {c.snippet_id for c in sentence.citations} == {more.id}
 
 
+def test_two_editions_are_one_support_and_two_of_their_passages_are_two() -> None:
+    first, second = text("first"), text("second")
+    changed = first.replace("first40 first41 first42 first43", "fourty")
+    a, c = (Snippet(HOSTS[0], "The decision", own) for own in (first, second))
+    b, d = (Snippet(HOSTS[1], "The decision", own) for own in (changed, second))
+    (once, twice) = written(index(a, b, c, d), cited(a, b), cited(b, c)).sentences()
+    assert len(once.citations) == 1
+    assert len(twice.citations) == 2
+    assert len({own.source_id for own in twice.citations}) == 1
+
+
 def test_a_newer_count_is_shown_and_cited_of_its_page() -> None:
     old = f"{text('flood', 60)[:-1]} and 12 people died in the village by the river on that day {text('after', 60)}"
     new = old.replace("12", "15")
