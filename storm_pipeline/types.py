@@ -97,12 +97,16 @@ class Source:
     """A page with all its snippets that the research found, by page number, then by id.
 
     Address and title are those of most of the snippets.
+
+    Attributes:
+        also: addresses of other pages with the same text, in alphabetical order; their snippets come after its own.
     """
 
     id: str
     url: str
     title: str
     snippets: tuple[Snippet, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

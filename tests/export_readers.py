@@ -309,7 +309,8 @@ def parse_markdown(markdown: str) -> Rows:
     for line in markdown.split("\n"):
         if not line.strip() or line.startswith(_MARKDOWN_STRUCTURE):
             continue
-        if found := _MARKDOWN_LINK.fullmatch(line) or _MARKDOWN_UNLINKED.fullmatch(line):
+        entry = line.partition("; also at [")[0]
+        if found := _MARKDOWN_LINK.fullmatch(entry) or _MARKDOWN_UNLINKED.fullmatch(entry):
             urls[found[1]] = _unescaped(found[2])
         else:
             sentence, numbers = _split_markers(line)

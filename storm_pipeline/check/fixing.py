@@ -82,7 +82,7 @@ def _answered(
 
 def _marked(own: CheckedSentence, shown: Sequence[Passage]) -> str:
     ids = {one.snippet_id for one in own.sentence.citations}
-    numbers = (n for n, one in enumerate(shown, 1) if ids & {s.id for s in (*one.snippets, *one.copies)})
+    numbers = (n for n, one in enumerate(shown, 1) if ids & one.snippet_ids)
     return tidy(own.sentence.text) + "".join(f"[{number}]" for number in numbers)
 
 

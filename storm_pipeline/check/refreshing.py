@@ -15,6 +15,7 @@ from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.plain import web_address
 from storm_pipeline.documents.reader import read_documents, stays_below
+from storm_pipeline.identity import source_id
 from storm_pipeline.judges.base import Judge
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.references.changing import with_sentences
@@ -78,16 +79,13 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folder
 
     Raises as :meth:`storm_pipeline.judges.base.Judge.judge`.
     """
-    cited = {own.source_id for sentence in article.sentences() for own in sentence.citations}
-    sources = [own for own in article.sources if own.id in cited]
-    now = dict(
-        zip(
-            (own.id for own in sources),
-            parallel_map(partial(_read_again, fetch, folders), sources, workers=WORKERS),
-            strict=True,
-        )
-    )
     snippets = {own.id: own for source in article.sources for own in source.snippets}
+    by_id = {own.id: own for own in article.sources}
+    cited = (own for sentence in article.sentences() for own in sentence.citations)
+    page_of = {own: _page_of(by_id[own.source_id], snippets.get(own.snippet_id)) for own in cited}
+    sources = {page.id: page for page in page_of.values()}
+    read = parallel_map(partial(_read_again, fetch, folders), sources.values(), workers=WORKERS)
+    now = dict(zip(sources, read, strict=True))
     pages = AvailablePages((own for own in now.values() if isinstance(own, Reference)), PASSAGES)
     folded = {name: _folded(own.text) for name, own in now.items() if isinstance(own, Reference)}
     changes: list[Change] = []
@@ -97,8 +95,9 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folder
     def citations(place: int, sentence: Sentence) -> Iterable[Citation]:
         nonlocal uncompared
         for own in sentence.citations:
-            snippet, page = snippets.get(own.snippet_id), now[own.source_id]
-            if snippet is None or (own.source_id in folded and _has(folded[own.source_id], snippet, own)):
+            snippet, name = snippets.get(own.snippet_id), page_of[own].id
+            page = now[name]
+            if snippet is None or (name in folded and _has(folded[name], snippet, own)):
                 yield own
             elif snippet.origin != "page" and not snippet.url.startswith(_FILE):
                 uncompared += 1
@@ -121,6 +120,17 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folder
     updated = _with_snippets(with_sentences(article, sentence), tuple(fresh.values()))
     changed = {own.place for own in changes if own.kind == "changed"}
     return Refreshed(tuple(changes), check_article(updated, judge, only=changed), uncompared)
+
+
+def _page_of(source: Source, snippet: Snippet | None) -> Source:
+    """The page that a cited passage is from: one of a source's other addresses, or the source's own."""
+    if snippet is None or not _is_also_of(snippet, source):
+        return source
+    return Source(snippet.source_id, snippet.url, snippet.title)
+
+
+def _is_also_of(snippet: Snippet, source: Source) -> bool:
+    return any(source_id(url) == snippet.source_id for url in source.also)
 
 
 def _read_again(fetch: Callable[[str], Page], folders: Sequence[Path], source: Source) -> Reference | str:
@@ -152,7 +162,9 @@ def _has(page: str, snippet: Snippet, citation: Citation) -> bool:
 
 def _with_snippets(article: Article, fresh: Sequence[Snippet]) -> Article:
     """The article whose sources have the passages of today too."""
-    added = {own.id: [new for new in fresh if new.source_id == own.id] for own in article.sources}
+    added = {
+        own.id: [new for new in fresh if new.source_id == own.id or _is_also_of(new, own)] for own in article.sources
+    }
     sources = (
         replace(own, snippets=tuple(dict.fromkeys([*own.snippets, *added[own.id]]))) if added[own.id] else own
         for own in article.sources

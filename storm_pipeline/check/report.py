@@ -51,7 +51,7 @@ def to_record(checked: Checked) -> dict[str, Any]:
         "counts": checked.counts,
         "sentences": list(_records(checked)),
         "sources": [
-            {"number": n, "title": own.title, "url": own.url, "unread": checked.unread.get(own.id)}
+            {"number": n, "title": own.title, "url": own.url, "also": own.also, "unread": checked.unread.get(own.id)}
             for n, own in enumerate(checked.article.references, 1)
         ],
     }

@@ -69,10 +69,10 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
 
 
 def _note(reference: Reference) -> str:
-    """When an address was opened; of a source without one that can be opened, where it is."""
-    if not reference.link:
-        return reference.address
-    return f"Accessed {reference.accessed}" if reference.accessed else ""
+    """When an address was opened, or where a source without one is; and the other addresses of the same text."""
+    accessed = f"Accessed {reference.accessed}" if reference.accessed else ""
+    also = f"Also at {', '.join(reference.also)}" if reference.also else ""
+    return ". ".join(filter(None, (accessed if reference.link else reference.address, also)))
 
 
 def _name(name: Name) -> str:

@@ -10,7 +10,7 @@ from storm_pipeline.text.person_names import Name
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """The references as a JSON list; ``custom`` of each has the sentences that cite it, and the pages cited."""
+    """The references as a JSON list; ``custom`` of each: the sentences that cite it, pages cited, other addresses."""
     items = [csl_item(reference) | _custom(reference) for reference in manuscript.references]
     return (json.dumps(items, ensure_ascii=False, indent=1) + "\n").encode()
 
@@ -42,7 +42,7 @@ def csl_item(reference: Reference) -> dict[str, Any]:
 
 
 def _custom(reference: Reference) -> dict[str, Any]:
-    custom = {"sentences": reference.sentences, "pages": page_span(reference.pages)}
+    custom = {"sentences": reference.sentences, "pages": page_span(reference.pages), "also": reference.also}
     kept = {name: value for name, value in custom.items() if value}
     return {"custom": kept} if kept else {}
 

@@ -50,7 +50,15 @@ def with_address(runs: Line, reference: Reference) -> Line:
         shown = f"https://doi.org/{reference.doi}" if reference.doi else reference.address
         accessed = f" (accessed {reference.accessed})" if reference.accessed else ""
         runs = (*runs, Run(" "), Run(shown), Run(f"{accessed}."))
-    return tuple(piece for run in runs for piece in linked(run, reference))
+    return (*(piece for run in runs for piece in linked(run, reference)), *also_at(reference))
+
+
+def also_at(reference: Reference) -> Line:
+    """What goes behind a reference: the other addresses of the same text; empty where there is none."""
+    if not reference.also:
+        return ()
+    links = [run for url in reference.also for run in (Run(", "), Run(url, href=url))]
+    return (Run(" Also at "), *links[1:], Run("."))
 
 
 def _ended(text: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.documents.bibliography import without_subtitle
-from storm_pipeline.export.entries import Line, Run
+from storm_pipeline.export.entries import Line, Run, also_at
 from storm_pipeline.export.reference import Reference
 from storm_pipeline.references.citations import page_span
 from storm_pipeline.text.person_names import Name
@@ -63,6 +63,7 @@ def _whole(reference: Reference, pages: str) -> Iterator[Run]:
         yield Run(address, href=address)
         yield Run(f" (accessed {reference.accessed})" if reference.accessed and not reference.doi else "")
     yield Run(".")
+    yield from also_at(reference)
 
 
 def _short(reference: Reference, pages: str) -> Iterator[Run]:

@@ -53,6 +53,7 @@ class Reference:
     pages: tuple[str, ...]
     sentences: tuple[str, ...]  # the sentences of the article that cite it, in order
     work: Work = NO_WORK  # volume, extent, editors and the like
+    also: tuple[str, ...] = ()  # other addresses of the same text, as URIs in ASCII
 
     @property
     def locator(self) -> str:
@@ -94,7 +95,7 @@ def _reference(
         return next((text for snippet in ordered if (text := clean(field(snippet) or ""))), "")
 
     address = clean(shared_address(source.url))
-    link = quote(address, safe=_IN_ADDRESSES) if is_shared_link(source.url) else ""
+    link = _uri(source.url) if is_shared_link(source.url) else ""
     authors = read_names(first(lambda snippet: snippet.author))
     site, doi = first(lambda snippet: snippet.site), _doi(first(lambda snippet: snippet.doi), address)
     published = _date(first(lambda snippet: snippet.published))
@@ -119,7 +120,12 @@ def _reference(
         pages=pages,
         sentences=sentences,
         work=work,
+        also=tuple(_uri(url) for url in source.also if is_shared_link(url)),
     )
+
+
+def _uri(url: str) -> str:
+    return quote(clean(shared_address(url)), safe=_IN_ADDRESSES)
 
 
 def _date(text: str) -> str:

@@ -36,7 +36,7 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
         ("SP", first),
         ("EP", last),
         ("DO", reference.doi),
-        ("UR", reference.link.replace(";", "%3B")),  # which separates addresses
+        *(("UR", url.replace(";", "%3B")) for url in (reference.link, *reference.also)),  # ";" separates addresses
         ("AV", "" if reference.link else reference.address),
         ("Y2", _slashed(reference.accessed)),
         ("LA", reference.language),

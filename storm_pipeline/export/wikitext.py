@@ -72,7 +72,9 @@ def _ref(manuscript: Manuscript, cite: Cite, defined: set[int]) -> str:
         return f'<ref name="{reference.key}" />{pages}'
     defined.add(reference.number)
     fields = "".join(f" |{name}={value}" for name, value in _fields(reference, manuscript.written) if value)
-    return f'<ref name="{reference.key}">{{{{{KINDS["wikitext"][reference.kind]}{fields}}}}}</ref>{pages}'
+    also = ", ".join(f"[{_url(url)} {escape(host(url))}]" for url in reference.also)
+    template = f"{{{{{KINDS['wikitext'][reference.kind]}{fields}}}}}" + (f" Also at {also}." if also else "")
+    return f'<ref name="{reference.key}">{template}</ref>{pages}'
 
 
 def _fields(reference: Reference, written: str) -> Iterator[tuple[str, str]]:
@@ -86,8 +88,7 @@ def _fields(reference: Reference, written: str) -> Iterator[tuple[str, str]]:
         place = host(reference.link) if reference.kind == "page" else ""
         yield _CONTAINERS.get(reference.kind, "website"), escape(reference.site or place)
     yield from _people("editor", reference.editors)
-    url = reference.link.replace("'", "%27").replace("~~", "%7E%7E").replace("__", "%5F%5F")
-    yield "url", url
+    yield "url", _url(reference.link)
     yield "volume", escape(work.volume)
     yield "issue", escape(work.issue)
     yield "edition", escape(work.edition)
@@ -102,6 +103,10 @@ def _fields(reference: Reference, written: str) -> Iterator[tuple[str, str]]:
     yield "language", "" if reference.language.startswith("en") else escape(reference.language)
     accessed = reference.accessed or written
     yield "access-date", day(accessed) if accessed and reference.link else ""
+
+
+def _url(link: str) -> str:
+    return link.replace("'", "%27").replace("~~", "%7E%7E").replace("__", "%5F%5F")
 
 
 def _people(role: str, names: Sequence[Name]) -> Iterator[tuple[str, str]]:

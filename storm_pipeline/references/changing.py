@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence
+from storm_pipeline.references.editions import Editions
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Turn
 
 
 def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> Article:
@@ -18,6 +19,17 @@ def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> 
 
     lead = paragraphs(article.lead)
     return replace(article, lead=lead, sections=tuple(map(section, article.sections)))
+
+
+def one_source_per_text(article: Article, editions: Editions) -> Article:
+    """The article with the sources of :meth:`~storm_pipeline.references.editions.Editions.sources`, citing these."""
+
+    def turn(own: Turn) -> Turn:
+        return replace(own, answer=tuple(map(editions.cited, own.answer)))
+
+    conversations = (replace(own, turns=tuple(map(turn, own.turns))) for own in article.conversations)
+    merged = replace(article, sources=editions.sources(), conversations=tuple(conversations))
+    return with_sentences(merged, editions.cited)
 
 
 def sections_with(sections: Iterable[Section], change: Callable[[Sentence], Sentence | None]) -> tuple[Section, ...]:

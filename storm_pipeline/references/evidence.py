@@ -99,14 +99,14 @@ class PassageEvidence(SectionEvidence):
         own = sum(finding.text not in known for finding in self.own_findings)
         cited = cited_snippet_ids(section.sentences())
         shown = before.snippet_ids() - cited - cited_snippet_ids(findings)
-        selected = tuple(p for p in self.passages if not {c.snippet_id for c in p.citations()} <= shown)
+        selected = tuple(p for p in self.passages if not p.snippet_ids <= shown)
         missing = cited - self.snippet_ids()
-        earlier = tuple(p for p in before.passages if not missing.isdisjoint(c.snippet_id for c in p.citations()))
+        earlier = tuple(p for p in before.passages if not missing.isdisjoint(p.snippet_ids))
         return replace(self, passages=(*selected, *earlier), findings=findings, own=own, excerpts={})
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets of all passages, copies included."""
-        return frozenset(c.snippet_id for passage in self.passages for c in passage.citations())
+        return frozenset[str]().union(*(passage.snippet_ids for passage in self.passages))
 
 
 E = TypeVar("E", bound=SectionEvidence)

@@ -1,37 +1,31 @@
-"""Passages, the source text shown to capable models: snippets of one page joined, copies of a text merged.
+"""Passages, the source text shown to capable models: snippets of one page joined, copies on other pages left out.
 
 No snippet is dropped for being cut off, a fragment, or in another language: a passage is the text as it is on the page.
-A text that occurs on two pages is shown once, and both pages can be cited for it.
+A text that occurs on two pages is shown once, of the page that comes first, which alone is cited for it.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from itertools import chain
+from functools import cached_property
 
 from storm_pipeline.identity import host_of
 from storm_pipeline.languages import count_words, detect
 from storm_pipeline.references.cleaning import cleaned
+from storm_pipeline.references.copies import without_copies
 from storm_pipeline.references.joining import Piece, apart, are_neighbours, joined, piece_of
-from storm_pipeline.references.repeated import Told, site_lines, without_site_lines
-from storm_pipeline.text.quantities import missing
-from storm_pipeline.text.words import folded_words, numbers, tidy
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Citation, Snippet
 
-_SHINGLE = 5
-_SAME = 0.8  # minimum share of the shorter text's word 5-grams in the longer one for the two to be copies
-_OWN = 15  # maximum word 5-grams that a copy may not share: three words changed, or ten added
 _NO_EXCERPTS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A contiguous text of one page, perhaps in several overlapping snippets, and perhaps on other pages too."""
+    """A contiguous text of one page, perhaps in several overlapping snippets, and in place of copies elsewhere."""
 
     text: str  # on one line
     snippets: tuple[Snippet, ...]  # of this page, in text order; the first one provides address and title
-    copies: tuple[Snippet, ...] = ()  # snippets of other pages with the same text
+    copies: tuple[Snippet, ...] = ()  # snippets of other pages that say the same, and are not cited with it
 
     @property
     def source_id(self) -> str:
@@ -60,32 +54,33 @@ class Passage:
         return count_words(self.text)
 
     def citations(self) -> tuple[Citation, ...]:
-        """Citations of all its snippets, copies included."""
-        return tuple(Citation(snippet.source_id, snippet.id) for snippet in (*self.snippets, *self.copies))
+        """Citations of its own snippets: a copy is not a second support."""
+        return tuple(Citation(snippet.source_id, snippet.id) for snippet in self.snippets)
+
+    @cached_property
+    def snippet_ids(self) -> frozenset[str]:
+        """Ids of all its snippets, copies included."""
+        return frozenset(snippet.id for snippet in (*self.snippets, *self.copies))
 
 
-def passages(snippets: Iterable[Snippet], beside: Iterable[Snippet] = (), *, language: str = "") -> tuple[Passage, ...]:
-    """Join, clean and merge snippets; passages are ordered by their first snippet's position.
+def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passage, ...]:
+    """Join and clean snippets, and leave copies out; passages are ordered by their first snippet's position.
 
     Snippets of one page that overlap by four words or more are joined, the longest overlaps first; a snippet contained
-    in another one is merged into it. A text whose words, in their order, and numbers nearly all stand in a longer one
-    becomes one passage with it: the longer text, with the other page as a copy, at the position of the first of them.
-    Lines that three pages of a site have are left out.
+    in another one is merged into it. A text that repeats one of another page becomes one passage with it: that which
+    comes first, or says all that the other says and more, at the position of the first of them.
 
     Args:
-        beside: other snippets to know such lines by.
         language: of what is written from them, if known. Snippets in another one stay apart: which of them a statement
             rests on its writer alone can tell, no comparison of words.
     """
-    snippets = tuple(snippets)
-    of_site = site_lines((*snippets, *beside))
     by_page: dict[str, dict[str, Snippet]] = {}
     for snippet in snippets:
         by_page.setdefault(snippet.source_id, {}).setdefault(snippet.id, snippet)
     whole = (piece for page in by_page.values() for piece in joined(tuple(page.values())))
     pieces = [part for piece in whole for part in (apart(piece) if _has_foreign(piece, language) else [piece])]
-    texts = (cleaned(without_site_lines(piece.text, of_site)) for piece in pieces)
-    return _merged([Passage(text, own.snippets) for own, text in zip(pieces, texts, strict=True) if text])
+    found = [Passage(text, own.snippets) for own in pieces if (text := cleaned(own.text))]
+    return tuple(_with_copies(*(found[i] for i in group)) for group in without_copies([own.text for own in found]))
 
 
 def _has_foreign(own: Piece, language: str) -> bool:
@@ -108,19 +103,15 @@ def numbered_passages(
 ) -> str:
     """``[1] Title (site, date): text`` lines; one line per passage, so that it cannot pose as part of a prompt.
 
-    A sentence that several passages have stands in the first of them; a passage without others says ``as [1]``.
-
     Args:
         only: positions of those to show, under the same numbers; by default all.
         excerpts: id of a passage's first snippet → what is shown of its text, behind a heading that says so.
     """
-    told = Told()
     lines = []
     for number, passage in enumerate(shown, 1):
         if only is None or number - 1 in only:
             part = excerpts.get(passage.snippets[0].id, "")
-            text, holder = told.rest_of(tidy(part or passage.text), passage.site, number)
-            lines.append(f"[{number}] {_heading(passage, part)}: {text or f'as [{holder}]'}")
+            lines.append(f"[{number}] {_heading(passage, part)}: {tidy(part or passage.text)}")
     return "\n".join(lines)
 
 
@@ -143,47 +134,9 @@ def _heading(passage: Passage, part: str) -> str:
     return tidy(f"{title} ({about})" if about else title).replace(":", " –")
 
 
-def _merged(found: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Merge copies into the longest text; each passage is at the position of its first text."""
-    grams = [_shingles(passage.text) for passage in found]
-    holders: dict[str, tuple[int, ...]] = {}
-    merged, place = dict[int, Passage](), dict[int, int]()
-    for i in sorted(range(len(found)), key=lambda i: (-len(grams[i]), i)):
-        held = {gram: holders[gram] for gram in grams[i] if gram in holders}
-        rivals = Counter(chain.from_iterable(held.values()))
-        same = [
-            j
-            for j, shared in rivals.items()
-            if len(grams[i]) - shared <= min(_OWN, (1 - _SAME) * len(grams[i]))
-            and _has_numbers(found[j].text, found[i].text)
-        ]
-        if same:
-            best = min(same, key=lambda j: (-rivals[j], j))
-            merged[best], place[best] = _with_copy(merged[best], found[i]), min(place[best], i)
-            continue
-        merged[i], place[i] = found[i], i
-        holders |= dict.fromkeys(grams[i], (i,))
-        holders |= {gram: (*others, i) for gram, others in held.items()}
-    return tuple(merged[i] for i in sorted(merged, key=place.__getitem__))
-
-
-def _has_numbers(text: str, other: str) -> bool:
-    """Whether a text has the digits of another one, and its dates."""
-    dates = missing(other, [text], language=detect(other), source_languages=[detect(text)])
-    return numbers(other) <= numbers(text) and not dates
-
-
-def _with_copy(passage: Passage, copy: Passage) -> Passage:
-    """The passage with another one merged: snippets of the same page join its own, others become copies."""
-    own = tuple(s for s in copy.snippets if s.source_id == passage.source_id and s not in passage.snippets)
-    others = tuple(s for s in copy.snippets if s.source_id != passage.source_id)
-    more = dict.fromkeys((*passage.copies, *others, *copy.copies))
-    return replace(passage, snippets=(*passage.snippets, *own), copies=tuple(more))
-
-
-@lru_cache(maxsize=2048)
-def _shingles(text: str) -> frozenset[str]:
-    words = folded_words(text)
-    if len(words) < _SHINGLE:
-        return frozenset((" ".join(words),))
-    return frozenset(" ".join(words[i : i + _SHINGLE]) for i in range(len(words) - _SHINGLE + 1))
+def _with_copies(passage: Passage, *copies: Passage) -> Passage:
+    """The passage with what it is shown in place of: snippets of its page join its own, others become copies."""
+    every = dict.fromkeys(snippet for copy in copies for snippet in copy.snippets)
+    own = tuple(one for one in every if one.source_id == passage.source_id and one not in passage.snippets)
+    others = tuple(one for one in every if one.source_id != passage.source_id)
+    return replace(passage, snippets=(*passage.snippets, *own), copies=others)

@@ -221,22 +221,18 @@ class Screen:
         return " ".join(folded_words(quotation)) in " ".join(folded_words(self.shown[i].text))
 
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
-        """Of each passage the snippet with most of a sentence's stems, those that add two or a number, and a copy."""
+        """Of each passage the snippet with most of a sentence's stems, and those that add two or a number."""
         needed = stem_set(text, self._language)
         chosen = []
         for i in kept:
-            own, copies = (
-                [(one, needed & stem_set(one.text, self._language)) for one in some]
-                for some in (self.shown[i].snippets, self.shown[i].copies)
-            )
-            parts = [shared for _, shared in own]
+            own = self.shown[i].snippets
+            parts = [needed & stem_set(one.text, self._language) for one in own]
             best = max(range(len(own)), key=lambda at: len(parts[at]))
             cited = dict.fromkeys((best, *covering(needed, parts, 2)))
             for at, part in enumerate(parts):
                 if any(map(str.isdigit, part.difference(*(parts[other] for other in cited)))):
                     cited[at] = None
-            chosen += [own[at][0] for at in cited]
-            chosen += [copy for copy, shared in copies if len(shared) >= len(parts[best])][:1]
+            chosen += [own[at] for at in cited]
         return tuple(dict.fromkeys(Citation(one.source_id, one.id) for one in chosen))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable
 
 from storm_pipeline.errors import StoreError
 from storm_pipeline.identity import normalised_text
+from storm_pipeline.references.editions import Editions
 from storm_pipeline.types import Snippet, Source
 
 
@@ -22,6 +23,7 @@ class SnippetIndex:
         self._by_text: dict[str, list[str]] = {}
         self._by_source: dict[str, list[str]] = {}
         self._changes = 0  # number of times that a snippet was added, removed, or replaced by another form of it
+        self._editions, self._editions_of = Editions(()), 0  # and at which of the changes
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -88,6 +90,13 @@ class SnippetIndex:
         with self._lock:
             groups = [[self._by_id[snippet_id] for snippet_id in ids] for ids in self._by_source.values()]
         return tuple(sorted(map(_source, groups), key=lambda source: (-len(source.snippets), source.url)))
+
+    def editions(self) -> Editions:
+        """Which of the sources have one text."""
+        with self._lock:
+            if self._editions_of != self._changes:
+                self._editions, self._editions_of = Editions(self.sources()), self._changes
+            return self._editions
 
     def count_sources(self) -> int:
         """Number of sources."""

@@ -102,11 +102,16 @@ class ReferenceStore(SnippetIndex):
     def search(self, queries: Sequence[str], k: int) -> list[tuple[Snippet, ...]]:
         """The ``k`` best snippets for each query, best first: cosine and BM25 rankings, fused by reciprocal rank.
 
-        Waits until everything added before is embedded. Raises StoreError: the snippets could not be embedded; the
-        cause is chained. The next search tries again.
+        What several pages with one text say is found once, on the page that ranks first. Waits until everything added
+        before is embedded. Raises StoreError: the snippets could not be embedded; the cause is chained. The next search
+        tries again.
         """
         index = self._current_index() if queries and k > 0 else None
-        return index.search(queries, self.embed(queries), k) if index else [()] * len(queries)
+        if index is None:
+            return [()] * len(queries)
+        editions = self.editions()
+        found = index.search(queries, self.embed(queries), k * editions.most)
+        return [editions.one_per_text(ranked)[:k] for ranked in found]
 
     def search_fused(self, queries: Sequence[str], k: int) -> tuple[Snippet, ...]:
         """The ``k`` best snippets for one need that several queries describe, such as a heading and its subheadings.
@@ -114,7 +119,10 @@ class ReferenceStore(SnippetIndex):
         Raises StoreError: as :meth:`search`.
         """
         index = self._current_index() if queries and k > 0 else None
-        return index.search_fused(queries, self.embed(queries), k) if index else ()
+        if index is None:
+            return ()
+        editions = self.editions()
+        return editions.one_per_text(index.search_fused(queries, self.embed(queries), k * editions.most))[:k]
 
     def close(self) -> None:
         """Stop embedding and end the thread; stored snippets can still be looked up. Idempotent."""

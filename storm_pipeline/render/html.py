@@ -15,7 +15,7 @@ from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import cited_pages, number_references
 from storm_pipeline.render.costs import cost_rows, cost_total
 from storm_pipeline.render.links import label
-from storm_pipeline.render.marks import Link, Mark, Remark, cited_words, link_of
+from storm_pipeline.render.marks import Link, Mark, Remark, also_links, cited_words, link_of
 from storm_pipeline.render.page import page_environment
 from storm_pipeline.text.formatting import day, dollars
 from storm_pipeline.text.words import tidy
@@ -111,5 +111,12 @@ def duration(seconds: float) -> str:
 @functools.cache
 def _template() -> "Template":
     environment = page_environment("storm_pipeline.render")
-    environment.filters |= {"duration": duration, "day": day, "dollars": dollars, "link": link_of, "tidy": tidy}
+    environment.filters |= {
+        "duration": duration,
+        "day": day,
+        "dollars": dollars,
+        "link": link_of,
+        "also": also_links,
+        "tidy": tidy,
+    }
     return environment.get_template("article.html")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from storm_pipeline.identity import PREPRINT, is_preprint
 from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import cited_pages, marker, number_references
-from storm_pipeline.render.links import is_shared_link, label, one_line, shared_address
+from storm_pipeline.render.links import host, is_shared_link, label, one_line, shared_address
 from storm_pipeline.text.formatting import counted
 from storm_pipeline.text.person_names import read_names
 from storm_pipeline.text.words import tidy
@@ -86,9 +86,15 @@ def _reference(number: int, source: Source, pages: str) -> str:
     name = escape(label(source))
     where = "".join(f", {fact}" for fact in (pages, PREPRINT if is_preprint(source.url) else "") if fact)
     if is_shared_link(source.url):
-        return f"{number}. [{name}]({_address(source.url)}){where}"
+        return f"{number}. [{name}]({_address(source.url)}){where}{_also(source)}"
     address = shared_address(source.url).replace(" — ", " - ")
-    return f"{number}. {name}{_origin(source)} — {escape(address)}{where}"
+    return f"{number}. {name}{_origin(source)} — {escape(address)}{where}{_also(source)}"
+
+
+def _also(source: Source) -> str:
+    """The other pages with the same text, by their hosts."""
+    links = ", ".join(f"[{escape(host(url))}]({_address(url)})" for url in source.also if is_shared_link(url))
+    return f"; also at {links}" if links else ""
 
 
 def _origin(source: Source) -> str:

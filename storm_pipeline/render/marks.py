@@ -51,6 +51,11 @@ def link_of(source: Source, to_passage: str = "") -> Link:
     return Link(label(source), unquote(host(source.url)), url, href if is_shared_link(source.url) else "")
 
 
+def also_links(source: Source) -> list[Link]:
+    """The other pages with the source's text as links."""
+    return [link_of(Source(source.id, url, source.title)) for url in source.also]
+
+
 def _pieces(text: str, spans: Spans) -> tuple[tuple[str, bool], ...]:
     """A passage cut at its spans: each piece on one line, and whether it carries the sentence."""
     if not tidy(text):

@@ -87,6 +87,7 @@ class CitedSource(BaseModel):
     number: int
     title: str
     url: str
+    also: list[str] = Field(description="Other addresses of the same text.")
     unread: str | None = Field(description="Why it was not read; null if it was.")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.identity import is_wikipedia
 from storm_pipeline.judges.spans import with_spans
+from storm_pipeline.references.changing import one_source_per_text
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import Evidence
 from storm_pipeline.run.context import RunContext
@@ -35,7 +36,9 @@ def as_article(
 ) -> Article:
     """The article with the sources and the research behind it; a lead without sections becomes one, unless meant so.
 
-    Each citation says which words of its passage carry the sentence. Raises NothingFoundError: there is neither.
+    Pages with one text are one source, and each citation says which words of its passage carry the sentence.
+
+    Raises NothingFoundError: there is neither.
 
     ``command``: the command that makes the like, as the writer's note names it.
     """
@@ -43,19 +46,18 @@ def as_article(
         if not body.sections and body.lead:
             body = Body((), (Section(UNTITLED, body.lead),))
         _require_sections(ctx, outline.topic, body.sections)
-    _count_flow(ctx, body, conversations, evidence)
-    return with_spans(
-        Article(
-            outline.topic,
-            body.lead,
-            body.sections,
-            ctx.store.sources(),
-            outline,
-            conversations,
-            language=ctx.settings.article_language,
-            note=_note(ctx, outline.topic, command),
-        )
+    editions = ctx.store.editions()
+    _count_flow(ctx, body, tuple(map(editions.restated, conversations)), evidence)
+    article = Article(
+        outline.topic,
+        body.lead,
+        body.sections,
+        outline=outline,
+        conversations=conversations,
+        language=ctx.settings.article_language,
+        note=_note(ctx, outline.topic, command),
     )
+    return with_spans(one_source_per_text(article, editions))
 
 
 def _note(ctx: RunContext, topic: str, command: str) -> str:

@@ -71,7 +71,8 @@ def allocate(
     if not outline.sections:
         return Evidence(outline, ())
     kept = frozenset(snippet.id for source in ctx.store.sources() for snippet in source.snippets)
-    available = [_restricted_to(conversation, kept) for conversation in conversations]
+    editions = ctx.store.editions()
+    available = [editions.restated(_restricted_to(conversation, kept)) for conversation in conversations]
     carried_over = sorted(before.snippet_ids() & kept) if before else []
     findings = distinct_findings(ctx, available)
     earlier = before.sections if before else ()
@@ -127,7 +128,7 @@ def _shares(
     every = [_as_passages(ctx, found, own, _others(ctx, found, required, i)) for i, own in enumerate(required)]
     shares: list[PassageEvidence] = []
     for heading, shown, own in zip(outline.sections, every, findings, strict=True):
-        ids = {c.snippet_id for passage in shown for c in passage.citations()}
+        ids = frozenset[str]().union(*(passage.snippet_ids for passage in shown))
         near = (f for in_section in findings for f in in_section if any(c.snippet_id in ids for c in f.citations))
         related = [finding for finding in near if finding not in own]
         shares.append(PassageEvidence(heading, shown, (*own, *related), len(own)))
@@ -243,4 +244,4 @@ def _as_passages(
     for page, of_page in pages.items():
         near = [s for s in ctx.store.source(page).snippets if has_sentences(s.text)]
         shown |= dict.fromkeys((*of_page, *with_neighbours([s for s in of_page if s in cited], near)))
-    return passages(shown, found.snippets, language=ctx.settings.article_language)
+    return passages(shown, language=ctx.settings.article_language)

@@ -160,20 +160,21 @@ def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[Pass
     language than the passage, it is whole there too: nobody can tell what it rests on. A section that no finding is
     assigned to has all whole: excerpts would make it repeat what the others tell. ``language``: of the article.
     """
-    ids = [[_ids(passage) for passage in share.passages] for share in shares]
+    ids = [[passage.snippet_ids for passage in share.passages] for share in shares]
     has = [frozenset[str]().union(*own) for own in ids]
     cited = [[cited_snippet_ids([finding]) for finding in share.own_findings] for share in shares]
 
     def claim(section: int, passage: frozenset[str]) -> tuple[int, int]:
         return sum(not passage.isdisjoint(own) for own in cited[section]), -section
 
-    def is_whole(section: int, own: frozenset[str]) -> bool:
-        others = (claim(other, own) for other in range(len(shares)) if other != section and own <= has[other])
+    def is_whole(section: int, passage: Passage) -> bool:
+        text, own = {snippet.id for snippet in passage.snippets}, passage.snippet_ids
+        others = (claim(other, own) for other in range(len(shares)) if other != section and text <= has[other])
         return not shares[section].own or all(other < claim(section, own) for other in others)
 
     found = []
     for section, share in enumerate(shares):
-        whole = [is_whole(section, own) for own in ids[section]]
+        whole = [is_whole(section, passage) for passage in share.passages]
         kept = [i for i, own in enumerate(ids[section]) if whole[i] or claim(section, own)[0]]
         parts = {}
         for passage, own in ((share.passages[i], ids[section][i]) for i in kept if not whole[i]):
@@ -189,22 +190,17 @@ def untold(passage: Passage, told: Sequence[Sentence], language: str) -> Passage
 
     ``language``: of the article. Of a passage in another one nobody can tell, and it counts as told.
     """
-    own = _ids(passage)
-    citing = [sentence for sentence in told if not own.isdisjoint(cited_snippet_ids([sentence]))]
+    citing = [sentence for sentence in told if not passage.snippet_ids.isdisjoint(cited_snippet_ids([sentence]))]
     shown, rest = _split(passage, citing, language)
     return replace(passage, text=" … ".join(rest)) if shown and sum(map(count_words, rest)) >= _LEAST_REST else None
 
 
 def _showing(share: PassageEvidence, kept: Sequence[Passage], parts: Mapping[str, str]) -> PassageEvidence:
     """The evidence with these passages, and of other sections' findings those that rest on them."""
-    ids = frozenset[str]().union(*map(_ids, kept))
+    ids = frozenset[str]().union(*(passage.snippet_ids for passage in kept))
     others = (f for f in share.findings[share.own :] if not ids.isdisjoint(cited_snippet_ids([f])))
     excerpts = {snippet_id: part for snippet_id, part in parts.items() if part}
     return replace(share, passages=tuple(kept), findings=(*share.own_findings, *others), excerpts=excerpts)
-
-
-def _ids(passage: Passage) -> frozenset[str]:
-    return frozenset(snippet.id for snippet in passage.snippets)
 
 
 def _split(passage: Passage, findings: Sequence[Sentence], language: str) -> tuple[list[str], list[str]]:

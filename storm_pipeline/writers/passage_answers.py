@@ -9,6 +9,7 @@ from storm_pipeline.references.cleaning import has_sentences
 from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours
 from storm_pipeline.references.relevance import keep_relevant
 from storm_pipeline.references.screen import Claim, Screen
+from storm_pipeline.references.snippet_index import SnippetIndex
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.retrieval.ranking import cached_terms, rank_scores
 from storm_pipeline.run.context import RunContext
@@ -68,19 +69,21 @@ def passages_for(
     """Passages of up to ``words`` words, of the results that bear on topic or question; their snippets are kept."""
     if not found:
         return ()
-    language = ctx.settings.article_language
+    language, pages = ctx.settings.article_language, SnippetIndex()
+    pages.keep(found)
+    found = pages.editions().one_per_text(found)
     bearing = keep_relevant(topic, found, ctx.store.embed, question=question, language=language) or tuple(found[:_FEW])
     ctx.events.count(off_topic=len(found) - len(bearing))
-    shown = passages(_that_answer(question, bearing, words), found, language=language)
+    shown = passages(_that_answer(question, bearing, words), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
-    ctx.store.keep(copy for passage in shown for copy in passage.copies)  # they can be cited too
     return shown
 
 
 def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
     """A sentence with those citations alone that its own answer gave it, or else those that were found for it."""
-    given = {citation for position in claim.cited for citation in shown[position].citations()}
-    return replace(sentence, citations=tuple(c for c in sentence.citations if c in given)) if given else sentence
+    given = frozenset[str]().union(*(shown[position].snippet_ids for position in claim.cited))
+    cited = tuple(one for one in sentence.citations if one.snippet_id in given)
+    return replace(sentence, citations=cited) if given else sentence
 
 
 def _that_answer(question: str, found: Sequence[Snippet], words: int) -> tuple[Snippet, ...]:

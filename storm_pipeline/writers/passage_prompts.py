@@ -84,7 +84,7 @@ def _findings(evidence: PassageEvidence, limit: int) -> str:
 
 def _numbers(shown: Sequence[Passage]) -> dict[str, int]:
     """Snippet id → number of the passage that contains it."""
-    return {c.snippet_id: n for n, passage in enumerate(shown, 1) for c in passage.citations()}
+    return {name: n for n, passage in enumerate(shown, 1) for name in passage.snippet_ids}
 
 
 def _marked(sentence: Sentence, number: Mapping[str, int]) -> str:

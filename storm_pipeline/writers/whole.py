@@ -121,7 +121,7 @@ def _told_anew(new: PassageEvidence) -> list[int]:
     Others were retrieved, and no answer found anything in them.
     """
     needed = cited_snippet_ids(new.own_findings)
-    told = [i for i, own in enumerate(new.passages) if any(c.snippet_id in needed for c in own.citations())]
+    told = [i for i, own in enumerate(new.passages) if not needed.isdisjoint(own.snippet_ids)]
     return told or list(range(len(new.passages)))
 
 

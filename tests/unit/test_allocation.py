@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
+from storm_pipeline.references.snippet_index import SnippetIndex
 from storm_pipeline.run.writer import Material
 from storm_pipeline.signatures.shapes import Place
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
@@ -66,7 +67,11 @@ def allocated(
 
 
 def cited(conversations: Sequence[Conversation]) -> set[str]:
-    return {c.snippet_id for own in conversations for turn in own.turns for s in turn.answer for c in s.citations}
+    """Ids of the snippets cited: of pages with one text, those of the page that represents them."""
+    index = SnippetIndex()
+    index.keep((*PAGES, *ALIKE))
+    said = map(index.editions().restated, conversations)
+    return {c.snippet_id for own in said for turn in own.turns for s in turn.answer for c in s.citations}
 
 
 TITLES = st.sampled_from([*SUBJECTS, "Silk Road", "History", "Music and art", "A", "", "Ünïcode 文"])

@@ -132,7 +132,7 @@ def test_a_sentence_of_the_article_is_read_in_its_language() -> None:
         assert bool(screen.judge([claim])[0].problem) is is_problem
 
 
-def test_of_a_page_the_snippets_that_say_it_are_cited_and_a_copy_that_says_as_much() -> None:
+def test_of_a_page_the_snippets_that_say_it_are_cited_and_no_copy() -> None:
     first = Snippet("https://p.org", "P", "The dam was built of concrete. The men lived in huts beside the river.")
     second = Snippet("https://p.org", "P", "The men lived in huts beside the river. Char live in the lake.")
     assert [
@@ -142,7 +142,7 @@ def test_of_a_page_the_snippets_that_say_it_are_cited_and_a_copy_that_says_as_mu
     assert {one.snippet_id for one in both.sentence.citations} == {first.id, second.id}
     copy = replace(DAM, url="https://mirror.net/dam")
     copied = judged("Two thousand men built the dam of concrete.", 1, shown=(DAM, copy))
-    assert {one.source_id for one in copied.sentence.citations} == {DAM.source_id, copy.source_id}
+    assert {one.source_id for one in copied.sentence.citations} == {DAM.source_id}
 
 
 def test_the_snippet_that_alone_has_a_number_is_cited_too() -> None:

@@ -236,10 +236,10 @@ def test_an_unchecked_answer_keeps_what_it_cites() -> None:
     assert told.counted("dropped_unsupported") == 1
 
 
-def test_what_an_answer_cites_can_be_looked_up_copies_too() -> None:
+def test_an_answer_cites_one_of_two_copies_and_it_can_be_looked_up() -> None:
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": BUILT}}) as (ctx, _):
         (own,) = ctx.writer.answer(ctx, "Orrin Dam", "Who built it?", [DAM, COPY]).sentences
-        assert {ctx.store.snippet(c.snippet_id).url for c in own.citations} == {DAM.url, COPY.url}
+        assert [ctx.store.snippet(c.snippet_id).url for c in own.citations] == [DAM.url]
 
 
 def test_without_anything_found_nobody_is_asked() -> None:
