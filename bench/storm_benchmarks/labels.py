@@ -23,6 +23,7 @@ KEPT = {
     "mended-sentences": ("passages", "was"),
     "judged-article": ("version",),
     "embedded-statements": ("topic_is", "rule"),
+    "embedded-extracts": ("headings",),
     "live-facts": ("topic", "article"),
 }
 """File → the columns whose values make a row of its table; the columns of the table are its labels."""
