@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.documents.chunks import count_words
 from storm_pipeline.documents.decoding import declared_charsets, decoded, is_mojibake, mended
-from storm_pipeline.documents.markup import parse_page
+from storm_pipeline.documents.markup import parse_page, with_headings
 from storm_pipeline.documents.plain import found_doi, iso_date, plain_text, readable_title, stated_date, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.files import table_beside
@@ -56,7 +56,8 @@ class Page:
 
     url: str  # its canonical URL if that is on the same host, else the URL after redirects
     title: str  # may be empty
-    pages: tuple[tuple[int | None, str], ...]  # page number from 1 (None if unpaginated) and text, in order
+    # page number from 1 (None if unpaginated) and text, in order; its headings are lines of Markdown
+    pages: tuple[tuple[int | None, str], ...]
     published: str | None = None  # ISO date if known
     author: str | None = None  # names of its authors if known
     site: str | None = None
@@ -120,6 +121,7 @@ def _from_html(fetched: Fetched) -> Page:
     head = parse_page(_truncated(html, _MAX_METADATA_TAGS))
     if head is None:
         return Page(url, "", ((None, text),))
+    text = with_headings(text, parse_page(_truncated(html, _MAX_TAGS)))
     tags = _citation_tags(head)
     about = trafilatura.extract_metadata(head, url, extensive=False)
     return Page(

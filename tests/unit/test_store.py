@@ -16,7 +16,7 @@ from storm_pipeline.errors import StoreError
 from storm_pipeline.identity import canonical_url, normalised_text
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import CachingEmbedder, HashingEmbedder, Vectors
-from storm_pipeline.retrieval.ranking import fused
+from storm_pipeline.retrieval.ranking import EMBEDDED_A_QUERY, fused
 from storm_pipeline.types import Snippet
 
 WORDS = ["silk", "road", "trade", "camel", "desert", "China", "Rome", "粟特", "\ud800", " ", "\n", "the", "[1]", "SILK"]
@@ -390,3 +390,43 @@ def test_what_is_kept_is_found_by_its_words_and_embedded_once_it_is_added() -> N
         store.search(["camels"], 1)
         assert kept.text in embedder.texts
         assert store.count_sources() == len(store.sources())
+
+
+def test_what_whole_pages_hold_is_found_and_is_no_source_until_it_is_kept() -> None:
+    page = [
+        Snippet("https://a.org", "Silk", f"On day {n} they sold paper.", heading="Trade", place=n) for n in range(9)
+    ]
+    with ReferenceStore(HashingEmbedder()) as store:
+        store.keep(page[:1])
+        assert store.hold(page) == tuple(page[1:])
+        assert [source.snippets for source in store.sources()] == [(page[0],)]
+        assert set(store.source(page[0].source_id).snippets) == set(page)
+        (found,) = store.search(["who sold on day 7"], 3)
+        assert found[0] == page[7]
+        store.add(found[:1])
+        assert {one for source in store.sources() for one in source.snippets} == {page[0], page[7]}
+        store.remove([page[0].source_id])
+        assert store.search(["who sold on day 7"], 3) == [()]
+
+
+def test_a_search_embeds_few_of_what_is_held_and_what_it_finds_does_not_depend_on_others() -> None:
+    embedder = SlowEmbedder()
+    embedder.may_go.set()
+    held = [Snippet("https://a.org", "", f"Merchants sold silk and camel {n}.", place=n) for n in range(200)]
+    queries = [f"camel {n} of merchants" for n in (3, 77, 150)]
+    with ReferenceStore(embedder) as store:
+        store.hold(held)
+        together = [store.search([query], 5)[0] for query in queries]
+        assert len(set(embedder.texts)) <= len(queries) * (EMBEDDED_A_QUERY + 1)
+    for query, found in zip(queries, together, strict=True):
+        with ReferenceStore(HashingEmbedder()) as store:
+            store.hold(held)
+            assert store.search([query], 5) == [found]
+
+
+def test_of_too_many_passages_the_ends_of_long_pages_are_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storm_pipeline.references.store.MOST_FOUND", 4)
+    pages = [Snippet(f"https://{name}.org", "", f"Silk of {name} {n}.", place=n) for name in "ab" for n in range(5)]
+    with ReferenceStore(HashingEmbedder()) as store:
+        store.hold(pages)
+        assert {one.place for one in store.search(["silk"], 10)[0]} == {0, 1}
