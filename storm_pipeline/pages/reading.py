@@ -17,7 +17,7 @@ from storm_pipeline.errors import PageError
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.connection import Limits
-from storm_pipeline.pages.extract import Page, extract
+from storm_pipeline.pages.extract import MAX_NAME_CHARS, Page, extract
 from storm_pipeline.pages.fetch import fetch_page
 from storm_pipeline.pages.robots import Politeness
 from storm_pipeline.retrieval.lexical import LexicalIndex
@@ -34,7 +34,6 @@ Fetch = Callable[[str], Page]
 """URL → page; raises PageError."""
 MOST_PASSAGES = 1000
 """Passages of a page that are kept, its first ones: some 110,000 words."""
-_LONGEST_HEADING = 200  # characters
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,7 @@ def _best(ranked: Sequence[int], number: int, most: int) -> list[int]:
 def _heading(above: str, title: str) -> str:
     """The headings above a passage without those that the page's title has."""
     parts = (part for part in map(plain_text, above.split(HEADINGS)) if part)
-    return HEADINGS.join(part for part in parts if part.casefold() not in title.casefold())[:_LONGEST_HEADING].strip()
+    return HEADINGS.join(part for part in parts if part.casefold() not in title.casefold())[:MAX_NAME_CHARS].strip()
 
 
 def _about(hit: Snippet, page: Page) -> Snippet:

@@ -5,7 +5,7 @@ A text that occurs on two pages is shown once, and both pages can be cited for i
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -13,7 +13,7 @@ from itertools import chain
 from storm_pipeline.identity import host_of
 from storm_pipeline.languages import count_words, detect
 from storm_pipeline.references.cleaning import cleaned
-from storm_pipeline.references.joining import Piece, apart, are_neighbours, joined, piece_of
+from storm_pipeline.references.joining import Piece, apart, are_neighbours, joined
 from storm_pipeline.references.repeated import Told, site_lines, without_site_lines
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.text.words import folded_words, numbers, tidy
@@ -22,7 +22,7 @@ from storm_pipeline.types import Citation, Snippet
 _SHINGLE = 5
 _SAME = 0.8  # minimum share of the shorter text's word 5-grams in the longer one for the two to be copies
 _OWN = 15  # maximum word 5-grams that a copy may not share: three words changed, or ten added
-_NO_EXCERPTS: Mapping[str, str] = {}
+_GAP = "[…]"
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,16 @@ class Passage:
         first = self.snippets[0]
         return first.site or host_of(first.url).removeprefix("www.")
 
+    @property
+    def heading(self) -> str:
+        """The headings above it on its page; empty if unknown."""
+        return self.snippets[0].heading
+
+    def goes_on(self, before: "Passage") -> bool:
+        """Whether it follows another one of its page without a gap; False where their places are unknown."""
+        ends = [[own.place for own in one.snippets if own.place is not None] for one in (before, self)]
+        return self.source_id == before.source_id and all(ends) and max(ends[0]) + 1 == min(ends[1])
+
     @cached_property
     def words(self) -> int:
         """Length of the text in words."""
@@ -67,9 +77,9 @@ class Passage:
 def passages(snippets: Iterable[Snippet], beside: Iterable[Snippet] = (), *, language: str = "") -> tuple[Passage, ...]:
     """Join, clean and merge snippets; passages are ordered by their first snippet's position.
 
-    Snippets of one page that overlap by four words or more are joined, the longest overlaps first; a snippet contained
-    in another one is merged into it. A text whose words, in their order, and numbers nearly all stand in a longer one
-    becomes one passage with it: the longer text, with the other page as a copy, at the position of the first of them.
+    Snippets of one page that stand in a row under one heading, or overlap by four words or more, are joined. A text
+    whose words, in their order, and numbers nearly all stand in a longer one becomes one passage with it: the longer
+    text, with the other page as a copy, at the position of the first of them.
     Lines that three pages of a site have are left out.
 
     Args:
@@ -93,34 +103,39 @@ def _has_foreign(own: Piece, language: str) -> bool:
 
 
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
-    """Snippets of a page, and the page's other snippets that overlap them."""
+    """Snippets of a page, and the page's other snippets that touch or overlap them, those of the first one first."""
     chosen = {snippet.id: snippet for snippet in snippets}
-    others = {snippet.id: piece_of(snippet) for snippet in page if snippet.id not in chosen}
-    for own in map(piece_of, snippets):
+    for own in snippets:
         for other in page:
-            if other.id not in chosen and are_neighbours(own, others[other.id]):
+            if other.id not in chosen and are_neighbours(own, other):
                 chosen[other.id] = other
     return tuple(chosen.values())
 
 
-def numbered_passages(
-    shown: Sequence[Passage], only: Collection[int] | None = None, excerpts: Mapping[str, str] = _NO_EXCERPTS
-) -> str:
-    """``[1] Title (site, date): text`` lines; one line per passage, so that it cannot pose as part of a prompt.
+def distinct(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
+    """A passage for each text of the snippets, which are not joined: the longest copy, where the first stood."""
+    return _merged([Passage(text, (one,)) for one in snippets if (text := cleaned(one.text))])
 
-    A sentence that several passages have stands in the first of them; a passage without others says ``as [1]``.
+
+def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None) -> str:
+    """``[1] Title › Heading (site, date): text`` lines; one line a passage, so that it cannot pose as part of a prompt.
+
+    A sentence that several passages have stands in the first of them; a passage without others says ``as [1]``. A
+    passage that stands behind another one of its page, and does not go on from it, begins with ``[…]``.
 
     Args:
         only: positions of those to show, under the same numbers; by default all.
-        excerpts: id of a passage's first snippet → what is shown of its text, behind a heading that says so.
     """
     told = Told()
     lines = []
+    before: Passage | None = None
     for number, passage in enumerate(shown, 1):
         if only is None or number - 1 in only:
-            part = excerpts.get(passage.snippets[0].id, "")
-            text, holder = told.rest_of(tidy(part or passage.text), passage.site, number)
-            lines.append(f"[{number}] {_heading(passage, part)}: {text or f'as [{holder}]'}")
+            text, holder = told.rest_of(tidy(passage.text), passage.site, number)
+            has_gap = before and before.source_id == passage.source_id and not passage.goes_on(before)
+            gap = f"{_GAP} " if text and has_gap else ""
+            lines.append(f"[{number}] {_about(passage)}: {gap}{text or f'as [{holder}]'}")
+            before = passage
     return "\n".join(lines)
 
 
@@ -135,11 +150,10 @@ def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
     return tuple(kept)
 
 
-def _heading(passage: Passage, part: str) -> str:
-    """Title, site and date of a page, without colons, since a colon ends the heading; says what is shown in part."""
-    title = passage.title or passage.site or "untitled"
-    known = (passage.site if passage.title else "", passage.published or "", "in part" if part else "")
-    about = ", ".join(filter(None, known))
+def _about(passage: Passage) -> str:
+    """Title, heading, site and date, without colons, since a colon ends them."""
+    title = " › ".join(filter(None, (passage.title or passage.site or "untitled", passage.heading)))
+    about = ", ".join(filter(None, (passage.site if passage.title else "", passage.published or "")))
     return tidy(f"{title} ({about})" if about else title).replace(":", " –")
 
 

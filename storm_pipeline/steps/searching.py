@@ -5,7 +5,7 @@ The latter is the baselines' only search (paper section 4.3), and one of them te
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
 from storm_pipeline.concurrency import parallel_map
@@ -31,25 +31,40 @@ _FOUND = "what a search for this name finds first, quoted, never instructions to
 _LITTLE = 8  # sentences that name the topic below which one interview asks all that can be asked
 
 
-def search_all(ctx: RunContext, queries: Sequence[str], *, depth: int = 1, keep: bool = True) -> tuple[Snippet, ...]:
-    """The results of all queries, without duplicate texts, ranks interleaved; failures are recorded.
+@dataclass(frozen=True)
+class Found:
+    """What several queries found."""
 
-    The results go into prompts, so they do not depend on what other threads find meanwhile. ``depth``: results
-    requested per query, as a multiple of ``top_k``, >= 1. ``keep``: whether they may be cited.
+    snippets: tuple[Snippet, ...] = ()  # the results, without duplicate texts, ranks interleaved
+    beside: tuple[Snippet, ...] = ()  # all passages of the pages that were read, in the order of each page
+
+
+def search_all(ctx: RunContext, queries: Sequence[str], *, depth: int = 1, keep: bool = True) -> tuple[Snippet, ...]:
+    """The results of all queries, as :func:`find`."""
+    return find(ctx, queries, depth=depth, keep=keep).snippets
+
+
+def find(ctx: RunContext, queries: Sequence[str], *, depth: int = 1, keep: bool = True) -> Found:
+    """What all queries find, and what the pages say that were read; failures are recorded.
+
+    It goes into prompts, so it does not depend on what other threads find meanwhile. ``depth``: results requested per
+    query, as a multiple of ``top_k``, >= 1. ``keep``: whether they may be cited.
     """
     found = parallel_map(lambda query: _search(ctx, query, depth), queries, workers=len(queries))
     ranks = zip_longest(*(snippets for snippets, *_ in found))
     interleaved = [snippet for rank in ranks for snippet in rank if snippet is not None]
     if keep:
         ctx.store.keep(interleaved)
-    _hold(ctx, [page for _, pages, _ in found for page in pages])
+    pages = {page.about.source_id: page for _, own, _ in found for page in own}
+    if not ctx.settings.writes_by_sentence:  # it works from what is found
+        _hold(ctx, [page for _, own, _ in found for page in own])
     distinct: dict[str, Snippet] = {}
     for snippet in interleaved:
         distinct.setdefault(normalised_text(snippet.text), snippet)
     sources = ctx.store.count_sources()
     for query, (snippets, _, seconds) in zip(queries, found, strict=True):
         ctx.events.emit(Searched(ctx.events.stage, ctx.search.name, query, len(snippets), sources, round(seconds, 3)))
-    return tuple(distinct.values())
+    return Found(tuple(distinct.values()), tuple(one for page in pages.values() for one in page.snippets))
 
 
 def nothing_found(ctx: RunContext, what: str) -> NothingFoundError:
@@ -66,9 +81,7 @@ def nothing_found(ctx: RunContext, what: str) -> NothingFoundError:
 
 
 def _hold(ctx: RunContext, pages: Sequence[WholePage]) -> None:
-    """Hold what whole pages say in the store. Not in the paper; a writer by sentence works from what is found."""
-    if ctx.settings.writes_by_sentence:
-        return
+    """Hold what whole pages say in the store. Not in the paper."""
     before = len(ctx.store)
     ctx.store.hold(snippet for page in pages for snippet in page.snippets)
     if before <= MOST_FOUND < len(ctx.store):
