@@ -17,7 +17,7 @@ T = TypeVar("T", bound=Hashable)
 Ranking = list[int]
 """Indices of snippets, best first."""
 _RANK_CONSTANT = 60
-EMBEDDED_A_QUERY = 24
+EMBEDDED_A_QUERY = 16
 """Texts that one query of a search embeds at most."""
 
 
