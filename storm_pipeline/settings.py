@@ -185,7 +185,7 @@ class Settings(BaseModel):
         "year or journal; it learns these DOIs alone.",
     )
     top_k: int = Field(
-        default=3, ge=1, le=50, description="Results per query; twice as many for a section that lacks facts."
+        default=5, ge=1, le=50, description="Results per query; twice as many for a section that lacks facts."
     )
     search_rate: float | None = Field(
         default=None, ge=0.001, le=1000, description="Maximum searches per second; default: the engine's own rate."

@@ -63,6 +63,8 @@ class Snippet:
         accessed: ISO date on which the search service or the page was requested; None for local texts.
         page_label: the number that is printed on the page, if it is another than ``page``: ``xiv``, ``233``.
         work: what else a bibliography says of the work; None if nothing is known.
+        heading: the headings above the passage on its page, outermost first, joined by ``›``; empty if unknown.
+        place: position of the passage among those that its whole page was cut into, from 0; None if unknown.
     """
 
     url: str
@@ -80,6 +82,8 @@ class Snippet:
     accessed: str | None = None
     page_label: str | None = None
     work: Work | None = None
+    heading: str = ""
+    place: int | None = None
 
     @cached_property
     def id(self) -> str:

@@ -108,7 +108,9 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folder
             else:
                 changes.append(Change(place, sentence.text, "changed", snippet.url))
                 for passage in pages.passages(sentence.text, page):
-                    fresh[passage.id] = replace(snippet, text=passage.text, page=None, page_label=None)
+                    fresh[passage.id] = replace(
+                        snippet, text=passage.text, page=None, page_label=None, heading="", place=None
+                    )
                     yield Citation(own.source_id, fresh[passage.id].id)
 
     places = count()

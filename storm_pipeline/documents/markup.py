@@ -3,7 +3,7 @@
 import html
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 from storm_pipeline.documents.decoding import declared_charsets, decoded
@@ -18,6 +18,11 @@ _BLOCKS = frozenset(
 )
 _LINES = frozenset({"br", "break", "tr"})
 _CELLS = frozenset({"td", "th"})
+_LEVELS = range(1, 7)
+HEADINGS = " › "
+"""Joins the headings above a text."""
+_HEADINGS = {f"h{level}": level for level in _LEVELS}
+_HEADING = "\ue000"  # begins a heading's line, before its level: a private character, which no text has
 _ENTITY = re.compile("&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]*;)")
 _DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
 _REDUNDANT = frozenset("abstract summary resumen résumé zusammenfassung".split())
@@ -70,6 +75,76 @@ def text_of(root: Any, skipped: Callable[[Any], bool] | None = None) -> str:
     text = "".join(_pieces(as_read(root), skipped or (lambda _: False)))
     lines = [" ".join(line.split()).removesuffix(" |") for line in text.split("\n")]
     return "\n".join(line for before, line in pairwise(["", *lines]) if line or before).strip()
+
+
+def with_headings(text: str, root: Any) -> str:
+    """A page's text with the headings above its lines, each a Markdown line of its own: ``## Trade``.
+
+    Args:
+        text: of the page, or of its main part, a block a line; a line that is not in the tree stands where it stood.
+        root: the tree of the page; changed.
+    """
+    for element in root.iter(*_HEADINGS):
+        element.text = f"{_HEADING}{_HEADINGS[element.tag]} {element.text or ''}"
+    lines = text_of(root).splitlines()
+    paths: list[tuple[str, ...]] = [()]  # of each line, those above it and itself, if it is one
+    places: dict[str, list[int]] = {}  # lines by their words
+    for i, line in enumerate(lines, 1):
+        own = tuple(one for one in paths[-1] if _level(one) < _level(line))
+        paths.append((*own, line) if _level(line) else paths[-1])
+        places.setdefault(_words(line), []).append(i)
+    shown, waiting, at, above = list[str](), list[str](), 0, tuple[str, ...]()
+    for line in text.splitlines():
+        found = places.get(_words(line), [at])
+        at = next((i for i in found if i > at), found[0])
+        if line.strip() and at and _level(lines[at - 1]) and _words(lines[at - 1]) == _words(line):
+            waiting.append(lines[at - 1])
+            continue
+        shown += [_title(one) for one in waiting if one not in paths[at]]  # nothing stands under these
+        known = takewhile(lambda pair: pair[0] == pair[1], zip(above, paths[at], strict=False))
+        shown += [f"{'#' * _level(one)} {_title(one)}" for one in paths[at][sum(1 for _ in known) :]]
+        shown.append(line)
+        above, waiting = paths[at], []
+    return "\n".join([*shown, *map(_title, waiting)])
+
+
+def under_headings(text: str) -> Iterator[tuple[str, str]]:
+    """The parts of a Markdown text between its headings, each with those above it, outermost first, joined by ``›``.
+
+    A heading that nothing stands under is text.
+    """
+    above: dict[int, str] = {}
+    part: list[str] = []
+
+    def ended(level: int) -> Iterator[tuple[str, str]]:
+        if any(map(str.strip, part)):
+            yield HEADINGS.join(above.values()), "\n".join(part)
+        elif above and max(above) >= level:
+            yield HEADINGS.join([*above.values()][:-1]), above[max(above)]
+
+    for line in text.splitlines():
+        mark, _, title = line.strip().partition(" ")
+        level = len(mark)
+        if level not in _LEVELS or mark != "#" * level or not title.strip():
+            part.append(line)
+            continue
+        yield from ended(level)
+        part = []
+        above = {own: name for own, name in above.items() if own < level} | {level: title.strip()}
+    yield from ended(0)
+
+
+def _level(line: str) -> int:
+    """The level of a line of :func:`with_headings` that is a heading; 0 for any other."""
+    return max(0, "0123456".find(line[1])) if line.startswith(_HEADING) and line[1:2] else 0
+
+
+def _title(line: str) -> str:
+    return line[2:].strip()
+
+
+def _words(line: str) -> str:
+    return "".join(filter(str.isalnum, _title(line) if _level(line) else line)).casefold()
 
 
 def _pieces(root: Any, skipped: Callable[[Any], bool]) -> Iterator[str]:

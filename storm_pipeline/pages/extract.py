@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.documents.chunks import count_words
 from storm_pipeline.documents.decoding import declared_charsets, decoded, is_mojibake, mended
-from storm_pipeline.documents.markup import parse_page
+from storm_pipeline.documents.markup import parse_page, with_headings
 from storm_pipeline.documents.plain import found_doi, iso_date, plain_text, readable_title, stated_date, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.files import table_beside
@@ -37,7 +37,8 @@ _MAX_METADATA_TAGS = 5_000
 _MAX_TEXT = 1_000_000
 _MAX_PDF_PAGES = 200
 _PDF_SECONDS = 20.0
-_MAX_NAME_CHARS = 200
+MAX_NAME_CHARS = 200
+"""Characters of a title, a name or a heading."""
 
 
 def is_interstitial(text: str, words: float) -> bool:
@@ -56,7 +57,8 @@ class Page:
 
     url: str  # its canonical URL if that is on the same host, else the URL after redirects
     title: str  # may be empty
-    pages: tuple[tuple[int | None, str], ...]  # page number from 1 (None if unpaginated) and text, in order
+    # page number from 1 (None if unpaginated) and text, in order; its headings are lines of Markdown
+    pages: tuple[tuple[int | None, str], ...]
     published: str | None = None  # ISO date if known
     author: str | None = None  # names of its authors if known
     site: str | None = None
@@ -106,7 +108,7 @@ def _from_pdf(fetched: Fetched) -> Page:
     pdf = read_pdf(fetched.body, max_pages=_MAX_PDF_PAGES, seconds=_PDF_SECONDS)
     if not pdf.pages:
         raise PageError(f"{fetched.final_url} {pdf.problems[0]}")
-    return Page(fetched.final_url, readable_title(pdf.title)[:_MAX_NAME_CHARS], pdf.pages)
+    return Page(fetched.final_url, readable_title(pdf.title)[:MAX_NAME_CHARS], pdf.pages)
 
 
 def _from_html(fetched: Fetched) -> Page:
@@ -120,15 +122,16 @@ def _from_html(fetched: Fetched) -> Page:
     head = parse_page(_truncated(html, _MAX_METADATA_TAGS))
     if head is None:
         return Page(url, "", ((None, text),))
+    text = with_headings(text, parse_page(_truncated(html, _MAX_TAGS)))
     tags = _citation_tags(head)
     about = trafilatura.extract_metadata(head, url, extensive=False)
     return Page(
         _canonical_link(head, url),
-        readable_title(about.title)[:_MAX_NAME_CHARS],
+        readable_title(about.title)[:MAX_NAME_CHARS],
         ((None, text),),
         iso_date(about.date) or tags["published"],
-        tags["author"] or plain_text(about.author)[:_MAX_NAME_CHARS] or None,
-        tags["site"] or plain_text(about.sitename)[:_MAX_NAME_CHARS] or None,
+        tags["author"] or plain_text(about.author)[:MAX_NAME_CHARS] or None,
+        tags["site"] or plain_text(about.sitename)[:MAX_NAME_CHARS] or None,
         _language(head),
         tags["publisher"],
         tags["doi"],
@@ -140,7 +143,7 @@ def _citation_tags(tree: Any) -> dict[str, str | None]:
     tags: dict[str, list[str]] = {}
     for tag in tree.xpath("//meta[@content]")[:_MAX_META_TAGS]:
         name = (tag.get("name") or tag.get("property") or "").strip().lower()
-        if content := plain_text(tag.get("content"))[:_MAX_NAME_CHARS]:
+        if content := plain_text(tag.get("content"))[:MAX_NAME_CHARS]:
             tags.setdefault(name, []).append(content)
 
     def declared(names: tuple[str, ...]) -> list[str]:

@@ -10,19 +10,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from storm_pipeline.documents.chunks import chunks, overlapping
+from storm_pipeline.documents.chunks import chunks
+from storm_pipeline.documents.markup import HEADINGS, under_headings
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.connection import Limits
-from storm_pipeline.pages.extract import Page, extract
+from storm_pipeline.pages.extract import MAX_NAME_CHARS, Page, extract
 from storm_pipeline.pages.fetch import fetch_page
 from storm_pipeline.pages.robots import Politeness
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.base import Asked
-from storm_pipeline.search.paging import best_windows
-from storm_pipeline.search.result import SearchResult, Unread, merged
+from storm_pipeline.search.result import PagePassage, SearchResult, Unread, WholePage, merged
 from storm_pipeline.search.search_cache import CacheMode, ModeCache
 from storm_pipeline.types import Snippet
 
@@ -32,20 +32,24 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 Fetch = Callable[[str], Page]
 """URL → page; raises PageError."""
+MOST_PASSAGES = 1000
+"""Passages of a page that are kept, its first ones: some 110,000 words."""
 
 
 @dataclass(frozen=True)
 class _IndexedPage:
-    """A page cut into passages, each with its page number, in order, and an index over them."""
+    """A page cut into passages, and an index over them."""
 
     page: Page
-    passages: tuple[Snippet, ...]
+    passages: tuple[PagePassage, ...]
     index: LexicalIndex
+    lost: tuple[str, ...]  # what was left out, in a sentence
 
 
 class PageReader:
     """Reads the pages that searches find. Thread-safe; close it after use.
 
+    A result has some passages of each page that match the query, and all up to :data:`MOST_PASSAGES` as ``pages``.
     Each page is fetched once, however many searches find it. If it cannot be fetched, does not match the query, or is
     not ready in time, the engine's own snippets are used; a snippet's ``origin`` says which it is, and the result says
     why. A late page is ready for the next search.
@@ -113,9 +117,17 @@ class PageReader:
 
     def _index_page(self, url: str) -> _IndexedPage:
         page = self._fetch(url)
-        pieces = [(number, plain_text(piece)) for number, text in page.pages for piece in overlapping(self._cut(text))]
-        passages = tuple(Snippet(page.url, "", text, page=number) for number, text in dict.fromkeys(pieces) if text)
-        return _IndexedPage(page, passages, LexicalIndex([[(one.text, 1)] for one in passages], floor=0.0))
+        found = (
+            PagePassage(plain_text(piece), _heading(above, page.title), number)
+            for number, text in page.pages
+            for above, part in under_headings(text)
+            for piece in self._cut(part)
+        )
+        whole = tuple(dict.fromkeys(one for one in found if one.text))
+        passages = whole[:MOST_PASSAGES]
+        left_out = f"{url} has {len(whole):,} passages, of which the first {MOST_PASSAGES} are used"
+        index = LexicalIndex([[(one.text, 1), (one.heading, 1)] for one in passages], floor=0.0)
+        return _IndexedPage(page, passages, index, (left_out,) if len(whole) > MOST_PASSAGES else ())
 
     def _page_result(
         self, query: str, hits: Sequence[Snippet], future: Future[_IndexedPage] | None, deadline: float
@@ -138,21 +150,33 @@ class PageReader:
         except Exception as error:  # noqa: BLE001  (libraries raise anything on damaged pages)
             _log.debug("reading %s failed", url, exc_info=error)
             return unread("could not be read: it is damaged")
-        ranked = (match.position for match in reading.index.search(query))
-        best = best_windows(ranked, reading.passages, 1, self._max_passages)
+        whole = WholePage(_about(hits[0], reading.page), reading.passages)
+        best = _best([match.position for match in reading.index.search(query)], len(whole.passages), self._max_passages)
         if not best:
-            return unread("has no passage that matches the query")
-        return SearchResult(tuple(_snippet(hits[0], reading.page, one) for one in best), read=(url,))
+            return replace(unread("has no passage that matches the query"), pages=(whole,), lost=reading.lost)
+        return SearchResult(tuple(whole.snippets[i] for i in best), read=(url,), pages=(whole,), lost=reading.lost)
 
 
-def _snippet(hit: Snippet, page: Page, passage: Snippet) -> Snippet:
+def _best(ranked: Sequence[int], number: int, most: int) -> list[int]:
+    """Positions of passages: the best one, those beside it, where an answer goes on, and the next best."""
+    beside = (ranked[0] + 1, ranked[0] - 1) if ranked else ()
+    return [*dict.fromkeys(i for i in (*ranked[:1], *beside, *ranked) if 0 <= i < number)][:most]
+
+
+def _heading(above: str, title: str) -> str:
+    """The headings above a passage without those that the page's title has."""
+    parts = (part for part in map(plain_text, above.split(HEADINGS)) if part)
+    return HEADINGS.join(part for part in parts if part.casefold() not in title.casefold())[:MAX_NAME_CHARS].strip()
+
+
+def _about(hit: Snippet, page: Page) -> Snippet:
+    """What a search tells of a page that was read."""
     return replace(
         hit,
         url=page.url,
         title=page.title or hit.title,
-        text=passage.text,
         published=page.published or hit.published,
-        page=passage.page,
+        page=None,
         origin="page",
         author=page.author or hit.author,
         site=page.site or hit.site,

@@ -43,10 +43,10 @@ def cleaned(text: str) -> str:
 def has_sentences(text: str) -> bool:
     """Return whether half of a text's words or more stand in sentences; menus, lists and tables have few.
 
-    A sentence has six to eighty words and ends with a stop. Thai and Lao, which write none, have sentences where eight
-    words stand without a space.
+    A sentence has six to eighty words and ends with a stop or a semicolon. Thai and Lao, which write none, have
+    sentences where eight words stand without a space.
     """
-    lines = _BREAK.split(_unmarked(text))
+    lines = _BREAK.split(_unmarked(text).replace("; ", ". "))
     lengths = (length_in_words(sentence) for line in lines for sentence in _sentences(line))
     return sum(length for length in lengths if length in _SENTENCE) >= _PROSE * sum(map(length_in_words, lines))
 

@@ -2,8 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Generic, Self, TypeVar
 
 from storm_pipeline.references.citations import cited_snippet_ids
@@ -60,8 +59,6 @@ class PassageEvidence(SectionEvidence):
     # sentences of interview answers that cite these passages, the section's own first
     findings: tuple[Sentence, ...] = ()
     own: int = 0  # number of findings assigned to this section
-    # first snippet id of a passage that another section is given whole → what this one is shown of it
-    excerpts: Mapping[str, str] = field(default_factory=dict)
     target_words: int = 0  # target length of the section
 
     @property
@@ -102,7 +99,7 @@ class PassageEvidence(SectionEvidence):
         selected = tuple(p for p in self.passages if not p.snippet_ids <= shown)
         missing = cited - self.snippet_ids()
         earlier = tuple(p for p in before.passages if not missing.isdisjoint(p.snippet_ids))
-        return replace(self, passages=(*selected, *earlier), findings=findings, own=own, excerpts={})
+        return replace(self, passages=(*selected, *earlier), findings=findings, own=own)
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets of all passages, copies included."""

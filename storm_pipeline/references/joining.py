@@ -1,4 +1,7 @@
-"""Joins overlapping snippets of one page into the contiguous texts that they were cut from. Pure functions."""
+"""Joins snippets of one page into the contiguous texts that they were cut from. Pure functions.
+
+Where their places on the page are known, these tell which ones touch; else those that overlap do.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -63,15 +66,37 @@ def piece_of(snippet: Snippet) -> Piece:
 
 
 def joined(page: Sequence[Snippet]) -> list[Piece]:
-    """Join the distinct snippets of one page into as few texts as their overlaps allow.
+    """Join the distinct snippets of one page into as few texts as their places or overlaps allow.
 
-    A snippet contained in another one is merged into it; the longest overlaps are joined first. Snippets without text
-    are dropped. The texts are ordered by their first snippet's position. Time is quadratic in the number of snippets.
+    Snippets in a row under one heading are one text. Of those whose place is unknown, the longest overlaps are joined
+    first; a snippet contained in another one is merged into it. Snippets without text are dropped. The texts are
+    ordered by their first snippet's position. Time is quadratic in the number of snippets without a place.
     """
     position = {snippet.id: i for i, snippet in enumerate(page)}
-    pieces = [piece for snippet in page if (piece := piece_of(snippet)).tokens]
-    found = _without_contained(_chained(_without_contained(pieces)))
+    pieces = [piece for snippet in page if snippet.place is None and (piece := piece_of(snippet)).tokens]
+    found = _without_contained([*_rows(page), *_chained(_without_contained(pieces))])
     return sorted(found, key=lambda piece: min(position[snippet.id] for snippet in piece.snippets))
+
+
+def _rows(page: Sequence[Snippet]) -> list[Piece]:
+    """The snippets whose places are known, those in a row under one heading joined."""
+    placed = sorted(((one.place, one) for one in page if one.place is not None), key=lambda own: (own[0], own[1].id))
+    rows: list[list[Snippet]] = []
+    for place, snippet in placed:
+        before = rows[-1][-1] if rows else snippet
+        if before.place == place - 1 and before.heading == snippet.heading:
+            rows[-1].append(snippet)
+        else:
+            rows.append([snippet])
+    return [piece for row in rows if (piece := _in_a_row(row)).tokens]
+
+
+def _in_a_row(row: Sequence[Snippet]) -> Piece:
+    tokens = list(piece_of(row[0]).tokens)
+    for own in map(piece_of, row[1:]):
+        first, *rest = own.tokens or ("",)
+        tokens += [first if _IS_UNSPACED.match(first) else f" {first}", *rest]
+    return Piece(tuple(tokens), tuple(row))
 
 
 def apart(piece: Piece) -> list[Piece]:
@@ -116,8 +141,11 @@ def _sentence_end(tokens: Sequence[str], at: int, last: int) -> int:
     return next((end for end in near if _ENDS.search(tokens[end - 1])), at)
 
 
-def are_neighbours(first: Piece, second: Piece) -> bool:
-    """Whether two pieces overlap, or one contains the other."""
+def are_neighbours(one: Snippet, other: Snippet) -> bool:
+    """Whether two snippets of a page touch by their places; if these are unknown, whether they overlap."""
+    if one.place is not None and other.place is not None:
+        return abs(one.place - other.place) == 1
+    first, second = piece_of(one), piece_of(other)
     if first.line in second.line or second.line in first.line:
         return True
     return bool(_overlap(first, second) or _overlap(second, first))

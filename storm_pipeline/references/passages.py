@@ -4,7 +4,7 @@ No snippet is dropped for being cut off, a fragment, or in another language: a p
 A text that occurs on two pages is shown once, of the page that comes first, which alone is cited for it.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,20 +12,20 @@ from storm_pipeline.identity import host_of
 from storm_pipeline.languages import count_words, detect
 from storm_pipeline.references.cleaning import cleaned
 from storm_pipeline.references.copies import without_copies
-from storm_pipeline.references.joining import Piece, apart, are_neighbours, joined, piece_of
+from storm_pipeline.references.joining import Piece, apart, are_neighbours, joined
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Citation, Snippet
 
-_NO_EXCERPTS: Mapping[str, str] = {}
+_GAP = "[…]"
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A contiguous text of one page, perhaps in several overlapping snippets, and in place of copies elsewhere."""
+    """A contiguous text of one page, perhaps in several overlapping snippets, and perhaps on other pages too."""
 
     text: str  # on one line
     snippets: tuple[Snippet, ...]  # of this page, in text order; the first one provides address and title
-    copies: tuple[Snippet, ...] = ()  # snippets of other pages that say the same, and are not cited with it
+    copies: tuple[Snippet, ...] = ()  # snippets of other pages with the same text
 
     @property
     def source_id(self) -> str:
@@ -48,6 +48,16 @@ class Passage:
         first = self.snippets[0]
         return first.site or host_of(first.url).removeprefix("www.")
 
+    @property
+    def heading(self) -> str:
+        """The headings above it on its page; empty if unknown."""
+        return self.snippets[0].heading
+
+    def goes_on(self, before: "Passage") -> bool:
+        """Whether it follows another one of its page without a gap; False where their places are unknown."""
+        ends = [[own.place for own in one.snippets if own.place is not None] for one in (before, self)]
+        return self.source_id == before.source_id and all(ends) and max(ends[0]) + 1 == min(ends[1])
+
     @cached_property
     def words(self) -> int:
         """Length of the text in words."""
@@ -66,9 +76,9 @@ class Passage:
 def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passage, ...]:
     """Join and clean snippets, and leave copies out; passages are ordered by their first snippet's position.
 
-    Snippets of one page that overlap by four words or more are joined, the longest overlaps first; a snippet contained
-    in another one is merged into it. A text that repeats one of another page becomes one passage with it: that which
-    comes first, or says all that the other says and more, at the position of the first of them.
+    Snippets of one page that stand in a row under one heading, or overlap by four words or more, are joined. A text
+    that repeats one of another page becomes one passage with it: that which comes first, or says all that the other
+    says and more, at the position of the first of them.
 
     Args:
         language: of what is written from them, if known. Snippets in another one stay apart: which of them a statement
@@ -80,7 +90,7 @@ def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passag
     whole = (piece for page in by_page.values() for piece in joined(tuple(page.values())))
     pieces = [part for piece in whole for part in (apart(piece) if _has_foreign(piece, language) else [piece])]
     found = [Passage(text, own.snippets) for own in pieces if (text := cleaned(own.text))]
-    return tuple(_with_copies(*(found[i] for i in group)) for group in without_copies([own.text for own in found]))
+    return _without_copies(found)
 
 
 def _has_foreign(own: Piece, language: str) -> bool:
@@ -88,30 +98,35 @@ def _has_foreign(own: Piece, language: str) -> bool:
 
 
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
-    """Snippets of a page, and the page's other snippets that overlap them."""
+    """Snippets of a page, and the page's other snippets that touch or overlap them, those of the first one first."""
     chosen = {snippet.id: snippet for snippet in snippets}
-    others = {snippet.id: piece_of(snippet) for snippet in page if snippet.id not in chosen}
-    for own in map(piece_of, snippets):
+    for own in snippets:
         for other in page:
-            if other.id not in chosen and are_neighbours(own, others[other.id]):
+            if other.id not in chosen and are_neighbours(own, other):
                 chosen[other.id] = other
     return tuple(chosen.values())
 
 
-def numbered_passages(
-    shown: Sequence[Passage], only: Collection[int] | None = None, excerpts: Mapping[str, str] = _NO_EXCERPTS
-) -> str:
-    """``[1] Title (site, date): text`` lines; one line per passage, so that it cannot pose as part of a prompt.
+def distinct(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
+    """A passage for each text of the snippets, which are not joined, where the first of its copies stood."""
+    return _without_copies([Passage(text, (one,)) for one in snippets if (text := cleaned(one.text))])
+
+
+def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None) -> str:
+    """``[1] Title › Heading (site, date): text`` lines; one line a passage, so that it cannot pose as part of a prompt.
+
+    A passage that stands behind another one of its page, and does not go on from it, begins with ``[…]``.
 
     Args:
         only: positions of those to show, under the same numbers; by default all.
-        excerpts: id of a passage's first snippet → what is shown of its text, behind a heading that says so.
     """
     lines = []
+    before: Passage | None = None
     for number, passage in enumerate(shown, 1):
         if only is None or number - 1 in only:
-            part = excerpts.get(passage.snippets[0].id, "")
-            lines.append(f"[{number}] {_heading(passage, part)}: {tidy(part or passage.text)}")
+            has_gap = before and before.source_id == passage.source_id and not passage.goes_on(before)
+            lines.append(f"[{number}] {_about(passage)}: {f'{_GAP} ' if has_gap else ''}{tidy(passage.text)}")
+            before = passage
     return "\n".join(lines)
 
 
@@ -126,12 +141,15 @@ def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
     return tuple(kept)
 
 
-def _heading(passage: Passage, part: str) -> str:
-    """Title, site and date of a page, without colons, since a colon ends the heading; says what is shown in part."""
-    title = passage.title or passage.site or "untitled"
-    known = (passage.site if passage.title else "", passage.published or "", "in part" if part else "")
-    about = ", ".join(filter(None, known))
+def _about(passage: Passage) -> str:
+    """Title, heading, site and date, without colons, since a colon ends them."""
+    title = " › ".join(filter(None, (passage.title or passage.site or "untitled", passage.heading)))
+    about = ", ".join(filter(None, (passage.site if passage.title else "", passage.published or "")))
     return tidy(f"{title} ({about})" if about else title).replace(":", " –")
+
+
+def _without_copies(found: Sequence[Passage]) -> tuple[Passage, ...]:
+    return tuple(_with_copies(*(found[i] for i in group)) for group in without_copies([own.text for own in found]))
 
 
 def _with_copies(passage: Passage, *copies: Passage) -> Passage:

@@ -22,6 +22,7 @@ class SnippetIndex:
         self._by_id: dict[str, Snippet] = {}
         self._by_text: dict[str, list[str]] = {}
         self._by_source: dict[str, list[str]] = {}
+        self._held: set[str] = set()  # ids of passages of pages that no search returned and nothing shows
         self._changes = 0  # number of times that a snippet was added, removed, or replaced by another form of it
         self._editions, self._editions_of = Editions(()), 0  # and at which of the changes
         self._lock = threading.RLock()
@@ -33,6 +34,19 @@ class SnippetIndex:
 
     def keep(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
         """Store snippets; returns the stored form of the new ones, in the given order."""
+        offered = tuple(snippets)
+        with self._lock:
+            self._held.difference_update(snippet.id for snippet in offered)
+            return self._store(offered)
+
+    def hold(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
+        """Store snippets that are no part of :meth:`sources` unless they are kept too; returns the new ones."""
+        with self._lock:
+            new = self._store(snippets)
+            self._held.update(snippet.id for snippet in new)
+            return new
+
+    def _store(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
         offered = [(normalised_text(snippet.text), snippet) for snippet in snippets]
         new = []
         with self._lock:
@@ -55,6 +69,7 @@ class SnippetIndex:
                 for snippet_id in self._by_source.pop(source_id, ()):
                     text = normalised_text(self._by_id.pop(snippet_id).text)
                     self._by_text[text].remove(snippet_id)
+                    self._held.discard(snippet_id)
                     if not self._by_text[text]:
                         del self._by_text[text]
                     self._changes += 1
@@ -68,7 +83,7 @@ class SnippetIndex:
         return found
 
     def source(self, source_id: str) -> Source:
-        """The source with this id and its snippets so far. Raises StoreError: there is none."""
+        """The source with this id, its snippets so far and what is held. Raises StoreError: there is none."""
         with self._lock:
             snippets = [self._by_id[snippet_id] for snippet_id in self._by_source.get(source_id, ())]
         if not snippets:
@@ -86,9 +101,13 @@ class SnippetIndex:
             return tuple(self._by_id[min(ids, key=place)] for ids in self._by_text.values())
 
     def sources(self) -> tuple[Source, ...]:
-        """All sources, those with most snippets first, then by address; see :class:`storm_pipeline.types.Source`."""
+        """All sources, those with most snippets first, then by address; see :class:`storm_pipeline.types.Source`.
+
+        They have the snippets that searches returned and that are shown, not all that their pages hold.
+        """
         with self._lock:
-            groups = [[self._by_id[snippet_id] for snippet_id in ids] for ids in self._by_source.values()]
+            kept = ([i for i in ids if i not in self._held] for ids in self._by_source.values())
+            groups = [[self._by_id[snippet_id] for snippet_id in ids] for ids in kept if ids]
         return tuple(sorted(map(_source, groups), key=lambda source: (-len(source.snippets), source.url)))
 
     def editions(self) -> Editions:

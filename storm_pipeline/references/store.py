@@ -17,6 +17,8 @@ from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, Vector,
 from storm_pipeline.retrieval.ranking import HybridIndex, load_libraries, prepare_terms
 from storm_pipeline.types import Snippet
 
+MOST_FOUND = 20_000
+"""Snippets that searches of the store find; of more, those at the beginnings of their pages."""
 _BATCH = 512  # snippets per embedding batch: enough to sort by length, few enough to close the store quickly
 
 
@@ -42,6 +44,7 @@ class ReferenceStore(SnippetIndex):
         self._index: HybridIndex | None = None
         self._indexed = (0, 0, 0)  # numbers that never decrease: equal ones mean that nothing changed since
         self._indexing = threading.Lock()
+        self._holds = False  # whether whole pages are held, most of whose passages are embedded when a search needs it
         self._closed = False
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="storm-embedder")
 
@@ -80,6 +83,19 @@ class ReferenceStore(SnippetIndex):
                 self._job = self._worker.submit(self._embed_pending)
             return new
 
+    def hold(self, snippets: Iterable[Snippet]) -> tuple[Snippet, ...]:
+        """Store passages of whole pages, to be found by keyword; returns the new ones. They are no sources until kept.
+
+        Raises StoreError: the store is closed.
+        """
+        with self._lock:
+            self._need_open()
+            new = super().hold(snippets)
+            self._holds = True
+            if new:
+                self._worker.submit(prepare_terms, new)
+            return new
+
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of any texts, shape (texts, dimension); added snippets and recent texts are cached."""
         with self._lock:
@@ -102,6 +118,7 @@ class ReferenceStore(SnippetIndex):
     def search(self, queries: Sequence[str], k: int) -> list[tuple[Snippet, ...]]:
         """The ``k`` best snippets for each query, best first: cosine and BM25 rankings, fused by reciprocal rank.
 
+        BM25 ranks all that is stored; the cosine what was added, and, if pages are held, the best by BM25 of the rest.
         What several pages with one text say is found once, on the page that ranks first. Waits until everything added
         before is embedded. Raises StoreError: the snippets could not be embedded; the cause is chained. The next search
         tries again.
@@ -198,9 +215,15 @@ class ReferenceStore(SnippetIndex):
                 state = (self._changes, len(self._wanted), len(self._vectors))
                 if state == self._indexed:
                     return self._index
-                snippets = self.distinct(self._wanted)
+                snippets = self._findable()
                 embedded = (s for s in snippets if s.id in self._wanted and s.text in self._vectors)
                 vectors = {snippet.id: self._vectors[snippet.text] for snippet in embedded}
-            self._index = HybridIndex(snippets, vectors, self._embedder.dimension)
+            self._index = HybridIndex(snippets, vectors, self._embedder.dimension, self.embed if self._holds else None)
             self._indexed = state
             return self._index
+
+    def _findable(self) -> Sequence[Snippet]:
+        snippets = self.distinct(self._wanted)
+        if len(snippets) <= MOST_FOUND:
+            return snippets
+        return sorted(snippets, key=lambda one: (one.id in self._held, one.place or 0, one.id))[:MOST_FOUND]

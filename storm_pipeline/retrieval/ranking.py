@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from storm_pipeline.retrieval.embedder import Vector, Vectors
+from storm_pipeline.retrieval.embedder import Embed, Vector, Vectors
 from storm_pipeline.retrieval.lexical import LexicalIndex, load_bm25
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
@@ -17,6 +17,8 @@ T = TypeVar("T", bound=Hashable)
 Ranking = list[int]
 """Indices of snippets, best first."""
 _RANK_CONSTANT = 60
+EMBEDDED_A_QUERY = 16
+"""Texts that one query of a search embeds at most."""
 
 
 def rank_scores(rankings: Iterable[Iterable[T]]) -> dict[T, float]:
@@ -55,7 +57,7 @@ def prepare_terms(snippets: Iterable[Snippet]) -> None:
 
 
 def _indexed(snippet: Snippet) -> str:
-    return f"{snippet.title}\n{snippet.text}"
+    return "\n".join(filter(None, (snippet.title, snippet.heading, snippet.text)))
 
 
 class HybridIndex:
@@ -65,14 +67,24 @@ class HybridIndex:
 
     Args:
         vectors: snippet id → unit vector; a snippet without one is found by BM25 alone.
+        embed: texts to unit vectors; if given, the best :data:`EMBEDDED_A_QUERY` by BM25 that have no vector are
+            embedded for a query, and compared in it alone, so that no search changes what another one finds.
     """
 
-    def __init__(self, snippets: Sequence[Snippet], vectors: Mapping[str, Vector], dimension: int) -> None:
+    def __init__(
+        self,
+        snippets: Sequence[Snippet],
+        vectors: Mapping[str, Vector],
+        dimension: int,
+        embed: Embed | None = None,
+    ) -> None:
         import faiss
 
+        self._embed = embed
         self._snippets = sorted(snippets, key=lambda snippet: snippet.id)
         embedded = [i for i, snippet in enumerate(self._snippets) if snippet.id in vectors]
         self._positions = np.array(embedded, dtype=np.int64)
+        self._has_vector = frozenset(embedded)
         self._dense = faiss.IndexFlatIP(dimension)
         if embedded:
             self._dense.add(np.stack([vectors[self._snippets[i].id] for i in embedded]))
@@ -91,7 +103,7 @@ class HybridIndex:
 
         # Entries beyond this depth hardly affect the fused order.
         depth = min(len(self._snippets), max(100, 2 * k))
-        dense: list[Ranking] = [[] for _ in queries]
+        near: list[list[tuple[float, int]]] = [[] for _ in queries]
         if dense_depth := min(depth, len(self._positions)):  # FAISS rejects k = 0
             # Applies to the calling thread; a search of this size takes a millisecond on one core.
             threads = faiss.omp_get_max_threads()
@@ -100,10 +112,24 @@ class HybridIndex:
                 scores, rows = self._dense.search(vectors, dense_depth)
             finally:
                 faiss.omp_set_num_threads(threads)
-            found = self._positions[rows]
-            dense = [row[np.lexsort((row, -score))].tolist() for row, score in zip(found, scores, strict=True)]
+            found = zip(scores.tolist(), self._positions[rows].tolist(), strict=True)
+            near = [list(zip(*own, strict=True)) for own in found]
         lexical = [[match.position for match in islice(self._lexical.search(query), depth)] for query in queries]
+        pairs = [[*own, *more] for own, more in zip(near, self._by_words(lexical, vectors), strict=True)]
+        dense = [[position for _, position in sorted(own, key=lambda one: (-one[0], one[1]))][:depth] for own in pairs]
         return list(zip(dense, lexical, strict=True))
+
+    def _by_words(self, lexical: Sequence[Ranking], vectors: Vectors) -> list[list[tuple[float, int]]]:
+        """For each query, cosine and position of the best by BM25 that have no vector."""
+        new = [[i for i in own if i not in self._has_vector][:EMBEDDED_A_QUERY] for own in lexical]
+        places = {text: n for n, text in enumerate(dict.fromkeys(self._snippets[i].text for own in new for i in own))}
+        if not places or self._embed is None:
+            return [[] for _ in lexical]
+        cosines = vectors @ self._embed(list(places)).T
+        return [
+            [(float(row[places[self._snippets[i].text]]), i) for i in own]
+            for row, own in zip(cosines, new, strict=True)
+        ]
 
     def _best(self, rankings: Iterable[Ranking], k: int) -> tuple[Snippet, ...]:
         return tuple(self._snippets[position] for position in fused(rankings)[:k])

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from storm_pipeline.configuration.renamed import hashed_name
@@ -12,7 +12,16 @@ from storm_pipeline.run.events import Events, Excluded, Reused, adapter_of
 from storm_pipeline.run.journal import Journal, current_place, fingerprint
 from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.run.search import RunSearch
-from storm_pipeline.search.result import Research, SearchResult, decoded, encoded, one_per_page
+from storm_pipeline.search.result import (
+    PagePassage,
+    Research,
+    SearchResult,
+    WholePage,
+    decoded,
+    decoded_passages,
+    encoded,
+    one_per_page,
+)
 from storm_pipeline.search.tables_of_contents import ContentsSource, TableOfContents
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Exclusion
@@ -22,10 +31,14 @@ _KEY_SETTINGS = (
     *("allow_sources", "deny_sources", "exclude_urls", "exclude_titles"),
 )
 """Settings that affect the result of a search, besides the engine."""
+_PAGE = "page"
+"""Kind of the records of the passages of a page."""
 
 
 class RecordedSearch:
     """A run's search that journals every result and reuses it in later sessions. Thread-safe.
+
+    The passages of a page are journalled once, and are the same in every result that has the page.
 
     Args:
         search: the run's, kept as ``run_search``.
@@ -41,6 +54,7 @@ class RecordedSearch:
         self._control = control
         self._identity = [spec, {hashed_name(name): getattr(settings, name) for name in _KEY_SETTINGS}]
         self._research = Research()
+        self._passages: dict[str, tuple[PagePassage, ...]] = {}  # by source id
         self._lock = threading.Lock()
 
     @property
@@ -75,17 +89,33 @@ class RecordedSearch:
             self._collect(recorded)  # its exclusions were emitted in the earlier session
             return recorded
         self._control.check()
-        found = self.run_search.search(query, k)
+        found = self._with_pages(self.run_search.search(query, k))
         self._emit_excluded(self._collect(found))
-        self._journal.add("search", key, encoded(found))
+        self._journal.add("search", key, encoded(_without_passages(found)))
         return found
 
     def _recorded(self, key: str) -> SearchResult | None:
         """The oldest result that was not taken yet; records that cannot be decoded are skipped."""
         while (value := self._journal.take("search", key)) is not None:
             if (result := decoded(value)) is not None:
-                return result
+                return self._with_pages(result)
         return None
+
+    def _with_pages(self, result: SearchResult) -> SearchResult:
+        """The result with its pages as the run first read them, which are journalled if they are new."""
+        pages = tuple(replace(page, passages=self._passages_of(page)) for page in result.pages)
+        texts = {page.about.source_id: page.text for page in pages}
+        seen = (one if one.text else replace(one, text=texts.get(source_id(one.url), "")) for one in result.seen)
+        return replace(result, pages=tuple(page for page in pages if page.passages), seen=tuple(seen))
+
+    def _passages_of(self, page: WholePage) -> tuple[PagePassage, ...]:
+        key = page.about.source_id
+        with self._lock:
+            known = self._passages.get(key) or decoded_passages(self._journal.take(_PAGE, key))
+            if known is None and page.passages:
+                self._journal.add(_PAGE, key, [asdict(one) for one in page.passages])
+                known = page.passages
+            return self._passages.setdefault(key, known) if known else ()
 
     def _collect(self, result: SearchResult) -> tuple[Exclusion, ...]:
         """Add a result to the run's totals; returns the pages that were not excluded before."""
@@ -97,6 +127,13 @@ class RecordedSearch:
     def _emit_excluded(self, exclusions: Iterable[Exclusion]) -> None:
         for page in exclusions:
             self._events.emit(Excluded(self._events.stage, page.url, page.reason))
+
+
+def _without_passages(result: SearchResult) -> SearchResult:
+    """The result without the texts of whole pages, which stand in records of their own."""
+    texts = {page.about.source_id: page.text for page in result.pages}
+    seen = (replace(one, text="") if one.text == texts.get(source_id(one.url)) else one for one in result.seen)
+    return replace(result, pages=tuple(replace(page, passages=()) for page in result.pages), seen=tuple(seen))
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from storm_pipeline.sources.catalogue import load_catalogue
 from storm_pipeline.sources.filtering import SourceFilter, date_in_address
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import Policy, SourcePolicy
-from storm_pipeline.types import Exclusion
+from storm_pipeline.types import Exclusion, Snippet
 
 _SPECIAL_TOKENS = 2  # tokens that the embedder adds to a text ([CLS] and [SEP])
-_SHARED_TOKENS = 70  # tokens of what passages have in common with the one before them (`documents.chunks.overlapping`)
+_SPARE_TOKENS = 70  # tokens by which passages are shorter than what the embedder reads, so that an answer is shown ten
 
 
 @dataclass(frozen=True)
@@ -170,8 +170,11 @@ def _source_filter(engine: Engine, settings: Settings) -> SourceFilter:
 
 
 def _dated(found: SearchResult, _: Asked) -> SearchResult:
-    dated = (one if one.published else replace(one, published=date_in_address(one.url)) for one in found.snippets)
-    return replace(found, snippets=tuple(dated))
+    def with_date(one: Snippet) -> Snippet:
+        return one if one.published else replace(one, published=date_in_address(one.url))
+
+    pages = tuple(replace(page, about=with_date(page.about)) for page in found.pages)
+    return replace(found, snippets=tuple(map(with_date, found.snippets)), pages=pages)
 
 
 def _cut_for(embedder: object) -> Callable[[str], list[str]]:
@@ -181,7 +184,7 @@ def _cut_for(embedder: object) -> Callable[[str], list[str]]:
         # Evaluated lazily: the attributes of an embedder may load its model.
         if isinstance(embedder, CountsTokens):
             room = embedder.longest - _SPECIAL_TOKENS
-            return token_chunks(text, max(room - _SHARED_TOKENS, room // 2), embedder.count_tokens)
+            return token_chunks(text, max(room - _SPARE_TOKENS, room // 2), embedder.count_tokens)
         return chunks(text)
 
     return cut

@@ -51,8 +51,13 @@ class Writer(Protocol[E]):
     sections: str
     note: str
 
-    def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
-        """The expert's answer to a question, from the snippets found for it. Raises ModelError: the model fails."""
+    def answer(
+        self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet], beside: Sequence[Snippet] = ()
+    ) -> Answer:
+        """The expert's answer to a question, from the snippets found for it. Raises ModelError: the model fails.
+
+        ``beside``: all passages of the pages that were read for it, in the order of each page.
+        """
         ...
 
     def survey(self, ctx: RunContext, material: Material[E]) -> str:

@@ -133,7 +133,7 @@ def _message_of(error: Exception) -> str:
 
 
 def bounded(result: SearchResult, asked: Asked) -> SearchResult:
-    """Cut texts and titles to :data:`LONGEST_TEXT` and :data:`LONGEST_TITLE`; a line in ``lost`` counts the texts."""
+    """Cut texts to :data:`LONGEST_TEXT`, titles and headings to :data:`LONGEST_TITLE`; ``lost`` counts the texts."""
     snippets = tuple(map(_bounded, result.snippets))
     cut = sum(len(snippet.text) > LONGEST_TEXT for snippet in result.snippets)
     if not cut:
@@ -143,8 +143,13 @@ def bounded(result: SearchResult, asked: Asked) -> SearchResult:
 
 
 def _bounded(snippet: Snippet) -> Snippet:
-    text, title = _cut(snippet.text, LONGEST_TEXT), _cut(snippet.title, LONGEST_TITLE)
-    return snippet if (text, title) == (snippet.text, snippet.title) else replace(snippet, text=text, title=title)
+    text, title, heading = (
+        _cut(snippet.text, LONGEST_TEXT),
+        _cut(snippet.title, LONGEST_TITLE),
+        _cut(snippet.heading, LONGEST_TITLE),
+    )
+    is_within = (text, title, heading) == (snippet.text, snippet.title, snippet.heading)
+    return snippet if is_within else replace(snippet, text=text, title=title, heading=heading)
 
 
 def _cut(text: str, most: int) -> str:

@@ -1,7 +1,7 @@
 """The result of one search: snippets, and which pages were excluded, unread, read, seen; and those of a run."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from functools import cached_property
 from itertools import chain, groupby
 from operator import itemgetter
@@ -30,6 +30,36 @@ class SeenPage:
 
 
 @dataclass(frozen=True)
+class PagePassage:
+    """A passage of a page."""
+
+    text: str  # plain text, never empty
+    heading: str = ""  # the headings above it, as in :class:`storm_pipeline.types.Snippet`
+    page: int | None = None  # page number within a paged document, from 1
+
+
+@dataclass(frozen=True)
+class WholePage:
+    """A page that was read for a search, with all its passages."""
+
+    about: Snippet  # what the search tells of the page, at any of its passages
+    passages: tuple[PagePassage, ...] = ()  # in the order of the page
+
+    @cached_property
+    def snippets(self) -> tuple[Snippet, ...]:
+        """The passages, as the search would return them."""
+        return tuple(
+            replace(self.about, text=own.text, heading=own.heading, page=own.page, place=place)
+            for place, own in enumerate(self.passages)
+        )
+
+    @property
+    def text(self) -> str:
+        """All passages, a line each."""
+        return "\n".join(own.text for own in self.passages)
+
+
+@dataclass(frozen=True)
 class SearchResult:
     """The result of one search, with what happened to each page."""
 
@@ -41,6 +71,7 @@ class SearchResult:
     # every page returned, before and after it was read; empty unless some pages are to be kept out
     seen: tuple[SeenPage, ...] = ()
     lost: tuple[str, ...] = ()  # partial failures, such as one engine of several that failed: one sentence each
+    pages: tuple[WholePage, ...] = ()  # those that were read, also where no passage matched the query
 
 
 def merged(results: Iterable[SearchResult]) -> SearchResult:
@@ -50,10 +81,11 @@ def merged(results: Iterable[SearchResult]) -> SearchResult:
     return SearchResult(*(tuple(chain.from_iterable(part)) for part in parts))
 
 
-T = TypeVar("T", Snippet, Exclusion, Unread, SeenPage)
+T = TypeVar("T", Snippet, Exclusion, Unread, SeenPage, PagePassage)
 _TYPES: Mapping[Any, Mapping[str, Any]] = {
-    kind: get_type_hints(kind) for kind in (Snippet, Exclusion, Unread, SeenPage)
+    kind: get_type_hints(kind) for kind in (Snippet, Exclusion, Unread, SeenPage, PagePassage)
 }
+_PAGES = "pages"  # absent from records of earlier versions, which kept no pages
 
 
 def encoded(result: SearchResult) -> dict[str, Any]:
@@ -63,7 +95,7 @@ def encoded(result: SearchResult) -> dict[str, Any]:
 
 def decoded(value: object) -> SearchResult | None:
     """The inverse of :func:`encoded`, before or after a JSON round trip; None if the value is malformed."""
-    if not isinstance(value, dict) or value.keys() != {field.name for field in fields(SearchResult)}:
+    if not isinstance(value, dict) or {*value, _PAGES} != {field.name for field in fields(SearchResult)}:
         return None
     if not all(isinstance(items, list | tuple) for items in value.values()):
         return None
@@ -75,6 +107,7 @@ def decoded(value: object) -> SearchResult | None:
             read=tuple(map(_text, value["read"])),
             seen=tuple(checked_value(SeenPage, one) for one in value["seen"]),
             lost=tuple(map(_text, value["lost"])),
+            pages=tuple(map(_whole_page, value.get(_PAGES, ()))),
         )
     except TypeError:
         return None
@@ -95,6 +128,21 @@ def checked_value(kind: type[T], values: object) -> T:
         if expected is None or not isinstance(value, expected):
             raise TypeError(f"`{name}` of type {type(value).__name__}")
     return kind(**values)
+
+
+def decoded_passages(value: object) -> tuple[PagePassage, ...] | None:
+    """The passages of a page, from the values of their fields; None if one is malformed."""
+    try:
+        return tuple(checked_value(PagePassage, one) for one in value) if isinstance(value, list | tuple) else None
+    except TypeError:
+        return None
+
+
+def _whole_page(value: object) -> WholePage:
+    passages = decoded_passages(value.get("passages")) if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or value.keys() != {"about", "passages"} or passages is None:
+        raise TypeError("a page of another form")
+    return WholePage(checked_value(Snippet, value["about"]), passages)
 
 
 def _work(values: Mapping[str, Any]) -> Work:

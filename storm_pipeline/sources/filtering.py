@@ -44,8 +44,14 @@ class SourceFilter:
         groups: dict[str, list[Snippet]] = {}
         for snippet in found.snippets:
             groups.setdefault(snippet.source_id, []).append(snippet)
+        whole = {page.about.source_id: page.text for page in found.pages}
         pages = {
-            source: SeenPage(own[0].url, own[0].title, "\n".join(snippet.text for snippet in own), asked.query)
+            source: SeenPage(
+                own[0].url,
+                own[0].title,
+                whole.get(source) or "\n".join(snippet.text for snippet in own),
+                asked.query,
+            )
             for source, own in groups.items()
         }
         seen = tuple(pages.values()) if self.kept_out else ()
@@ -62,6 +68,7 @@ class SourceFilter:
             snippets=tuple(snippet for snippet in found.snippets if snippet.source_id in kept),
             excluded=(*found.excluded, *left_out),
             seen=(*found.seen, *seen),
+            pages=tuple(page for page in found.pages if page.about.source_id in kept),
         )
 
     def copies(self, seen: Collection[SeenPage]) -> tuple[Exclusion, ...]:
@@ -69,7 +76,9 @@ class SourceFilter:
         if self.kept_out is None:
             return ()
         known = self.kept_out.knowing(seen)
-        judged = ((page, known.recognise(page.url, page.title, page.text)) for page in seen)
+        texts = dict.fromkeys((page.url, page.title, page.text) for page in seen)  # a page is seen by many queries
+        reasons = {text: known.recognise(*text) for text in texts}
+        judged = ((page, reasons[page.url, page.title, page.text]) for page in seen)
         return tuple(Exclusion(page.url, page.title, reason, page.query) for page, reason in judged if reason)
 
     def _reason(self, page: SeenPage, engine: str, truth: GroundTruth | None) -> str | None:

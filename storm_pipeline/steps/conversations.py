@@ -10,7 +10,7 @@ from storm_pipeline.languages import joined, split_sentences
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.steps.asked import Asked, piece_of
-from storm_pipeline.steps.searching import search_all
+from storm_pipeline.steps.searching import find
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Conversation, Perspective, Snippet, Turn
 
@@ -132,13 +132,14 @@ def look_up(
     reply = ctx.ask("expert", ctx.programs.queries, topic=ctx.about(topic), also=also, question=question, number=number)
     named = (_on_subject(ctx, query) for query in map(" ".join, map(str.split, reply.queries)) if query)
     queries = tuple(dict.fromkeys(named))[:number]
-    found = search_all(ctx, queries or (question,))
-    new = tuple(snippet for snippet in found if snippet.id not in known)
-    if deeper and found and len(new) <= len(found) / 2:
-        more = search_all(ctx, queries or (question,), depth=_DEEPER)
-        new = tuple(snippet for snippet in more if snippet.id not in known)
+    found = find(ctx, queries or (question,))
+    new = tuple(snippet for snippet in found.snippets if snippet.id not in known)
+    if deeper and found.snippets and len(new) <= len(found.snippets) / 2:
+        found = find(ctx, queries or (question,), depth=_DEEPER)
+        new = tuple(snippet for snippet in found.snippets if snippet.id not in known)
     ranked = (snippet for rank in zip_longest(new, stored) for snippet in rank if snippet is not None)
-    answer = ctx.writer.answer(ctx, topic, question, tuple(dict.fromkeys(ranked)))
+    beside = tuple(snippet for snippet in found.beside if snippet.id not in known)
+    answer = ctx.writer.answer(ctx, topic, question, tuple(dict.fromkeys(ranked)), beside)
     return Turn(question, queries, answer.sentences, answer.shown)
 
 

@@ -21,7 +21,6 @@ from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.steps.conversations import look_up
 from storm_pipeline.steps.exclusions import sections_without_copies, without_copies
 from storm_pipeline.types import LATER_ROUND, Conversation, Outline, Perspective, Section, Sentence, Snippet
-from storm_pipeline.writers.findings import untold
 from storm_pipeline.writers.section_loop import write_sections
 
 _LEAST_KEPT = 0.5  # minimum share of a section's sentences that its revision has; with fewer, the reply was unusable
@@ -94,9 +93,7 @@ def _look_up_what_is_open(ctx: RunContext, topic: str, written: DraftedSections,
     with ctx.events.in_stage("open questions"):
         try:
             questions, shown = _open_questions(ctx, topic, written, told)
-            apart = (own for one in cited for own in passages([ctx.store.snippet(one)]))
-            rests = (untold(own, told, ctx.settings.article_language) for own in apart)
-            pool = (*shown, *(own for own in rests if own and has_sentences(own.text)))
+            pool = (*shown, *(own for one in cited for own in passages([ctx.store.snippet(one)])))
             index = LexicalIndex([[(passage.text, 1)] for passage in pool], floor=0.0)
             # Searched before the look-ups add to the store, so that results do not depend on their order.
             stored = {
@@ -124,15 +121,12 @@ def _asked_for(question: str, pool: Sequence[Passage], index: LexicalIndex) -> t
 def _open_questions(
     ctx: RunContext, topic: str, written: DraftedSections, told: Sequence[Sentence]
 ) -> tuple[list[str], tuple[Passage, ...]]:
-    """What a reader of the draft would ask, who is also shown what was found and is not told, but for menus.
+    """What a reader of the draft would ask, who is also shown passages that nothing cites, but for menus.
 
-    That is: passages that nothing cites, and then of those that are cited the sentences that the draft does not tell.
     The questions come with the passages shown. Raises ModelError: the model fails.
     """
     (found,), cited = ctx.store.search([topic], _UNUSED), cited_snippet_ids(told)
-    uncited = [own for own in passages(one for one in found if one.id not in cited) if has_sentences(own.text)]
-    of_cited = (untold(own, told, ctx.settings.article_language) for own in passages(s for s in found if s.id in cited))
-    unused = (*uncited, *(own for own in of_cited if own and has_sentences(own.text)))
+    unused = [own for own in passages(one for one in found if one.id not in cited) if has_sentences(own.text)]
     shown = within_budget(unused, round(ctx.settings.evidence_words * _UNUSED_SHARE))
     reply = ctx.ask(
         "asker",

@@ -91,6 +91,7 @@ def allocate(
     if merged != outline:
         shares = _shares(ctx, merged, used, placed, _candidates(ctx, merged, available, carried_over))
     shares = _with_lengths(ctx, with_excerpts(shares, ctx.settings.article_language), _GROWTH if before else 1.0)
+    ctx.store.keep(one for share in shares for passage in share.passages for one in passage.snippets)  # may be cited
     return Evidence(merged, tuple(shares), left_out=left_out)
 
 
@@ -211,7 +212,8 @@ def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int
     """Snippets that fill a section's remaining room: those that its headings retrieve, then those that fit it best.
 
     Where interviews found enough for the section, half of the room is filled, with what no other section has to show
-    and with what fits no other one better, but for the first that the headings retrieve.
+    and with what fits no other one better, but for the first that the headings retrieve. Of menus and lists, only these
+    are shown.
     """
     fit = found.fit[section]
     best = max(fit, default=0.0)
@@ -222,11 +224,13 @@ def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int
     taken = {i for positions in (required if is_found else ()) for i in positions}
     first = set(found.ranks[section][:_FIRST])
     others: dict[int, None] = {}
-    for i in (*found.ranks[section], *fitting):
+    retrieved = sorted(found.ranks[section], key=lambda i: not has_sentences(found.snippets[i].text))
+    for i in (*retrieved, *fitting):
         if words >= room:
             break
         elsewhere = is_found and i not in first and int(found.fit[:, i].argmax()) != section
-        if i not in taken and not elsewhere and i not in others and has_sentences(found.snippets[i].text):
+        is_prose = has_sentences(found.snippets[i].text)
+        if i not in taken and not elsewhere and i not in others and (i in first or is_prose):
             others[i] = None
             words += count_words(found.snippets[i].text)
     return list(others)
@@ -235,13 +239,19 @@ def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int
 def _as_passages(
     ctx: RunContext, found: _Candidates, required: Sequence[int], others: Sequence[int]
 ) -> tuple[Passage, ...]:
-    """The snippets as passages, pages ordered by their best snippet; required snippets come with their neighbours."""
+    """The snippets as passages, pages ordered by their best one; required ones with neighbours, where there is room."""
     pages: dict[str, list[Snippet]] = {}
     for i in (*required, *others):
         pages.setdefault(found.snippets[i].source_id, []).append(found.snippets[i])
     cited = {found.snippets[i] for i in required}
+    room = ctx.settings.evidence_words - sum(count_words(own.text) for of_page in pages.values() for own in of_page)
     shown: dict[Snippet, None] = {}
     for page, of_page in pages.items():
-        near = [s for s in ctx.store.source(page).snippets if has_sentences(s.text)]
-        shown |= dict.fromkeys((*of_page, *with_neighbours([s for s in of_page if s in cited], near)))
+        shown |= dict.fromkeys(of_page)
+        near = [s for s in ctx.store.source(page).snippets if s.place is not None or has_sentences(s.text)]
+        for beside in with_neighbours([s for s in of_page if s in cited], near):
+            words = count_words(beside.text)
+            if beside not in shown and words <= room:
+                shown[beside] = None
+                room -= words
     return passages(shown, language=ctx.settings.article_language)

@@ -6,26 +6,22 @@ model reads the whole outline and all findings at once. Findings that it does no
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.languages import count_words, detect, split_sentences, stem_set, stop_words
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import PassageEvidence
-from storm_pipeline.references.facts import covering, without_topic
-from storm_pipeline.references.passages import Passage
+from storm_pipeline.references.facts import without_topic
+from storm_pipeline.references.passages import Passage, passages
 from storm_pipeline.retrieval.embedder import TINY, Vector, Vectors, apart_from
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.quantities import missing
-from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Conversation, Heading, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]
 _MANY = 24  # findings from which what they have in common is left out of their comparison with headings
-_LEAST_REST = 20  # words of a passage that no finding rests on, from which they are shown
 _SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numbers count as one finding
 _MOST_LEFT_OUT = 0.5
 """Maximum share of the findings that may repeat others; a model that names more of them is not believed."""
@@ -155,13 +151,12 @@ def _with_subheadings(heading: Heading) -> str:
 def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[PassageEvidence]:
     """The sections' evidence, each passage whole in one of them, in part or not at all in the others.
 
-    It is whole where most own findings cite it, in the first such section; another section is shown the sentences and
-    rows that its own findings rest on, and nothing of a passage that none of them cites. Where a finding is in another
-    language than the passage, it is whole there too: nobody can tell what it rests on. A section that no finding is
-    assigned to has all whole: excerpts would make it repeat what the others tell. ``language``: of the article.
+    It is whole where most own findings cite it, in the first such section; another section is shown those of its
+    snippets that its own findings cite, each whole, and nothing of a passage that none of them cites. A section that no
+    finding is assigned to has all whole: excerpts would make it repeat what the others tell. ``language``: of the
+    article.
     """
-    ids = [[passage.snippet_ids for passage in share.passages] for share in shares]
-    has = [frozenset[str]().union(*own) for own in ids]
+    has = [frozenset[str]().union(*(passage.snippet_ids for passage in share.passages)) for share in shares]
     cited = [[cited_snippet_ids([finding]) for finding in share.own_findings] for share in shares]
 
     def claim(section: int, passage: frozenset[str]) -> tuple[int, int]:
@@ -174,56 +169,22 @@ def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[Pass
 
     found = []
     for section, share in enumerate(shares):
-        whole = [is_whole(section, passage) for passage in share.passages]
-        kept = [i for i, own in enumerate(ids[section]) if whole[i] or claim(section, own)[0]]
-        parts = {}
-        for passage, own in ((share.passages[i], ids[section][i]) for i in kept if not whole[i]):
-            resting = [f for f, c in zip(share.own_findings, cited[section], strict=True) if not c.isdisjoint(own)]
-            told, rest = _split(passage, resting, language)
-            parts[passage.snippets[0].id] = " … ".join(told) if rest else ""
-        found.append(_showing(share, [share.passages[i] for i in kept], parts))
+        needed = frozenset[str]().union(*cited[section])
+        parts = ((own,) if is_whole(section, own) else _cited_of(own, needed, language) for own in share.passages)
+        found.append(_showing(share, tuple(part for own in parts for part in own)))
     return found
 
 
-def untold(passage: Passage, told: Sequence[Sentence], language: str) -> Passage | None:
-    """A passage with those of its sentences alone that no sentence which cites it rests on; None if they hold little.
-
-    ``language``: of the article. Of a passage in another one nobody can tell, and it counts as told.
-    """
-    citing = [sentence for sentence in told if not passage.snippet_ids.isdisjoint(cited_snippet_ids([sentence]))]
-    shown, rest = _split(passage, citing, language)
-    return replace(passage, text=" … ".join(rest)) if shown and sum(map(count_words, rest)) >= _LEAST_REST else None
+def _cited_of(passage: Passage, needed: frozenset[str], language: str) -> tuple[Passage, ...]:
+    """Those of a passage's snippets that are needed, those that touch joined; the whole of it where a copy is cited."""
+    own = [snippet for snippet in passage.snippets if snippet.id in needed]
+    if any(copy.id in needed for copy in passage.copies):
+        return (passage,)
+    return passages(own, language=language) or ((passage,) if own else ())
 
 
-def _showing(share: PassageEvidence, kept: Sequence[Passage], parts: Mapping[str, str]) -> PassageEvidence:
+def _showing(share: PassageEvidence, kept: tuple[Passage, ...]) -> PassageEvidence:
     """The evidence with these passages, and of other sections' findings those that rest on them."""
     ids = frozenset[str]().union(*(passage.snippet_ids for passage in kept))
     others = (f for f in share.findings[share.own :] if not ids.isdisjoint(cited_snippet_ids([f])))
-    excerpts = {snippet_id: part for snippet_id, part in parts.items() if part}
-    return replace(share, passages=tuple(kept), findings=(*share.own_findings, *others), excerpts=excerpts)
-
-
-def _split(passage: Passage, findings: Sequence[Sentence], language: str) -> tuple[list[str], list[str]]:
-    """The sentences of a passage that findings rest on, and the others; none of a passage in another language.
-
-    A row of a table or list, which has no function word, comes with the first row, which may say what its cells are,
-    and with those beside it.
-    """
-    if detect(passage.text) not in {"", language}:
-        return [], []
-    sentences = split_sentences(passage.text, language)
-    stems = [stem_set(sentence, language) for sentence in sentences]
-    chosen = {i for finding in findings for i in _resting(stem_set(finding.text, language), stems)}
-    common = stop_words(language)
-    for is_row, group in groupby(range(len(sentences)), lambda i: common.isdisjoint(folded_words(sentences[i]))):
-        rows = list(group) if is_row and common else []
-        chosen |= {j for i in chosen.intersection(rows) for j in rows if j == rows[0] or abs(i - j) == 1}
-    return [s for i, s in enumerate(sentences) if i in chosen], [s for i, s in enumerate(sentences) if i not in chosen]
-
-
-def _resting(needed: frozenset[str], parts: Sequence[frozenset[str]]) -> list[int]:
-    """Positions of the parts with most words of a finding, and of those with figures and items that these lack."""
-    of_words = covering(needed, parts)
-    left = needed.difference(*(parts[i] for i in of_words))
-    items = (i for i, part in enumerate(parts) if left & (own := {*filter(str.isalpha, part)}) and own <= needed)
-    return [*of_words, *covering(frozenset(word for word in left if word[:1].isdigit()), parts), *items]
+    return replace(share, passages=kept, findings=(*share.own_findings, *others))

@@ -11,7 +11,7 @@ from storm_pipeline.judges.base import Judge, Question, Verdict
 from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.models.programs import Program
-from storm_pipeline.references.passages import Passage, numbered_passages
+from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.screen import Claim, Judged, Screen, numbers_shown
 from storm_pipeline.run.context import RunContext
 
@@ -20,31 +20,27 @@ _PROBLEM = {"contradicted": "{} say otherwise", "not": "{} do not say this", "pa
 _UNSEEN = frozenset({"findings", "interviews", "written"})
 """Inputs behind the passages, which a judge need not see."""
 _NUMBER = re.compile(r"\[(\d+)\]")
-_SHOWN = re.compile(r"^\[(\d+)\] (?:.*?(, in part)\): )?", re.M)
+_SHOWN = re.compile(r"^\[(\d+)\] ", re.M)
 _MARKERS = re.compile(r"[\[\]|]")
 
 
 def judge_of(ctx: RunContext, program: Program, inputs: Mapping[str, object], shown: Sequence[Passage]) -> Judge | None:
     """The run's judge of a text that a program wrote from passages; None where the screen alone checks it.
 
-    The writer's own language model is asked behind the prompt of the text, which its server has in its cache. Passages
-    that the text cites, and that the prompt shows in part, stand whole behind it. Where the prompt lacks some, as in a
-    revision, the model is asked beside what is cited.
+    The writer's own language model is asked behind the prompt of the text, which its server has in its cache. Where the
+    prompt lacks some passages, as in a revision, the model is asked beside what is cited.
     """
     judge, own = ctx.judge, program.own_lm
     is_writer = own is not None or ctx.settings.lm_of("judge") == ctx.settings.lm_of("writer")
     if not isinstance(judge, LanguageModelJudge):
         return judge
-    prompt = {int(n) - 1: part for n, part in _SHOWN.findall(str(inputs.get("passages", "")))}
-    lacks_some = "passages" in inputs and not prompt.keys() >= set(range(len(shown)))
+    prompt = {int(number) - 1 for number in _SHOWN.findall(str(inputs.get("passages", "")))}
+    lacks_some = "passages" in inputs and not prompt >= set(range(len(shown)))
     is_writer = is_writer and own is ctx.programs.check.own_lm
     if lacks_some or not is_writer or not isinstance(program.predict, dspy.Predict):
         return ExplainingJudge(judge)
 
     def ask(appended: Program, check: str) -> object:
-        cited = {int(n) - 1 for n in _NUMBER.findall(check)}
-        if whole := numbered_passages(shown, {i for i in cited if prompt.get(i)}):
-            check = f"The passages that are shown in part, whole:\n{whole}\n\n{check}"
         seen = {name: "" if name in _UNSEEN else value for name, value in inputs.items()}
         return ctx.ask("writer", appended, **seen, remarks="", check=check)
 

@@ -3,15 +3,18 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
+
+import numpy as np
 
 from storm_pipeline.languages import count_words
 from storm_pipeline.references.cleaning import has_sentences
-from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours
+from storm_pipeline.references.passages import Passage, distinct, numbered_passages, passages, with_neighbours
 from storm_pipeline.references.relevance import keep_relevant
 from storm_pipeline.references.screen import Claim, Screen
 from storm_pipeline.references.snippet_index import SnippetIndex
 from storm_pipeline.retrieval.lexical import LexicalIndex
-from storm_pipeline.retrieval.ranking import cached_terms, rank_scores
+from storm_pipeline.retrieval.ranking import EMBEDDED_A_QUERY, cached_terms, rank_scores
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.types import Answer, Sentence, Snippet
@@ -21,18 +24,21 @@ from storm_pipeline.writers.passage_prompts import language_and_style
 
 _NOTHING = re.compile(r"^\W*the (?:sources|passages) (?:do|does) not (?:say|tell|mention)\b[^.]{0,40}\.?\W*$", re.I)
 _FEW = 3  # results shown where none bears on topic or question: the best ones, so that the model may say so
-_SHARE = 1 / 3  # an answer's evidence budget as a share of a section's
+_SHARE = 2 / 3  # an answer's evidence budget as a share of a section's
+_PASSAGES = 10  # distinct passages that an answer is shown, besides their neighbours
 _SHORTEST = 4  # minimum words of a finding
 
 
-def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
+def answer_from_passages(
+    ctx: RunContext, topic: str, question: str, found: Sequence[Snippet], beside: Sequence[Snippet] = ()
+) -> Answer:
     """The expert's sentences, each with the passages that support it; none if no search result bears on the topic.
 
     Answers are research material, not article text: unsupported sentences are dropped and counted rather than sent back
     to the model. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises ModelError:
-    the model fails.
+    the model fails. ``beside``: all passages of the pages that were read, in the order of each page.
     """
-    shown = passages_for(ctx, topic, question, found, round(ctx.settings.evidence_words * _SHARE))
+    shown = passages_for(ctx, topic, question, found, round(ctx.settings.evidence_words * _SHARE), beside=beside)
     if not shown:
         return Answer()
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
@@ -64,19 +70,33 @@ def answer_from_passages(ctx: RunContext, topic: str, question: str, found: Sequ
 
 
 def passages_for(
-    ctx: RunContext, topic: str, question: str, found: Sequence[Snippet], words: int
+    ctx: RunContext, topic: str, question: str, found: Sequence[Snippet], words: int, *, beside: Sequence[Snippet] = ()
 ) -> tuple[Passage, ...]:
-    """Passages of up to ``words`` words, of the results that bear on topic or question; their snippets are kept."""
+    """Up to ten passages with their neighbours, of up to ``words`` words, that bear on topic or question.
+
+    They are of the results, and of what else their pages say (``beside``), in the order of the search. Their snippets
+    are kept.
+    """
     if not found:
         return ()
     language, pages = ctx.settings.article_language, SnippetIndex()
-    pages.keep(found)
-    found = pages.editions().one_per_text(found)
-    bearing = keep_relevant(topic, found, ctx.store.embed, question=question, language=language) or tuple(found[:_FEW])
-    ctx.events.count(off_topic=len(found) - len(bearing))
-    shown = passages(_that_answer(question, bearing, words), language=language)
+    pages.keep((*found, *beside))
+    every = {one.id: one for one in (*found, *_by_words(question, beside))}
+    candidates = pages.editions().one_per_text(every.values())
+    bearing = keep_relevant(topic, candidates, ctx.store.embed, question=question, language=language)
+    bearing = bearing or candidates[:_FEW]
+    ctx.events.count(off_topic=len(candidates) - len(bearing))
+    ranked = _ranked(ctx, question, bearing, frozenset(one.id for one in found))
+    shown = passages(_that_fit(ranked, (*candidates, *beside), words), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     return shown
+
+
+def _by_words(question: str, beside: Sequence[Snippet]) -> list[Snippet]:
+    """The passages that share most of the question's words, though the search did not return them."""
+    texts = [[(one.text, 1), (one.heading, 1), (one.title, 1)] for one in beside]
+    index = LexicalIndex(texts, floor=0.0, tokenize=cached_terms)
+    return [beside[match.position] for match in islice(index.search(question), EMBEDDED_A_QUERY)]
 
 
 def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sentence:
@@ -86,22 +106,45 @@ def _as_cited(sentence: Sentence, claim: Claim, shown: Sequence[Passage]) -> Sen
     return replace(sentence, citations=cited) if given else sentence
 
 
-def _that_answer(question: str, found: Sequence[Snippet], words: int) -> tuple[Snippet, ...]:
-    """The snippets that fit into ``words``, those first that the search ranks high and that share the question's words.
+def _ranked(ctx: RunContext, question: str, found: Sequence[Snippet], returned: frozenset[str]) -> tuple[Passage, ...]:
+    """A passage for each text, best first, by the rank in the search, nearness to the question and its words.
 
-    All other words count as length alone. Menus and lists come last, whatever words they share. The best one brings
-    those of its page that it overlaps: an answer that breaks off in it goes on there. Shown in the order of the search.
+    All other words count as length alone. Menus and lists come last, whatever words they share. ``returned``: ids of
+    what the search returned, which is in its order.
     """
-    asked, texts = set(cached_terms(question)), [[(one.text, 1), (one.title, 1)] for one in found]
+    asked = set(cached_terms(question))
+    texts = [[(one.text, 1), (one.heading, 1), (one.title, 1)] for one in found]
     index = LexicalIndex(texts, floor=0.0, tokenize=lambda text: [t if t in asked else "" for t in cached_terms(text)])
-    scores = rank_scores((range(len(found)), (match.position for match in index.search(question))))
-    by_score = [found[i] for i in sorted(scores, key=scores.__getitem__, reverse=True)]
-    ranked = sorted(by_score, key=lambda snippet: not has_sentences(snippet.text))
-    page = [one for one in found if one.source_id == ranked[0].source_id]
-    best: set[str] = set()
-    for snippet in dict.fromkeys((*with_neighbours(ranked[:1], page), *ranked)):
-        length = count_words(snippet.text)
-        if length <= words or not best:
-            best.add(snippet.id)
+    own, *others = ctx.store.embed([question, *(one.text for one in found)])
+    near = np.argsort(-(np.stack(others) @ own), kind="stable").tolist()
+    by_words = [match.position for match in index.search(question)]
+    by_search = [i for i, one in enumerate(found) if one.id in returned]
+    scores = rank_scores((by_search, by_words, near))
+    by_score = [found[i] for i in sorted(scores, key=lambda i: (-scores[i], i))]
+    return distinct(sorted(by_score, key=lambda snippet: not has_sentences(snippet.text)))
+
+
+def _that_fit(ranked: Sequence[Passage], found: Sequence[Snippet], words: int) -> list[Snippet]:
+    """The best passages, which have a snippet each, with their neighbours that fit into ``words``, and their copies.
+
+    The best one comes with its neighbours, where an answer that breaks off in it goes on; those of the others fill the
+    room that is left. They are in the order in which their pages were found, and within a page in its order.
+    """
+    pages: dict[str, dict[str, Snippet]] = {}
+    for one in found:
+        pages.setdefault(one.source_id, {})[one.id] = one
+
+    def near(own: Snippet) -> tuple[Snippet, ...]:
+        return with_neighbours([own], tuple(pages[own.source_id].values()))[1:]
+
+    best = [passage.snippets[0] for passage in ranked[:_PASSAGES]]
+    chosen: dict[str, Snippet] = {}
+    for one in (*best[:1], *near(best[0]), *best, *(other for own in best for other in near(own))):
+        length = count_words(one.text)
+        if one.id not in chosen and (length <= words or not chosen):
+            chosen[one.id] = one
             words -= length
-    return tuple(snippet for snippet in found if snippet.id in best)
+    copies = (one for own in ranked if own.snippets[0].id in chosen for one in (*own.snippets[1:], *own.copies))
+    chosen |= {one.id: one for one in copies}
+    order = {page: i for i, page in enumerate(pages)}
+    return sorted(chosen.values(), key=lambda one: (order[one.source_id], one.place or 0))

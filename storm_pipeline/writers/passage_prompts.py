@@ -22,7 +22,7 @@ def section_inputs(ctx: RunContext, outline: Outline, evidence: PassageEvidence)
         "outline": outline_to_markdown(outline),
         "section": evidence.heading.title + (f"\nSubheadings: {below}" if below else ""),
         "words": evidence.target_words,
-        "passages": numbered_passages(evidence.passages, excerpts=evidence.excerpts),
+        "passages": numbered_passages(evidence.passages),
         "findings": _findings(evidence, ctx.settings.evidence_words // _FINDINGS),
     }
 

@@ -42,9 +42,11 @@ class WholeWriter:
     sections = f"{{fewest}} to {{most}} sections; {_PLAIN_DATA}"
     note = ""
 
-    def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
-        """An answer from as many of the search results as fit into a prompt. Raises ModelError: the model fails."""
-        return answer_from_passages(ctx, topic, question, found)
+    def answer(
+        self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet], beside: Sequence[Snippet] = ()
+    ) -> Answer:
+        """An answer from the best passages of the pages found. Raises ModelError: the model fails."""
+        return answer_from_passages(ctx, topic, question, found, beside)
 
     def survey(self, ctx: RunContext, material: Material[PassageEvidence]) -> str:
         """The evidence for each heading of the draft, and the findings that match no heading."""

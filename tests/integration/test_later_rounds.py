@@ -70,16 +70,6 @@ def test_who_asks_in_the_second_round_sees_what_the_draft_does_not_cite(tmp_path
     assert SILK not in asked.user
 
 
-def test_of_a_page_that_is_cited_whoever_asks_sees_what_the_draft_does_not_tell(tmp_path: Path) -> None:
-    guilds = (
-        "Guilds of men along the Silk Road elected a judge each spring, to weigh bales in the squares of old towns."
-    )
-    _, server = written(tmp_path, also=guilds)
-    (asked,) = server.of("FindOpenQuestions")
-    assert guilds in asked.user
-    assert SILK not in asked.user
-
-
 def test_what_whoever_asks_was_shown_is_shown_for_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storm_pipeline.steps.later_rounds._STORED", 0)
     _, server = written(tmp_path)
@@ -95,21 +85,6 @@ def test_what_an_earlier_search_found_answers_a_later_question(tmp_path: Path) -
     assert JADE in revised.user
     assert any("Jade" in sentence.text for sentence in article.sentences())
     assert markers_resolve(article)
-
-
-def test_what_the_draft_leaves_untold_of_a_page_that_it_cites_may_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("storm_pipeline.steps.later_rounds._STORED", 0)
-    monkeypatch.setattr("storm_pipeline.steps.later_rounds._UNUSED_SHARE", 0.0)  # nobody is shown it
-    guilds = (
-        "Guilds of men along the Silk Road elected a judge each spring, to weigh bales in the squares of old towns."
-    )
-    query = json.dumps({"queries": ["Silk Road judge"]})
-    for also in (guilds, ""):
-        _, server = written(tmp_path / also[:5], also=also, WriteQueries=query)
-        (answered,) = [asked.user for asked in server.of("AnswerFromPassages") if ASKED in asked.user]
-        assert (SILK in answered) == bool(also)
 
 
 def test_an_unusable_revision_leaves_the_section_as_it_was(tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from servers import Reply, Request, ScriptedServer
 
-from storm_pipeline.documents.chunks import MOST_SHARED, token_chunks
+from storm_pipeline.documents.chunks import token_chunks
 from storm_pipeline.errors import PageError, SearchError
 from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.pages.reading import PageReader, WebPages
+from storm_pipeline.pages.reading import MOST_PASSAGES, PageReader, WebPages
 from storm_pipeline.search.base import Asked, SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
@@ -114,7 +114,7 @@ def test_passages_are_cut_as_told(reader: Make) -> None:
     cut = functools.partial(token_chunks, limit=30, count=lambda text: len(text.split()))
     engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}), cut=cut, hits=HITS[:1])
     found = engine.search("merchants sold jade", 5).snippets
-    assert all(len(s.text.split()) <= 30 + MOST_SHARED for s in found)
+    assert all(len(s.text.split()) <= 30 for s in found)
 
 
 def test_a_page_that_says_nothing_of_the_query_is_no_better_than_the_snippet(reader: Make) -> None:
@@ -257,3 +257,25 @@ def test_by_default_no_page_of_this_machine_is_read() -> None:
     assert [one.url for one in result.unread] == [f"{server.url}/x"]
     assert "not a public address" in result.unread[0].reason
     assert server.requests == []
+
+
+def test_a_result_has_all_passages_of_the_pages_that_were_read(reader: Make) -> None:
+    text = f"# The road\n\nIt was long.\n\n## Trade\n\n{LONG}"
+    fetch = fetching({"https://a.org/1": Page("https://a.org/1", "The Road – A", ((None, text),), author="Jane")})
+    result = reader(fetch, hits=HITS[:1]).search("who sold paper", 5)
+    (whole,) = result.pages
+    assert " ".join(one.text for one in whole.snippets) == f"It was long. {' '.join(LONG.split())}"
+    assert [one.heading for one in whole.snippets] == ["", *["Trade"] * (len(whole.snippets) - 1)]
+    assert [one.place for one in whole.snippets] == [*range(len(whole.snippets))]
+    assert set(result.snippets) <= set(whole.snippets)
+    assert {one.author for one in whole.snippets} == {"Jane"}
+    unmatched = reader(fetch, hits=HITS[:1]).search("quantum chromodynamics", 5)
+    assert unmatched.pages == result.pages
+
+
+def test_of_an_endless_page_the_first_passages_are_kept_and_that_is_told(reader: Make) -> None:
+    text = "\n\n".join(f"On day {n} they sold silk." for n in range(MOST_PASSAGES + 50))
+    engine = reader(fetching({"https://a.org/1": page("https://a.org/1", text)}), hits=HITS[:1], cut=str.splitlines)
+    result = engine.search("silk", 5)
+    assert [len(one.passages) for one in result.pages] == [MOST_PASSAGES]
+    assert "1,050 passages, of which the first 1000 are used" in result.lost[0]

@@ -160,23 +160,6 @@ def test_a_language_model_is_told_where_a_passage_is_from() -> None:
     assert asked == [f"[1] {DAM.text} (Orrin Dam, a.org)"]
 
 
-def test_what_a_sections_prompt_shows_in_part_is_judged_by_as_a_whole() -> None:
-    asked: list[str] = []
-
-    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
-        asked.append(inputs["check"])
-        return {"text": "1: supported"}
-
-    with run(replies={"WriteSection (check)": check}) as (plain, _):
-        ctx = replace(plain, judge=LanguageModelJudge(plain.ask, "one", plain.programs.check))
-        whole = numbered_passages(PASSAGES)
-        for shown in (numbered_passages(PASSAGES, excerpts={PASSAGES[0].snippets[0].id: "The dam …"}), whole):
-            judge = judge_of(ctx, ctx.programs.section, {"passages": shown}, PASSAGES)
-            assert judge is not None
-            judge.judge([Question(SAID, (with_source(PASSAGES[0]),))])
-    assert [PASSAGES[0].text in one for one in asked] == [True, False]
-
-
 def test_a_revision_is_judged_beside_what_it_cites_since_its_prompt_shows_what_is_new_alone() -> None:
     asked: list[Mapping[str, Any]] = []
 

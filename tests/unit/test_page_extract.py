@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_search_corpus import pdf
 
+from storm_pipeline.documents.markup import under_headings
 from storm_pipeline.errors import PageError
 from storm_pipeline.pages.extract import Page, extract
 from storm_pipeline.pages.fetch import Fetched
@@ -228,3 +229,30 @@ def test_any_bytes_are_read_or_refused(data: bytes, filled: bool) -> None:
             assert URL in str(error)
         else:
             assert any(text.strip() for _, text in page.pages)
+
+
+def test_headings_stand_above_what_is_below_them_as_lines_of_markdown() -> None:
+    words = "The merchants of the town sold silk and paper to all who came by the road in those days. " * 4
+    html = (
+        "<html><head><title>Silk</title></head><body><nav><h2>Menu</h2><ul><li>Home</li></ul></nav><article>"
+        f"<h1>The silk road</h1><p>First. {words}</p><h2>Trade <em>goods</em></h2><p>Second. {words}</p>"
+        f"<h3>Paper</h3><p>Third. {words}</p><h2>End</h2><p>Fourth. {words}</p></article></body></html>"
+    )
+    page = extract(Fetched("https://a.org/", "https://a.org/", "text/html", html.encode(), "utf-8"))
+    parts = [(heading, text.split()[0]) for heading, text in under_headings(page.pages[0][1])]
+    assert parts == [
+        ("The silk road", "First."),
+        ("The silk road › Trade goods", "Second."),
+        ("The silk road › Trade goods › Paper", "Third."),
+        ("The silk road › End", "Fourth."),
+    ]
+
+
+@given(st.lists(st.sampled_from(["# A", "## B", "### C", "#", "#x", "text", "", " # D "])))
+def test_no_text_is_lost_between_headings(lines: list[str]) -> None:
+    parts = list(under_headings("\n".join(lines)))
+    told = "\n".join(text for _, text in parts)
+    assert told.count("text") == lines.count("text")
+    assert told.count("#x") == lines.count("#x")
+    titles = {line.strip().partition(" ")[2] for line in lines if line.strip()[:2] in {"# ", "##"}} - {""}
+    assert all(any(title in f"{above}\n{text}" for above, text in parts) for title in titles)

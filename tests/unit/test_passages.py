@@ -2,6 +2,8 @@
 
 import random
 import time
+from collections.abc import Sequence
+from itertools import zip_longest
 
 import pytest
 from hypothesis import given
@@ -259,3 +261,52 @@ def test_many_snippets_and_a_long_one_take_seconds_at_most() -> None:
     alike = [snippet("a " * (300 + i) + f"b{i}") for i in range(60)]  # every place could be an overlap
     passages(alike)
     assert time.process_time() - start < 8
+
+
+def cut(*texts: str, headings: Sequence[str] = (), first: int = 0) -> list[Snippet]:
+    named = zip_longest(texts, headings, fillvalue="")
+    return [
+        Snippet("https://a.org/dam", "Dams", text, heading=heading, place=place)
+        for place, (text, heading) in enumerate(named, first)
+    ]
+
+
+def test_passages_in_a_row_are_one_text_and_others_show_the_gap_and_their_headings() -> None:
+    page = cut(
+        *(f"Sentence {n} of the page." for n in range(6)), headings=["", "", "", "Trade", "Trade", "Trade › Silk"]
+    )
+    lines = numbered_passages(passages([page[5], page[1], page[0], page[3]])).splitlines()
+    assert set(lines) == {
+        f"[{n}] {line}"
+        for n, line in enumerate(
+            [
+                "Dams › Trade › Silk (a.org): Sentence 5 of the page.",
+                "Dams (a.org): […] Sentence 0 of the page. Sentence 1 of the page.",
+                "Dams › Trade (a.org): […] Sentence 3 of the page.",
+            ],
+            1,
+        )
+    }
+    touching = numbered_passages(passages(page[2:4])).splitlines()
+    assert touching[1] == "[2] Dams › Trade (a.org): Sentence 3 of the page."
+
+
+def test_neighbours_are_known_by_place_where_it_is_known() -> None:
+    page = cut("It was built in 1820.", "It fell in 1931.", "It was built again.", "A museum opened.")
+    assert set(with_neighbours(page[1:2], page)) == {*page[:3]}
+    assert set(with_neighbours(page[3:], page[::-1])) == {*page[2:]}
+
+
+@given(st.lists(st.integers(0, 9), unique=True, min_size=1))
+def test_whatever_of_a_page_is_shown_nothing_is_lost_or_told_twice(chosen: list[int]) -> None:
+    page = cut(*(f"Sentence {n} of the page." for n in range(10)), headings=["A"] * 4 + ["B"] * 6)
+    shown = passages([page[i] for i in chosen])
+    told = " ".join(one.text for one in shown)
+    assert all(told.count(page[i].text) == (i in chosen) for i in range(10))
+    rows = [[snippet.place for snippet in one.snippets] for one in shown]
+    assert all(row == [*range(row[0] or 0, (row[0] or 0) + len(row))] for row in rows)
+
+
+def test_han_texts_in_a_row_are_joined_without_a_space() -> None:
+    (own,) = passages(cut("这座大坝建于一九二〇年。", "它很高。"))
+    assert own.text == "这座大坝建于一九二〇年。它很高。"

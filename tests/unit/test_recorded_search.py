@@ -1,6 +1,7 @@
 """Searches on record: what a resumed run is told of them does not depend on the order in which it asks again."""
 
 import itertools
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -81,7 +82,9 @@ def in_every_order(tmp_path: Path, done: int, find: Callable[[str], Sequence[Sni
         if done:
             session(folder, engine, order)
             journal = folder / "journal.jsonl"
-            journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:done]))
+            lines = journal.read_bytes().splitlines(keepends=True)
+            searches = [n for n, line in enumerate(lines, 1) if json.loads(line)["kind"] == "search"]
+            journal.write_bytes(b"".join(lines[: searches[done - 1]]))
         asked = len(engine.queries)
         told.append(session(folder, engine, order[::-1]))
         assert len(engine.queries) - asked == len(QUERIES) - done
@@ -141,3 +144,47 @@ def test_copies_are_left_out_in_the_end_whichever_search_gave_them_away(tmp_path
     ]
     assert [(one.url, one.query) for one in excluded] == [("https://copy.org/1", "chromodynamics"), (WIKI, "camels")]
     assert gone == {source_id(one.url) for one in excluded}
+
+
+def pages_told(folder: Path, queries: Sequence[str], text: str) -> list[tuple[Snippet, ...]]:
+    """The passages of the pages of each query, where the page that can be read says ``text``."""
+    settings = Settings(cache=folder / "cache", search_cache="off")
+    run_search = RunSearch(
+        Engine(checked(FakeSearch(found, name="searxng")), "searxng"),
+        settings,
+        fetch=lambda url: Page(url, "", ((None, text),)) if "alpha" in url else fetch(url),
+    )
+    with Journal(folder / "journal.jsonl") as journal:
+        control = RunControl(settings, Spent(), threading.Event())
+        search = RecordedSearch(
+            run_search, journal, events=Events(), control=control, settings=settings, spec="searxng"
+        )
+        told = [page.snippets for query in queries for page in search.search(query, 3).pages]
+        run_search.close()
+    return told
+
+
+TOLD = "# Trade\n\nSilk went to Rome.\n\n## Camels\n\nThey carried it."
+
+
+def test_what_a_page_holds_is_journalled_once_and_is_the_same_when_the_run_goes_on(tmp_path: Path) -> None:
+    first = pages_told(tmp_path, QUERIES[:2], TOLD)
+    assert [[(one.heading, one.place, one.text) for one in own] for own in first] == [
+        [("Trade", 0, "Silk went to Rome."), ("Trade › Camels", 1, "They carried it.")]
+    ] * 2
+    records = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
+    assert [one["kind"] for one in records] == ["page", "search", "search"]
+    assert all(not page["passages"] for one in records[1:] for page in one["value"]["pages"])
+    again = pages_told(tmp_path, QUERIES, "The page says something else by now.")
+    assert again == [*first, again[2]]
+    assert [one.text for one in again[2]] == [one.text for one in first[0]]
+
+
+def test_a_search_of_a_run_begun_by_an_earlier_version_is_reused(tmp_path: Path) -> None:
+    pages_told(tmp_path, QUERIES[:1], TOLD)
+    *_, record = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
+    del record["value"]["pages"]
+    with Journal(tmp_path / "old.jsonl") as journal:
+        journal.add("search", record["key"], record["value"])
+    (tmp_path / "journal.jsonl").write_bytes((tmp_path / "old.jsonl").read_bytes())
+    assert pages_told(tmp_path, QUERIES[:1], TOLD) == []

@@ -16,7 +16,7 @@ from storm_pipeline.errors import StoreError
 from storm_pipeline.identity import canonical_url, normalised_text
 from storm_pipeline.references.store import ReferenceStore
 from storm_pipeline.retrieval.embedder import CachingEmbedder, HashingEmbedder, Vectors
-from storm_pipeline.retrieval.ranking import fused
+from storm_pipeline.retrieval.ranking import EMBEDDED_A_QUERY, fused
 from storm_pipeline.types import Snippet
 
 WORDS = ["silk", "road", "trade", "camel", "desert", "China", "Rome", "粟特", "\ud800", " ", "\n", "the", "[1]", "SILK"]
@@ -91,9 +91,12 @@ def test_passages_of_a_source_come_in_the_order_of_its_pages() -> None:
         assert [s.page for s in store.sources()[0].snippets] == [3, 7, 12]
 
 
+WAYS = st.sampled_from(["add", "keep", "hold"])
+
+
 @settings(max_examples=25, deadline=None)
-@given(st.lists(st.tuples(snippets, st.booleans()), max_size=12), st.randoms(use_true_random=False), st.integers(1, 5))
-def test_nothing_depends_on_the_order_of_arrival(arrivals: list[tuple[Snippet, bool]], random: Random, k: int) -> None:
+@given(st.lists(st.tuples(snippets, WAYS), max_size=12), st.randoms(use_true_random=False), st.integers(1, 5))
+def test_nothing_depends_on_the_order_of_arrival(arrivals: list[tuple[Snippet, str]], random: Random, k: int) -> None:
     shuffled = list(arrivals)
     random.shuffle(shuffled)
     assert all_that_is_told(arrivals, k) == all_that_is_told(shuffled, k)
@@ -106,12 +109,12 @@ class LiteralEmbedder(HashingEmbedder):
         return super().embed([" ".join(str(ord(char)) for char in text) for text in texts])
 
 
-def all_that_is_told(arrivals: list[tuple[Snippet, bool]], k: int) -> list[object]:
-    """What a store says to which each snippet was added, or merely kept, in turn."""
+def all_that_is_told(arrivals: list[tuple[Snippet, str]], k: int) -> list[object]:
+    """What a store says to which each snippet was added, kept or held, in turn."""
     queries = [*QUERIES, *sorted({snippet.text for snippet, _ in arrivals})]
     with ReferenceStore(LiteralEmbedder(8)) as store:
-        for snippet, embedded in arrivals:
-            (store.add if embedded else store.keep)([snippet])
+        for snippet, way in arrivals:
+            getattr(store, way)([snippet])
         return [store.sources(), store.search(queries, k), store.search_fused(queries, k)]
 
 
@@ -390,3 +393,43 @@ def test_what_is_kept_is_found_by_its_words_and_embedded_once_it_is_added() -> N
         store.search(["camels"], 1)
         assert kept.text in embedder.texts
         assert store.count_sources() == len(store.sources())
+
+
+def test_what_whole_pages_hold_is_found_and_is_no_source_until_it_is_kept() -> None:
+    page = [
+        Snippet("https://a.org", "Silk", f"On day {n} they sold paper.", heading="Trade", place=n) for n in range(9)
+    ]
+    with ReferenceStore(HashingEmbedder()) as store:
+        store.keep(page[:1])
+        assert store.hold(page) == tuple(page[1:])
+        assert [source.snippets for source in store.sources()] == [(page[0],)]
+        assert set(store.source(page[0].source_id).snippets) == set(page)
+        (found,) = store.search(["who sold on day 7"], 3)
+        assert found[0] == page[7]
+        store.add(found[:1])
+        assert {one for source in store.sources() for one in source.snippets} == {page[0], page[7]}
+        store.remove([page[0].source_id])
+        assert store.search(["who sold on day 7"], 3) == [()]
+
+
+def test_a_search_embeds_few_of_what_is_held_and_what_it_finds_does_not_depend_on_others() -> None:
+    embedder = SlowEmbedder()
+    embedder.may_go.set()
+    held = [Snippet("https://a.org", "", f"Merchants sold silk and camel {n}.", place=n) for n in range(200)]
+    queries = [f"camel {n} of merchants" for n in (3, 77, 150)]
+    with ReferenceStore(embedder) as store:
+        store.hold(held)
+        together = [store.search([query], 5)[0] for query in queries]
+        assert len(set(embedder.texts)) <= len(queries) * (EMBEDDED_A_QUERY + 1)
+    for query, found in zip(queries, together, strict=True):
+        with ReferenceStore(HashingEmbedder()) as store:
+            store.hold(held)
+            assert store.search([query], 5) == [found]
+
+
+def test_of_too_many_passages_the_ends_of_long_pages_are_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storm_pipeline.references.store.MOST_FOUND", 4)
+    pages = [Snippet(f"https://{name}.org", "", f"Silk of {name} {n}.", place=n) for name in "ab" for n in range(5)]
+    with ReferenceStore(HashingEmbedder()) as store:
+        store.hold(pages)
+        assert {one.place for one in store.search(["silk"], 10)[0]} == {0, 1}

@@ -38,7 +38,14 @@ class SmallWriter:
         'storm {command} "{topic}" --lm openai/gpt-4o.'
     )
 
-    def answer(self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet]) -> Answer:
+    def answer(
+        self,
+        ctx: RunContext,
+        topic: str,
+        question: str,
+        found: Sequence[Snippet],
+        beside: Sequence[Snippet] = (),  # noqa: ARG002
+    ) -> Answer:
         """Return the sentences that are nearest to the question, in the order of the snippets."""
         subject = _subject(ctx, topic, found)
         usable = found if topic == question else related(subject, found, ctx.store)
