@@ -118,9 +118,9 @@ class SnippetIndex:
             return self._editions
 
     def count_sources(self) -> int:
-        """Number of sources."""
+        """Number of sources, as :meth:`sources` lists them."""
         with self._lock:
-            return len(self._by_source)
+            return sum(not self._held.issuperset(ids) for ids in self._by_source.values())
 
 
 def _preference(snippet: Snippet) -> tuple[int | str, ...]:

@@ -55,9 +55,9 @@ def find(ctx: RunContext, queries: Sequence[str], *, depth: int = 1, keep: bool 
     interleaved = [snippet for rank in ranks for snippet in rank if snippet is not None]
     if keep:
         ctx.store.keep(interleaved)
-    pages = {page.about.source_id: page for _, own, _ in found for page in own}
-    if not ctx.settings.writes_by_sentence:  # it works from what is found
-        _hold(ctx, [page for _, own, _ in found for page in own])
+    every = [] if ctx.settings.writes_by_sentence else [page for _, own, _ in found for page in own]
+    pages = {page.about.source_id: page for page in every}  # a writer by sentence works from what is returned
+    _hold(ctx, every)
     distinct: dict[str, Snippet] = {}
     for snippet in interleaved:
         distinct.setdefault(normalised_text(snippet.text), snippet)
@@ -83,7 +83,8 @@ def nothing_found(ctx: RunContext, what: str) -> NothingFoundError:
 def _hold(ctx: RunContext, pages: Sequence[WholePage]) -> None:
     """Hold what whole pages say in the store. Not in the paper."""
     before = len(ctx.store)
-    ctx.store.hold(snippet for page in pages for snippet in page.snippets)
+    if pages:
+        ctx.store.hold(snippet for page in pages for snippet in page.snippets)
     if before <= MOST_FOUND < len(ctx.store):
         ctx.events.degraded(
             f"the pages read have more than {MOST_FOUND:,} passages: the ends of long pages are not found"
