@@ -24,7 +24,7 @@ from storm_pipeline.settings import Role, Settings, is_embedded
 from storm_pipeline.types import Outline
 
 _SCENARIOS = (USUAL, SHORT, LONG, POOR)  # the first one gives the likely values
-_ASKED_AGAIN = frozenset({"article"})  # programs whose prompts may repeat an earlier one but for its end
+_ASKED_AGAIN = frozenset({"edit", "article"})  # programs whose prompts may repeat an earlier one but for its end
 _Key = tuple[str, Role, str]  # Stage, role and program of a row
 _SharedCall = tuple[Call, float]  # a call, and the tokens of its longest prefix in common with an earlier prompt
 _CHARACTERS_PER_WORD = 6.2

@@ -191,7 +191,8 @@ def history(turns: Sequence[Turn], others: Sequence[Sequence[str]] = (), questio
     ]
     if not questions:
         return "\n".join(told)
-    return "\n".join(f"Question {n} of {questions}:\n{one}" for n, one in enumerate([*told, ""], 1)).rstrip()
+    numbered = (f"Question {n} of {questions}:\n{one}" for n, one in enumerate([*told, ""], 1))
+    return "\n".join(["An interview:", *numbered]).rstrip()  # of two lines, so that it begins alike in every prompt
 
 
 def _found(turn: Turn) -> str:
