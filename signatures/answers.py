@@ -55,8 +55,9 @@ class AnswerQuestion(dspy.Signature):
       bears on the question: causes, numbers, conditions, exceptions, examples, and who disagrees with whom. Leave out
       what does not. If they answer a part of the question, answer that part.
     - Only what the passages say, in your own words, plain and neutral. Combine what they say of one thing; where they
-      differ, say how. State as fact what nobody disputes; name whoever holds an opinion or makes an estimate. Nothing
-      about the passages themselves, and no closing summary.
+      differ, say how. State as fact what nobody disputes; name whoever holds an opinion, makes an estimate, alleges or
+      pleads. Keep what limits a number or a statement. If the question takes for granted what the passages show to be
+      wrong, say so. Nothing about the passages themselves, and no closing summary.
     - Where a passage has a date, it stands behind its title: turn "today", "last month", "this year" into dates by it.
     - Full paragraphs, one for each point; headings, each on a line of its own after "##", only in an answer of more
       than 500 words. End every sentence with the numbers of all passages that it rests on, like this [2][5].

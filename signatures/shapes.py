@@ -43,12 +43,24 @@ class Edit(_Shape):
     Attributes:
         kind: what to do.
         sentence: number of the sentence, or of the heading.
-        other: number of a second sentence; 0 where there is none.
+        other: number of a second sentence or heading; 0 where there is none.
         last: number of the last sentence that is moved along; 0 for one sentence alone.
         text: the new text; empty where there is none.
     """
 
-    kind: Literal["cut", "drop", "reword", "join", "move", "move_before", "heading"]
+    kind: Literal[
+        "cut",
+        "drop",
+        "reword",
+        "join",
+        "move",
+        "move_before",
+        "paragraph",
+        "section",
+        "section_before",
+        "section_into",
+        "heading",
+    ]
     sentence: int
     other: int = 0
     last: int = 0

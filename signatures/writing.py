@@ -13,20 +13,25 @@ class WriteSection(dspy.Signature):
       outline, and what only fills a day's report: the words of passers-by, scenes, a page's praise of itself.
     - Only what the passages say, in every part of a sentence: also who said it, when, why, and that it was the first,
       the only, later or still so; where no passage says that, leave it out. Before you reply, hold every sentence
-      against its passages, and take back what goes further: a plan told as done, "may" as "will". Combine passages that
-      speak of one thing into one statement; where they differ, give both with their sources, unless one is plainly
-      mistaken beside better ones: leave that out. Name a person in full, with their office, where the passages do. Of a
-      passage "in part" other sections tell the rest.
+      against its passages, and take back what goes further: a plan told as done, "may" as "will". Keep what limits a
+      number or a statement (what it includes, "at least", "under protest"). Do not tie two passages to a claim that
+      neither makes, and do not draw more from a headline than it says.
+    - Combine passages that speak of one thing into one statement; where they differ, give both with their sources,
+      unless one is plainly mistaken beside better ones: leave that out. Name a person in full, with their office, where
+      the passages do. Of a passage "in part" other sections tell the rest.
     - State as fact what the sources agree on or nobody disputes; the number behind the sentence says who reported it.
-      Name whoever holds an opinion, makes an estimate or is contradicted, never a newspaper for plain facts. Say what
-      sources found out on the topic, nothing about the sources themselves (how a study is titled, what it examines).
+      Name whoever holds an opinion, makes an estimate or is contradicted, never a newspaper for plain facts. What a
+      party alleges or pleads stays with that party, also in the next sentence; what a court or an inquiry found is told
+      as its finding. Say what sources found out on the topic, nothing about the sources themselves (how a study is
+      titled, what it examines).
     - Dates: where a passage has a date, it stands behind its title. Turn "today", "last month", "this year" into dates
       by it; never write "now", "recently" or "currently" without a date. Prices, members, holders of an office and
       whatever else changes stand with the date that they are of. What was announced or expected stays so, unless a
       passage says that it came about. Measures and sums as the passages have them, without conversions of your own.
     How to write it:
     - Your own words, plain and neutral, in full paragraphs with a clear thread: usually in order of time or from the
-      general to the particular. No praise, no drama, no closing summary.
+      general to the particular. Legal formulas and titles may stand in quotation marks. No praise, no drama, no closing
+      summary.
     - End every sentence with the numbers of all passages that any part of it rests on, like this [2][5]. No sentence
       without a number. A passage in another language is used like any other and told in the language of the article.
     - Subheadings only those given, in their order, each on its own line after "##", only where there is material for

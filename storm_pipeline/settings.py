@@ -76,7 +76,7 @@ class Settings(BaseModel):
         default=None, description="Model that edits the sections (writing: whole); default: lm."
     )
     judge_lm: RoleModel = Field(
-        default=None, description="Model that judges the sentences (judge: model); default: reviewer_lm, else lm."
+        default=None, description="Model that judges the sentences; default: reviewer_lm, else lm."
     )
     api_base: Endpoint = Field(
         default=None,
@@ -288,10 +288,11 @@ class Settings(BaseModel):
         "unchecked: texts stay as their writer cited them, as in the paper (not if written sentence by sentence).",
     )
     judge: JudgeName = Field(
-        default="screen",
-        description="What judges whether passages support the sentences (writing: whole): screen, by similarity and "
-        "numbers; model, the language model too; or the folder or hub name of a cross-encoder, of one score or with a "
-        "label for entailment. What the judge doubts goes back to the writer.",
+        default="auto",
+        description="What judges, beside a check of similarity and numbers, whether passages support the sentences "
+        "(writing: whole): auto, the language model unless it is embedded; off, or screen, nothing; model; or the "
+        "folder or hub name of a cross-encoder, of one score or with a label for entailment. What the judge doubts "
+        "goes back to the writer.",
     )
 
     out: Folder = Field(default=Path("runs"), description="Folder that run folders are created in.")
@@ -373,6 +374,13 @@ class Settings(BaseModel):
     def writes_by_sentence(self) -> bool:
         """Whether sections are written sentence by sentence."""
         return self.writing == "sentences" or (self.writing == "auto" and is_embedded(self.lm_of("writer")))
+
+    @property
+    def judge_of_run(self) -> str:
+        """``judge`` of a run that writes; in place of ``auto``, ``model`` where that costs no time of this process."""
+        if self.judge != "auto":
+            return self.judge
+        return "screen" if self.writes_by_sentence or is_embedded(self.lm_of("judge")) else "model"
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -222,7 +222,5 @@ class FakeModel:
             self.asked.append(Asked(name, messages, body))
             if self._faults.get(name):
                 return self._faults[name].pop(0)
-            if "\nCheck:" in messages[-1][1]:  # a judge behind the prompt of another program
-                name = "CheckSentences"
             answer = self._other if name == "other" and self._other else self._answers[name]
             return Reply(body=completion(answer if isinstance(answer, str) else answer(messages[-1][1])))

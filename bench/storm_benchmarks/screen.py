@@ -61,7 +61,6 @@ from storm_pipeline.text.quantities import missing
 from storm_pipeline.types import Snippet
 from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER, checked_blocks
 from storm_pipeline.writers.drafts import Block, Draft
-from storm_pipeline.writers.judging import judge_of
 
 _PASSAGE = 300  # maximum words of a passage: about two search results side by side
 _BENCH = {"attributable": "supported", "not attributable": "not"}
@@ -317,8 +316,7 @@ def handed_back(
         return str(writer.ask("writer", Programs().section, **inputs).text)
 
     screen = Screen(own.shown, known=own.known, embed=embedder.embed)
-    asked = judge_of(ctx, Programs().section, {}, own.shown)
-    checked_blocks(ctx, own.name, Draft((Block("", (own.claims,)),), 0), screen, ask_again, judge=asked)
+    checked_blocks(ctx, own.name, Draft((Block("", (own.claims,)),), 0), screen, ask_again)
     after = {one.before: one.after for one in told if isinstance(one, Revised)}
     for label, claim in zip(own.labels, own.claims, strict=True):
         back = any(line.startswith(claim.text) for line in remarks)

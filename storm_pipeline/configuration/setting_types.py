@@ -52,7 +52,7 @@ def _not_blank(text: str) -> str:
 def _judge(name: str) -> str:
     if instead := GONE["judge"].get(name):
         raise ValueError(f"there is no such judge any more: {instead}")
-    return name
+    return "screen" if name == "off" else name
 
 
 def _named_folder(path: Any) -> Any:

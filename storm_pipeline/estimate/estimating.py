@@ -109,8 +109,10 @@ def _by_row(calls: Iterable[Call]) -> defaultdict[_Key, list[_SharedCall]]:
         by_program[call.role, call.program].append(call)
     rows: defaultdict[_Key, list[_SharedCall]] = defaultdict(list)
     for group in by_program.values():
-        for call, shared in zip(group, count_shared([call.messages for call in group]), strict=True):
-            rows[call.stage, call.role, call.program].append((call, shared))
+        every = count_shared([call.messages for call in group])
+        least = min(filter(None, every), default=0.0) if len({call.stage for call in group}) > 1 else 0.0
+        for call, shared in zip(group, every, strict=True):  # of several stages' calls nobody knows which is the first
+            rows[call.stage, call.role, call.program].append((call, shared or least))
     return rows
 
 

@@ -172,7 +172,7 @@ def _simulation_settings(settings: Settings, scenario: Scenario) -> Settings:
         "search_cache": "off",
         "exclude_urls": (),
         "exclude_titles": (),
-        "judge": settings.judge if settings.judge == "model" else "screen",  # a model that is no language model is free
+        "judge": "model" if settings.judge_of_run == "model" else "screen",  # a model that is no language model is free
     }
     # The seed varies by place, so that concurrent interviews with equal prompts get different replies. Replies are
     # immediate, so concurrency would only slow the simulation down.

@@ -1,4 +1,4 @@
-"""A judge that is a language model: many sentences a call, beside the passages or behind the prompt that wrote them."""
+"""A judge that is a language model: the sentences of a section in one call, beside the passages that they cite."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,21 +10,19 @@ from storm_pipeline.languages import count_words
 from storm_pipeline.models.programs import Program
 from storm_pipeline.text.words import tidy
 
-Tell = Callable[[str], str]
-"""Puts a task with numbered sentences to a model that sees the passages; returns its reply, or raises ModelError."""
 _PROBABILITY: Mapping[Label, float] = {"supported": 1.0, "partly": 0.5, "not": 0.1, "contradicted": 0.0}
 _THRESHOLD = 0.75
 _LINE = re.compile(
     r"\W*(?:sentence\s+)?(\d{1,3})\W{1,6}(supported|partly|not|contradicted)\b(?:\s+supported)?(.*)", re.I
 )
 _ATTEMPTS = 2  # calls for sentences on which a reply says nothing
-AT_ONCE = 12
-"""Sentences in one call."""
+AT_ONCE = 40
+"""Sentences in one call: a section has fewer."""
 _WORDS_AT_ONCE = 3000  # words of passages in one call
 
 
 class LanguageModelJudge:
-    """Asks a language model about up to a dozen sentences a call, with their passages numbered.
+    """Asks a language model about all sentences of a section in one call, with their passages numbered.
 
     The label is the model's; its probability stands for the label alone: 1, 0.5, 0.1 or 0. A verdict may differ with
     the sentences that share its call.
@@ -52,77 +50,29 @@ class LanguageModelJudge:
         Raises:
             ModelError: the model cannot be asked, or says nothing on a sentence twice.
         """
-        return [verdict for batch in _batches(questions) for verdict in self._beside_passages(batch).judge(batch)]
+        return [verdict for batch in _batches(questions) for verdict in self._judge_batch(batch)]
 
-    def behind(self, program: Program, ask: Callable[..., object], shown: Sequence[str]) -> "PromptJudge":
-        """This judge behind a prompt that showed its model the passages: its cache serves all but the sentences.
-
-        Args:
-            program: wrote the text; it gets ``check`` as its last input.
-            ask: puts a program and that input to the model, beside the inputs that it had.
-            shown: the passages under their numbers, from 1.
-        """
-        appended, output = _with_check(program), next(iter(program.predict.signature.output_fields))
-        task = f"{self._program.predictors()[0].signature.instructions}\n\n"
-        return PromptJudge(self, lambda lines: str(getattr(ask(appended, check=task + lines), output)), shown)
-
-    def _beside_passages(self, batch: Sequence[Question]) -> "PromptJudge":
-        shown = list(dict.fromkeys(text for one in batch for text in one.passages))
-        passages = "\n".join(f"[{number}] {tidy(text)}" for number, text in enumerate(shown, 1))
-
-        def tell(lines: str) -> str:
-            return str(getattr(self._ask(self._program, passages=passages, check=lines), "verdicts"))  # noqa: B009
-
-        return PromptJudge(self, tell, shown)
-
-
-class PromptJudge:
-    """A language model that sees passages under numbers, and is told sentences with these numbers.
-
-    Passages of a question that it was not shown are not judged by. Where the questions cite less than half of what it
-    was shown, it is asked beside these passages alone, which is shorter. Arguments: the judge that it is a part of, how
-    it is told, and the passages.
-    """
-
-    def __init__(self, judge: LanguageModelJudge, tell: Tell, shown: Sequence[str]) -> None:
-        self.name, self.threshold, self.parameters = judge.name, judge.threshold, judge.parameters
-        self._judge = judge
-        self._tell = tell
-        self._number = {text: number for number, text in enumerate(shown, 1)}
-
-    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """As :meth:`LanguageModelJudge.judge`, in one call, and one more for what its reply leaves out."""
-        cited = {text for one in questions for text in one.passages}
-        if 2 * sum(map(count_words, cited)) < sum(map(count_words, self._number)):
-            return self._judge.judge(questions)
-        found = {i: Verdict("not", 0.0) for i, one in enumerate(questions) if not one.has_words}
+    def _judge_batch(self, batch: Sequence[Question]) -> list[Verdict]:
+        """The verdicts of one call, and of one more for what its reply leaves out."""
+        numbers = {text: n for n, text in enumerate(dict.fromkeys(text for one in batch for text in one.passages), 1)}
+        passages = "\n".join(f"[{number}] {tidy(text)}" for text, number in numbers.items())
+        found = {i: Verdict("not", 0.0) for i, one in enumerate(batch) if not one.has_words}
         for _ in range(_ATTEMPTS):
-            waiting = [i for i in range(len(questions)) if i not in found]
+            waiting = [i for i in range(len(batch)) if i not in found]
             if not waiting:
                 break
-            lines = "\n".join(f"{n}. {self._marked(questions[i])}" for n, i in enumerate(waiting, 1))
-            replies = dict(read_verdicts(self._tell(lines)))
-            found |= {i: _verdict(questions[i], *replies[n]) for n, i in enumerate(waiting, 1) if n in replies}
-        if len(found) < len(questions):
-            raise ModelError(f"{self.name} gave no verdict on {len(questions) - len(found)} sentences")
-        return [found[i] for i in range(len(questions))]
-
-    def _marked(self, question: Question) -> str:
-        numbers = [self._number[text] for text in question.passages if text in self._number]
-        return tidy(question.claim) + " " + "".join(f"[{number}]" for number in numbers)
+            check = "\n".join(f"{n}. {_marked(batch[i], numbers)}" for n, i in enumerate(waiting, 1))
+            reply = self._ask(self._program, passages=passages, check=check)
+            replies = dict(read_verdicts(str(getattr(reply, "verdicts"))))  # noqa: B009
+            found |= {i: _verdict(batch[i], *replies[n]) for n, i in enumerate(waiting, 1) if n in replies}
+        if len(found) < len(batch):
+            raise ModelError(f"{self.name} gave no verdict on {len(batch) - len(found)} sentences")
+        return [found[i] for i in range(len(batch))]
 
 
-def _with_check(program: Program) -> Program:
-    """The program with ``check`` as its last input; what its prompts begin with stays the same."""
-    import dspy
-
-    new: Program = program.deepcopy()
-    new.set_lm(program.predict.lm)
-    new.predict.signature = new.predict.signature.append("check", dspy.InputField(), str)
-    new.predict.demos = [demo.copy(check="") for demo in new.predict.demos]
-    new.worked = [demo.copy(check="") for demo in new.worked]
-    new.name = f"{program.name} (check)"
-    return new
+def _marked(question: Question, numbers: Mapping[str, int]) -> str:
+    """A sentence with the numbers of its passages."""
+    return tidy(question.claim) + " " + "".join(f"[{numbers[text]}]" for text in question.passages)
 
 
 def read_verdicts(text: str) -> Iterator[tuple[int, tuple[Label, str]]]:

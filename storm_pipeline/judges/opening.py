@@ -18,8 +18,8 @@ def open_judge(
     """Open a judge by name, whose verdicts have the deciding words, and which judges nothing twice.
 
     Args:
-        name: ``screen``; ``model``, the settings' language model for judging; else the folder or the hub name of a
-            cross-encoder (:mod:`storm_pipeline.judges.cross_encoder`), which is loaded when it is first needed.
+        name: ``screen``, as ``auto``; ``model``, the settings' language model for judging; else the folder or the hub
+            name of a cross-encoder (:mod:`storm_pipeline.judges.cross_encoder`), which is loaded when first needed.
         settings: encoder, cache, and how to call language models.
         threshold: minimum probability of a supported claim, in [0, 1]; None: the judge's own. Not of ``model``.
         embedder: one that is open already; by default that of the settings.
@@ -35,7 +35,7 @@ def open_judge(
 
         models = LanguageModels.outside_a_run(open_models(settings), settings)
         judge = _language_model(settings, models, programs_of(settings.compiled_set))
-    elif name == "screen":
+    elif name in {"screen", "auto"}:
         from storm_pipeline.judges.screen import ScreenJudge
 
         embedder = embedder or CachingEmbedder(shared_embedder(settings.embedder, settings.cache))
@@ -53,9 +53,9 @@ def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs)
     A cross-encoder judges a sentence at once, so that one that cannot be loaded is told before anything is paid
     for. Raises SettingsError: it cannot.
     """
-    if settings.judge == "screen":
+    if settings.judge_of_run == "screen":
         return None
-    if settings.judge == "model":
+    if settings.judge_of_run == "model":
         return _language_model(settings, models, programs)
     judge = open_judge(settings.judge, settings)
     judge.judge([Question("This is a sentence.", ("This is a sentence.",))])

@@ -45,6 +45,21 @@ def deciding(question: Question) -> tuple[Span, ...]:
     return tuple(pieces[i][0] for i in covering(wanted, [shared for _, shared in pieces]))
 
 
+def excerpt(text: str, claims: Sequence[str]) -> str:
+    """The sentences of a text that decide claims, each behind the one before it, with ``…`` for what is left out.
+
+    The whole text where one of the claims shares no word with it, as between languages.
+    """
+    spans = [deciding(Question(claim, (text,))) for claim in claims]
+    if not all(spans):
+        return text
+    starts = {one.start for own in spans for one in own}
+    sentences = list(_spans_of_sentences(text))
+    kept = [i for i, (start, _) in enumerate(sentences) if start in starts]
+    shown = sorted({at for i in kept for at in (i - 1, i) if at >= 0})
+    return " ".join(("" if at == 0 or at - 1 in shown else "… ") + text[slice(*sentences[at])] for at in shown)
+
+
 def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
     """Where the passages have a quotation word for word, but for white space and case; empty where none has it."""
     if not quotation.strip():
@@ -76,10 +91,16 @@ def with_spans(article: Article) -> Article:
 
 def _pieces(passage: int, text: str, wanted: frozenset[str]) -> Iterator[tuple[Span, frozenset[str]]]:
     """The sentences of a passage that have a word of the claim, each with the claim's stems that it has."""
-    language, end = detect(text), 0
-    for sentence in split_sentences(text, language):
+    language = detect(text)
+    for start, end in _spans_of_sentences(text):
+        if shared := stem_set(text[start:end], language) & wanted:
+            yield Span(passage, start, end), shared
+
+
+def _spans_of_sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where each sentence of a text starts and ends."""
+    end = 0
+    for sentence in split_sentences(text, detect(text)):
         start = text.index(sentence, end)
         end = start + len(sentence)
-        shared = stem_set(sentence, language) & wanted
-        if shared:
-            yield Span(passage, start, end), shared
+        yield start, end

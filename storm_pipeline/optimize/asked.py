@@ -11,10 +11,10 @@ sentences (small models)."""
 
 
 def recipes_that_ask(program: str, writer: int) -> list[str]:
-    """The recipes that ask a program; in place of names ``--judge model`` where only that has it asked.
+    """The recipes that ask a program; in place of names, in which cases all ask the judge.
 
     ``writer``: 0 for the writer of whole sections, 1 for that of single sentences.
     """
     if program == "check":
-        return [] if writer else ["all, with --judge model"]
+        return [] if writer else ["all with sources, unless --judge off"]
     return [recipe for recipe, both in ASKED.items() if program in both[writer]]

@@ -145,7 +145,7 @@ class Screen:
         too = " too" if own else f" instead of {numbers_shown(claim.cited)}" if claim.cited else ""
         change = f"{numbers_shown(found)} cited{too}" if found else ""
         if (source := self.copied_from(text)) is not None:
-            problem = f"it repeats the words of [{source + 1}]: say it in words of your own"
+            problem = f"it repeats the words of [{source + 1}]: say it in words of your own, or quote a legal formula"
             return Judged(sentence, change, problem, is_only_copied=True)
         return Judged(sentence, change)
 

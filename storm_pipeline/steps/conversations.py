@@ -24,7 +24,7 @@ _LABELS = frozenset("writer question frage pregunta domanda вопрос سؤا�
 
 _DEEPER = 2  # depth factor of the repeated search when half of the results were shown before
 _IN_ITS_LANGUAGE = (
-    "where the topic belongs to a place whose people write in another language, one of the queries in that language"
+    "where the topic belongs to a place whose people mainly write in another language, one of the queries in that one"
 )
 _TITLES = 6
 _FIRST_TRIES = 3  # attempts at the first question: small models may end the interview before asking anything
@@ -156,7 +156,8 @@ def _ask_question(
     """The next question, or None when the writer has nothing more to ask."""
     for tried in range(1 if turns else _FIRST_TRIES):
         with at_place(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
-            reply = _reply_of_asker(ctx, topic, perspective, history(turns, others))
+            questions = 0 if ctx.settings.writes_by_sentence else ctx.settings.turns
+            reply = _reply_of_asker(ctx, topic, perspective, history(turns, others, questions))
         if not _is_farewell(reply, ctx.settings.article_language):
             break
     else:
@@ -174,18 +175,25 @@ def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, conve
     return str(ctx.ask("asker", ctx.programs.question, perspective=_described(perspective), **about).question)
 
 
-def history(turns: Sequence[Turn], others: Sequence[Sequence[str]] = ()) -> str:
+def history(turns: Sequence[Turn], others: Sequence[Sequence[str]] = (), questions: int = 0) -> str:
     """The conversation so far as text; each turn only appends to it, for prefix caches.
 
-    Titles of the search results show the writer what the sources cover. ``others``: what the other interviewers asked
-    in each of the turns.
+    Titles of the search results show the writer what the sources cover.
+
+    Args:
+        others: what the other interviewers asked in each of the turns.
+        questions: how many the interview has; the writer is told which of them comes next. 0: nothing is told.
     """
     meanwhile = [f"\nAsked by other writers: {' '.join(asked)}" if asked else "" for asked in others]
     meanwhile += [""] * (len(turns) - len(meanwhile))
-    return "\n".join(
+    told = [
         f"Writer: {turn.question}\nExpert: {turn.answer_text}{_found(turn)}{asked}"
         for turn, asked in zip(turns, meanwhile, strict=True)
-    )
+    ]
+    if not questions:
+        return "\n".join(told)
+    numbered = (f"Question {n} of {questions}:\n{one}" for n, one in enumerate([*told, ""], 1))
+    return "\n".join(["An interview:", *numbered]).rstrip()  # of two lines, so that it begins alike in every prompt
 
 
 def _found(turn: Turn) -> str:

@@ -8,14 +8,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.judges.base import Judge
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.references.screen import Claim, Judged, Screen, numbers_shown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.drafts import Draft, RemarkReply, read_replies, without_prompt_lines
-from storm_pipeline.writers.judging import Doubts, judge_of
+from storm_pipeline.writers.judging import Doubts
 
 NO_MARKERS = "the reply has no citation markers such as [1]"
 AskAgain = Callable[[str, Collection[int]], str]
@@ -49,8 +48,7 @@ def checked_draft(
         needed |= {"passages": numbered_passages(shown, concerned), "remarks": HOW_TO_ANSWER + remarks}
         return str(ctx.ask("writer", program, **needed).text)
 
-    judge = judge_of(ctx, program, inputs, shown)
-    return checked_blocks(ctx, where, draft, screen, ask_again, judge=judge)
+    return checked_blocks(ctx, where, draft, screen, ask_again)
 
 
 def checked_blocks(
@@ -59,8 +57,6 @@ def checked_blocks(
     draft: Draft,
     screen: Screen,
     ask_again: AskAgain,
-    *,
-    judge: Judge | None = None,
 ) -> list[Section]:
     """The draft's blocks with the sentences that are kept, after at most one round of remarks to the writer.
 
@@ -68,12 +64,11 @@ def checked_blocks(
 
     Args:
         where: name of the text in the record.
-        judge: judges what the check lets pass (:mod:`storm_pipeline.writers.judging`).
     """
     ctx.events.count(invented_citations=draft.invented, dropped_faulty=int(bool(draft.broken_off)))
     if draft.broken_off:
         ctx.events.revised(Revision(where, draft.broken_off, "the text breaks off in it", "dropped"))
-    review = _Review(ctx, where, screen, draft.names, Doubts(ctx, where, screen, judge))
+    review = _Review(ctx, where, screen, draft.names, Doubts(ctx, where, screen))
     sentences = iter(review.of(draft.claims(), ask_again))
     blocks = []
     for block in draft.blocks:
@@ -130,7 +125,7 @@ class _Review:
         except ModelError as error:
             self.ctx.events.failed(f"revision of {self.where}", error)
             answers = {}
-        seconds = self._seconds(answers)
+        seconds = self._seconds(dict(enumerate((claims[i] for i in faulty), 1)), answers)
         for n, i in enumerate(faulty, 1):
             sentences[i] = self._decided(claims[i], judged[i], answers.get(n), seconds.get(n))
         return sentences
@@ -161,11 +156,12 @@ class _Review:
         self._record(claim, verdict.problem, "dropped")
         return None
 
-    def _seconds(self, answers: Mapping[int, RemarkReply]) -> dict[int, Judged]:
+    def _seconds(self, asked: Mapping[int, Claim], answers: Mapping[int, RemarkReply]) -> dict[int, Judged]:
         """The verdicts on the sentences in replies; a quotation found in a passage overrides a negative one."""
-        claims = {n: answer.claim for n, answer in answers.items() if answer.claim is not None}
+        claims = {n: answer.claim for n, answer in answers.items() if n in asked and answer.claim is not None}
         judged = [self.screen.judge([claim])[0] for claim in claims.values()]
-        seconds = dict(zip(claims, self.doubts.again.raised(list(claims.values()), judged), strict=True))
+        remaining = self.doubts.remaining([asked[n] for n in claims], list(claims.values()), judged)
+        seconds = dict(zip(claims, remaining, strict=True))
         for n, claim in claims.items():
             if seconds[n].problem and not seconds[n].is_only_copied:
                 seconds[n] = self.screen.by_quotation(claim, answers[n].quotation) or seconds[n]

@@ -1,87 +1,94 @@
-"""Copy editing of a finished article: a model proposes edits by sentence number, and the program applies them.
+"""Editing of a finished article: a model proposes edits by sentence number, and the program applies them.
 
 The article is never rewritten, so what stays keeps the citations that support it
-(:mod:`storm_pipeline.writers.edited_article`). Edits that cannot be made go back to the model once, each with the
-reason. Before that, a sentence that repeats the words of an earlier one is removed without a model (paper section 3.4);
-its citations move to that one.
+(:mod:`storm_pipeline.writers.edited_article`). The editor then sees what changed, with the edits that could not be made
+and why, and edits once more. Before that, a sentence that repeats the words of an earlier one is removed without a
+model (paper section 3.4); its citations move to that one.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from itertools import count
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.judges.base import CachingJudge, Question
+from storm_pipeline.identity import host_of
+from storm_pipeline.judges.base import Judge, Question
 from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.references.changing import sections_with
+from storm_pipeline.references.passages import Passage
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
-from storm_pipeline.text.words import folded_words
+from storm_pipeline.text.words import folded_words, tidy
 from storm_pipeline.types import Citation, Section, Sentence
 from storm_pipeline.writers.edited_article import NEW_TEXT, EditedArticle
-from storm_pipeline.writers.judging import doubted
+from storm_pipeline.writers.judging import with_source
 
-_PASSES = 2  # calls of the model: the edits, and those that could not be made once more
+_LONGEST_TITLE = 90  # characters of a source's title that the editor sees
+_FURTHER = "what it says goes further than the sentence and its sources"
 
 
 def edit_article(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """The sections with repetition cut, sentences reworded, joined or moved, and headings changed to fit their text.
+    """The sections edited: off-topic and repeated sentences removed, others reworded, joined, moved, headings changed.
 
-    Without ``editing`` in the settings, only sentences of the same words are cut. An edit that would add or remove a
-    number or a date is skipped. If the model fails, the sections are returned without its edits, and that is recorded.
+    At most 15 % of the sentences go. Without ``editing`` in the settings, only sentences of the same words are cut. An
+    edit is skipped if it would lose a number or a date, or add one, or a name, that neither article nor sources have.
+    If the model fails, the sections are returned without its edits, and that is recorded.
     """
     with ctx.events.in_stage("editing"):
         sections = _without_repetition(ctx, sections)
         if ctx.settings.editing == "off":
             return sections
-        edited = EditedArticle(ctx, topic, sections)
-        article, remarks = _numbered(sections), ""
-        for _ in range(_PASSES):
+        edited, remarks = EditedArticle(ctx, topic, sections), ""
+        for changed in (False, True):
+            if changed and not edited.was_changed and not remarks:
+                break
+            inputs = {"article": edited.shown(changed=changed), "sources": _sources(ctx, edited, changed=changed)}
             try:
-                reply = ctx.ask("reviewer", ctx.programs.edit, topic=topic, article=article, remarks=remarks)
+                reply = ctx.ask("reviewer", ctx.programs.edit, topic=ctx.about(topic), **inputs, remarks=remarks)
             except ModelError as error:
-                ctx.events.degraded(f"the article was not edited{' again' if remarks else ''}: {error}")
+                ctx.events.degraded(f"the article was not edited{' again' if changed else ''}: {error}")
                 break
             remarks = edited.make(reply.edits, doubted=_doubts(ctx, edited, reply.edits))
-            if not remarks:
-                break
         return edited.sections()
+
+
+def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
+    """``Title (site, date): 3, 7`` lines: what is cited, and in which of the sentences that are shown."""
+    known = {source.id: source for source in ctx.store.sources()}
+    lines = []
+    for source_id, numbers in edited.numbers_of_sources(changed=changed).items():
+        if source_id in known and (source := known[source_id]).snippets:
+            first = source.snippets[0]
+            date = next((one.published for one in source.snippets if one.published), "")
+            about = ", ".join(filter(None, (first.site or host_of(source.url).removeprefix("www."), date)))
+            title = textwrap.shorten(tidy(source.title), _LONGEST_TITLE, placeholder=" …").replace(":", " –")
+            lines.append(f"{title} ({about}): {', '.join(map(str, numbers))}")
+    return "\n".join(lines)
 
 
 def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Callable[[Edit], str]:
     """Why the run's judge doubts an edit's new text: by what it replaces, and else by the sources of that too."""
-    if ctx.judge is None:
-        return lambda _: ""
-    judge = CachingJudge(ExplainingJudge(ctx.judge))
-    behind = {edit: edited.behind(edit) for edit in edits if edit.kind in NEW_TEXT}  # as the editor saw it
-
-    def why(edit: Edit) -> str:
-        before, sources = behind[edit]
+    reasons: dict[Edit, str] = {}
+    if ctx.judge is not None:
+        behind = {edit: edited.behind(edit) for edit in edits if edit.kind in NEW_TEXT}  # as the editor saw it
         try:
-            return doubted(judge, edit.text, before, (*before, *sources))
+            reasons = _reasons(ExplainingJudge(ctx.judge), behind)
         except ModelError as error:
-            ctx.events.failed("judging an edit", error)
-            return ""
-
-    with suppress(ModelError):  # all in one batch; what fails is asked again, and recorded, edit by edit
-        judge.judge([Question(edit.text, before) for edit, (before, _) in behind.items()])
-    return why
+            ctx.events.failed("judging the edits", error)
+    return lambda edit: reasons.get(edit, "")
 
 
-def _numbered(sections: Sequence[Section]) -> str:
-    """The article with numbered sentences (``[3]``) and headings (``[H2]``), one paragraph per line."""
-    lines: list[str] = []
-    headings, numbers = count(1), count(1)
-
-    def add(section: Section, level: int) -> None:
-        lines.append(f"{'#' * level} [H{next(headings)}] {section.heading}")
-        lines.extend(" ".join(f"[{next(numbers)}] {s.text}" for s in own.sentences) for own in section.paragraphs)
-        for own in section.subsections:
-            add(own, level + 1)
-
-    for section in sections:
-        add(section, 1)
-    return "\n".join(lines)
+def _reasons(judge: Judge, behind: Mapping[Edit, tuple[tuple[str, ...], tuple[Passage, ...]]]) -> dict[Edit, str]:
+    """The reasons of the edits that are doubted twice: at first beside the old sentences alone, which is short."""
+    reasons = dict.fromkeys(behind, _FURTHER)
+    for with_sources in (False, True):
+        asked = {
+            edit: Question(edit.text, (*told, *(with_source(one, [edit.text]) for one in sources if with_sources)))
+            for edit, (told, sources) in behind.items()
+            if edit in reasons
+        }
+        verdicts = dict(zip(asked, judge.judge(list(asked.values())), strict=True)) if asked else {}
+        reasons = {edit: one.reason or _FURTHER for edit, one in verdicts.items() if one.label != "supported"}
+    return reasons
 
 
 def _sentences(sections: Sequence[Section]) -> list[Sentence]:

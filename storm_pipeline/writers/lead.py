@@ -10,7 +10,6 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
 from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER, checked_blocks
 from storm_pipeline.writers.drafts import read_draft, without_prompt_lines
-from storm_pipeline.writers.judging import judge_of
 from storm_pipeline.writers.passage_prompts import language_and_style
 
 _LONGEST_ARTICLE = 6000
@@ -48,8 +47,7 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
             return str(ctx.ask("writer", ctx.programs.lead, **again).lead)
 
         draft = read_draft(without_prompt_lines(text, inputs), len(shown), ctx.settings.article_language, (topic,))
-        judge = judge_of(ctx, ctx.programs.lead, inputs, shown)
-        blocks = checked_blocks(ctx, "lead", draft, _screen(ctx, topic, shown), ask_again, judge=judge)
+        blocks = checked_blocks(ctx, "lead", draft, _screen(ctx, topic, shown), ask_again)
         written = [paragraph for block in blocks for paragraph in block.paragraphs]
         lead = tuple(Paragraph(tuple(_cited(s, sources) for s in own.sentences)) for own in written)
         return lead_of(ctx, lead)

@@ -27,9 +27,11 @@ from storm_pipeline.writers.passage_prompts import (
 )
 
 _PLAIN_DATA = (
-    "of a work or a product, the first section has a subheading for the plain data that readers look up (kind, makers, "
-    "language, length, size, other names); of an event, it has date, place, parties and outcome; no overview, which "
-    "the article's opening is, and no section that tells again what another one tells"
+    "the first section tells the plain data that readers look up: of a person life dates and offices; of a place where "
+    "it lies, size and owners; of an event date, place and parties; of a work or product kind, makers, language and "
+    "length; of an organism kin, size and range; of an idea author and claim; of an organisation founders, seat and "
+    "purpose; of a court case court, parties and outcome. The article's opening, written later, is the overview: no "
+    "section gives one, and none tells again what another one tells"
 )
 _NEW_HEADINGS = 1  # subheadings that a revision may add to a section
 _NOTHING = "none"  # the reply of a revision that changes nothing

@@ -221,17 +221,16 @@ def test_a_single_programs_model_is_asked_by_that_program_alone(
     assert json.loads((folder(tmp_path) / "run.json").read_text())["models"] == {"section": "openai/mine"}
 
 
-def test_a_judge_is_asked_behind_a_text_only_where_it_has_the_writers_model(
+def test_a_writers_own_model_does_not_judge_and_that_of_all_programs_does(
     tmp_path: Path, two: tuple[FakeModel, FakeModel]
 ) -> None:
-    storm(two[0], tmp_path, programs=with_own_section(own(two[1])), judge="model").write(TOPIC)
-    assert not [one for one in two[1].asked if "Check:" in one.user]
-    assert "CheckSentences" in {one.signature for one in two[0].asked}
+    storm(two[0], tmp_path, programs=with_own_section(own(two[1]))).write(TOPIC)
+    assert two[0].of("CheckSentences") and not two[1].of("CheckSentences")
     two[0].asked.clear()
-    program = storm(two[0], tmp_path, judge="model").program
+    program = storm(two[0], tmp_path).program
     program.set_lm(own(two[1]))
     made = program(topic=TOPIC)
-    assert [one for one in two[1].asked if "Check:" in one.user and one.signature == "WriteSection"]
+    assert two[1].of("CheckSentences")
     assert made.article.support.judge == "model:openai/mine"
     assert not two[0].asked
 

@@ -27,7 +27,7 @@ def test_a_table_by_stage_and_role_with_totals() -> None:
     assert "$0." in total
     (price,) = (line for line in lines if line.startswith("openai/gpt-4o"))
     assert price.endswith(
-        "(asker, expert, outliner, writer, reviewer): $2.5 in, $1.25 cached, $10 out per million tokens"
+        "(asker, expert, outliner, writer, judge, reviewer): $2.5 in, $1.25 cached, $10 out per million tokens"
     )
     (told,) = (line for line in lines if line.startswith("Silk Road: "))
     assert re.search(r" calls, \d+ \(\d+–\d+\) searches, ", told)
@@ -35,18 +35,17 @@ def test_a_table_by_stage_and_role_with_totals() -> None:
     assert max(map(len, lines[: lines.index("")])) <= 120
 
 
-def test_a_judge_counts_behind_the_writers_prompts_or_as_a_model_of_its_own() -> None:
+def test_a_language_model_that_judges_counts() -> None:
     def rows(*options: str) -> dict[str, int]:
         told = json.loads(run("Silk Road", "--lm", "openai/gpt-4o", *SHORT, *options, "--json").stdout)
         assert "a run may end early" not in str(told["notes"])
         return {f"{one['role']}: {one['program']}": one["calls"]["likely"] for one in told["rows"]}
 
-    alone, both = rows(), rows("--judge", "model")
-    assert both["writer: section"] > alone["writer: section"]
+    alone, judged = rows("--judge", "off"), rows()
+    assert judged["judge: check"] > 0
+    assert judged == rows("--judge", "model", "--judge-lm", "openai/gpt-4o-mini")
     assert "judge: check" not in alone
-    other = rows("--judge", "model", "--judge-lm", "openai/gpt-4o-mini")
-    assert other["judge: check"] > 0
-    assert alone.items() == rows("--judge", "some/entailment-model").items()
+    assert alone == rows("--judge", "some/entailment-model") == rows("--judge", "screen")
 
 
 def test_json_holds_the_same() -> None:

@@ -100,7 +100,8 @@ def test_each_stage_is_a_module_that_sends_what_the_whole_pipeline_sends(tmp_pat
         assert not set(prompts(server)) - once
         assert [own.heading for own in sections] == headings and any(own.paragraphs for own in sections)
         lead = whole.stage("lead")(topic="Silk Road", sections=sections).lead
-        assert server.asked[-1].signature == "WriteLead" and isinstance(lead, tuple)
+        assert [one.signature for one in server.asked[-2:]] == ["WriteLead", "CheckSentences"]
+        assert isinstance(lead, tuple)
         assert [name for name, _ in write.named_predictors()] == [name for name, _ in whole.program.named_predictors()]
         with pytest.raises(SettingsError, match="no stage 'nothing'"):
             whole.stage("nothing")  # type: ignore[arg-type]

@@ -270,7 +270,9 @@ def test_what_a_cache_serves() -> None:
     assert short.tokens_cached.likely == 0, "prompts are too short for OpenAI's cache"
     assert long.tokens_cached.likely > 0, "those of long conversations are not"
     assert of(lm="anthropic/claude-sonnet-4-5", **SMALL).tokens_cached.high == 0, "Claude caches only what it is told"
-    assert all(r.tokens_cached == Range(0, 0, 0) for r in of().rows if r.calls.high == 1)
+    rows = of().rows
+    others = {r.program for r in rows if r.calls.high > 1}
+    assert all(r.tokens_cached == Range(0, 0, 0) for r in rows if r.program not in others)
 
 
 def test_another_language_may_take_more_tokens() -> None:

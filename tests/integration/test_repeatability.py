@@ -122,10 +122,11 @@ def told(folder: Path, pace: Pace, writing: str = "whole") -> dict[str, object]:
         asked = sorted([one.signature, one.prompt] for one in server.asked)
     # Problems are told in the order in which they arose.
     report = dataclasses.replace(article.report, problems=tuple(sorted(article.report.problems, key=repr)))
+    support = article.support and dataclasses.replace(article.support, judge="")  # whose name has the server's port
     return {
         "asked": asked,
         "markdown": article.to_markdown(),
-        "article": json.loads(dataclasses.replace(article, usage=Usage(), report=report).to_json()),
+        "article": json.loads(dataclasses.replace(article, usage=Usage(), report=report, support=support).to_json()),
         "calls": [(row.stage, row.role, row.calls, row.tokens_in, row.tokens_out) for row in article.usage.rows],
     }
 

@@ -114,7 +114,7 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
         again = [asked.signature for asked in server.asked[before:]]
     assert isinstance(article, Article)
     assert article.lead
-    assert set(again) <= {"WriteLead"}
+    assert set(again) <= {"WriteLead", "CheckSentences"}
     assert again.count("WriteLead") == 1
 
 
@@ -202,7 +202,7 @@ def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(tmp_path: Path
         article = storm(server, tmp_path).write_from("outline", run)
         new = {request.signature for request in server.asked[asked:]}
     assert [section.heading for section in article.sections] == ["Goods", "Routes"]
-    assert new <= {"PlaceFindings", "WriteSection", "WriteLead", "EditArticle"}
+    assert new <= {"PlaceFindings", "WriteSection", "WriteLead", "EditArticle", "CheckSentences"}
     after = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
     assert {name for name in after if after[name] != before.get(name)} == {"outline.md"}
     assert len(list((tmp_path / "runs").iterdir())) == 2

@@ -16,7 +16,7 @@ from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.judges.opening import judge_of_run
 from storm_pipeline.judges.support import Verdicts, support_as_judged, support_of
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.references.passages import numbered_passages, passages
+from storm_pipeline.references.passages import passages
 from storm_pipeline.references.screen import Screen
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
@@ -25,7 +25,6 @@ from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence
 from storm_pipeline.writers.draft_checks import checked_blocks
 from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.editing import edit_article
-from storm_pipeline.writers.judging import judge_of, with_source
 
 DAM = Snippet("https://a.org/dam", "Orrin Dam", "The Orrin Dam was built between 1931 and 1936 by two thousand men.")
 LAKE = Snippet("https://b.org/lake", "Orrin Lake", "Behind the Orrin Dam, built between 1931 and 1936, char live.")
@@ -69,7 +68,7 @@ def review(draft: str, reply: str, judge: Any) -> tuple[list[Sentence], Told, li
     with run() as (ctx, told):
         judged = replace(ctx, judge=judge)
         written = read_draft(draft, 2)
-        blocks = checked_blocks(judged, "History", written, screen, ask_again, judge=judge)
+        blocks = checked_blocks(judged, "History", written, screen, ask_again)
     return [s for block in blocks for paragraph in block.paragraphs for s in paragraph.sentences], told, remarks
 
 
@@ -79,7 +78,7 @@ def test_a_doubted_sentence_goes_back_with_the_deciding_words_and_is_mended() ->
     assert [one.text for one in kept] == [SAID]
     assert remarks == f"1. {TURNED}[1] — [1] say otherwise; the passage has “The Orrin Dam ”.".replace(" ”", "”")
     assert [(one.outcome, one.after) for one in told.revised()] == [("rewritten", SAID)]
-    assert judge.asked[0] == Question(TURNED, (PASSAGES[0].text,))
+    assert judge.asked[0] == Question(TURNED, (f"{DAM.text} (Orrin Dam, a.org)",))
 
 
 def test_what_the_judge_still_doubts_is_dropped_last_and_a_quotation_keeps_it() -> None:
@@ -89,14 +88,6 @@ def test_what_the_judge_still_doubts_is_dropped_last_and_a_quotation_keeps_it() 
     quoting = f"1: {TURNED} [1] | built between 1931 and 1936 by two thousand men"
     kept, told, _ = review(f"{TURNED} [1]", quoting, Scripted(turned))
     assert [one.text for one in kept] == [TURNED]
-
-
-def test_the_judge_looks_wider_before_it_doubts() -> None:
-    judge = Scripted(lambda _, told: "supported" if PASSAGES[1].text in told else "partly")
-    kept, told, remarks = review(f"{SAID} [1]", "", judge)
-    assert remarks == []
-    assert {one.snippet_id for one in kept[0].citations} == {DAM.id, LAKE.id}
-    assert [one.outcome for one in told.revised()] == ["citations"]
 
 
 def test_what_the_screen_hands_back_is_not_judged_before_it_is_mended() -> None:
@@ -121,91 +112,61 @@ def test_a_judge_that_cannot_be_asked_changes_nothing_and_is_recorded() -> None:
     assert any("judging History: it is out" in str(event) for event in told.events)
 
 
-def test_a_language_model_is_asked_behind_the_sections_prompt() -> None:
-    asked: list[dict[str, Any]] = []
-
-    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
-        asked.append(dict(inputs))
-        return {"text": "1: contradicted - men built it | built between 1931"}
-
-    with run(replies={"WriteSection (check)": check}) as (plain, _):
-        ctx = replace(plain, judge=LanguageModelJudge(plain.ask, "one", plain.programs.check))
-        shown = numbered_passages(PASSAGES)
-        inputs = {"passages": shown, "section": "History", "findings": "Much."}
-        judge = judge_of(ctx, ctx.programs.section, inputs, PASSAGES)
-        assert judge is not None
-        (verdict,) = judge.judge([Question(TURNED, (with_source(PASSAGES[0]),))])
-    assert (verdict.label, verdict.reason) == ("contradicted", "men built it")
-    (told,) = asked
-    assert {name: told[name] for name in ("passages", "section", "findings", "remarks")} == {
-        "passages": shown, "section": "History", "findings": "", "remarks": "",
-    }  # fmt: skip
-    assert told["check"].endswith(f"1. {TURNED} [1]")
-    with run() as (ctx, _):
-        assert judge_of(ctx, ctx.programs.section, {}, PASSAGES) is None
-
-
-def test_a_language_model_is_told_where_a_passage_is_from() -> None:
-    asked: list[str] = []
-
-    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
-        asked.append(inputs["passages"])
-        return {"verdicts": "1: supported"}
-
-    with run([DAM, LAKE], replies={"CheckSentences": check}) as (plain, _):
-        judge = LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check)
-        ctx = replace(plain, judge=judge)
-        screen = Screen(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
-        checked_blocks(ctx, "a section", read_draft(f"{SAID} [1]", 2), screen, lambda *_: "", judge=judge)
-    assert asked == [f"[1] {DAM.text} (Orrin Dam, a.org)"]
-
-
-def test_a_revision_is_judged_beside_what_it_cites_since_its_prompt_shows_what_is_new_alone() -> None:
+def judged_by_model(draft: str, *snippets: Snippet, verdicts: str = "1: supported") -> tuple[list[str], list[str]]:
+    """The passages and the sentences of each call by which a language model judges a draft."""
     asked: list[Mapping[str, Any]] = []
 
     def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
         asked.append(inputs)
-        return {"verdicts": "1: supported"}
+        return {"verdicts": verdicts}
 
-    with run(replies={"CheckSentences": check}) as (plain, _):
+    shown = passages(snippets)
+    with run(list(snippets), replies={"CheckSentences": check}) as (plain, _):
         ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
-        judge = judge_of(ctx, ctx.programs.revise, {"passages": numbered_passages(PASSAGES, {1})}, PASSAGES)
-        assert judge is not None
-        judge.judge([Question(SAID, (with_source(PASSAGES[0]),))])
-    assert asked[0]["passages"] == f"[1] {with_source(PASSAGES[0])}"
+        screen = Screen(shown, known="Orrin Dam", embed=ctx.store.embed)
+        checked_blocks(ctx, "a section", read_draft(draft, len(shown)), screen, lambda *_: "")
+    return [one["passages"] for one in asked], [one["check"] for one in asked]
 
 
-def test_where_a_text_cites_less_than_half_of_what_it_was_shown_the_model_sees_what_is_cited_alone() -> None:
-    asked: list[Mapping[str, Any]] = []
+def test_a_language_model_is_told_where_a_passage_is_from_and_sees_what_is_cited_alone() -> None:
+    told, _ = judged_by_model(f"{SAID} [1]", DAM, LAKE)
+    assert told == [f"[1] {DAM.text} (Orrin Dam, a.org)"]
+
+
+def test_a_language_model_judges_a_section_in_one_call() -> None:
+    sentences = [f"In the year {year}, two thousand men built the Orrin Dam." for year in range(1931, 1937)] * 5
+    years = replace(DAM, text=f"{DAM.text} It was so in 1932, in 1933, in 1934 and in 1935 too.")
+    verdicts = "\n".join(f"{number}: supported" for number in range(1, 31))
+    _, (check,) = judged_by_model(" ".join(f"{one} [1]" for one in sentences), years, verdicts=verdicts)
+    assert len(check.splitlines()) == 30
+
+
+def test_of_a_long_passage_a_language_model_sees_the_sentences_that_bear_on_what_cites_it() -> None:
+    told = "The lake is deep. Char live in it near the dam. Anglers come for them."
+    long = replace(DAM, text=f"{DAM.text} The valley is green. Sheep graze there. {told} Boats are for hire.")
+    said = "Char live near the dam [1]. Two thousand men built it [1]."
+    (shown,), _ = judged_by_model(said, long, verdicts="1: supported\n2: supported")
+    assert shown == f"[1] {DAM.text} … The lake is deep. Char live in it near the dam. (Orrin Dam, a.org)"
+
+
+def test_a_language_model_is_asked_once_and_stands_by_its_doubt() -> None:
+    calls: list[object] = []
 
     def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
-        asked.append(inputs)
-        return {"verdicts": "1: supported"}
+        calls.append(inputs)
+        return {"verdicts": "1: contradicted - men built it"}
 
-    more = [Snippet(f"https://c.org/{n}", "Weir", f"The weir no. {n} was built by hand. " * 9) for n in range(3)]
-    shown = (*PASSAGES, *passages(tuple(more)))
-    with run(replies={"CheckSentences": check}) as (plain, _):
-        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
-        judge = judge_of(ctx, ctx.programs.section, {"passages": numbered_passages(shown)}, shown)
-        assert judge is not None
-        judge.judge([Question(SAID, (with_source(PASSAGES[0]),))])
-    assert asked[0]["passages"] == f"[1] {with_source(PASSAGES[0])}"
+    def kept(reply: str) -> list[str]:
+        with run([DAM], replies={"CheckSentences": check}) as (plain, _):
+            ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+            screen = Screen(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
+            (block,) = checked_blocks(ctx, "History", read_draft(f"{TURNED} [1]", 2), screen, lambda *_: reply)
+        return [one.text for one in block.sentences()]
 
-
-def test_a_model_of_its_own_judges_beside_the_passages() -> None:
-    asked: list[Mapping[str, Any]] = []
-
-    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
-        asked.append(inputs)
-        return {"verdicts": "1: not - nobody"}
-
-    with run(replies={"CheckSentences": check}, judge="model", judge_lm="openai/other") as (plain, _):
-        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "other", plain.programs.check))
-        judge = judge_of(ctx, ctx.programs.section, {"passages": "[1] …"}, PASSAGES)
-        assert judge is not None
-        (verdict,) = judge.judge([Question(TURNED, (with_source(PASSAGES[0]),))])
-    assert (verdict.label, verdict.reason) == ("not", "nobody")
-    assert asked[0]["passages"] == f"[1] {with_source(PASSAGES[0])}"
+    assert kept(f"1: {SAID} [1]") == [SAID]
+    assert kept(f"1: {TURNED} [1]") == []
+    assert kept(f"1: {TURNED} [1] | built between 1931 and 1936 by two thousand men") == [TURNED]
+    assert len(calls) == 3
 
 
 def cited(text: str, *snippets: Snippet) -> Sentence:
@@ -226,7 +187,7 @@ def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:
         assert edit_article(replace(ctx, judge=judge), "Orrin Dam", sections) == sections
         assert edit_article(ctx, "Orrin Dam", sections) != sections
     assert "goes further than the sentence and its sources" in told_again[1]
-    assert DAM.text in judge.asked[-1].passages
+    assert f"{DAM.text} (Orrin Dam, a.org)" in judge.asked[-1].passages
 
 
 def test_new_sentences_alone_are_judged_and_each_once_by_what_the_editor_saw() -> None:
@@ -238,7 +199,8 @@ def test_new_sentences_alone_are_judged_and_each_once_by_what_the_editor_saw() -
         Edit(kind="reword", sentence=2, text="Char live in the lake."),
     ]
     judge = Scripted(lambda *_: "supported")
-    with run([DAM, LAKE], {"EditArticle": lambda _: {"edits": edits}}) as (ctx, _):
+    passes = iter([edits])
+    with run([DAM, LAKE], {"EditArticle": lambda _: {"edits": next(passes, [])}}) as (ctx, _):
         (edited,) = edit_article(replace(ctx, judge=judge), "Orrin Dam", sections)
     assert [own.text for own in edited.sentences()] == [edits[1].text, edits[2].text]
     assert [question.claim for question in judge.asked] == [edits[1].text, edits[2].text]
@@ -293,7 +255,12 @@ def test_alce_leaves_one_out() -> None:
 @pytest.mark.slow
 def test_a_runs_judge_is_opened_by_its_setting(tmp_path: Any) -> None:
     models: Any = SimpleNamespace(ask=lambda *_: None)
-    assert judge_of_run(Settings.build({}), models, Programs()) is None
+    assert judge_of_run(Settings.build({}), models, Programs()) is None  # the model is the embedded one
+    assert judge_of_run(Settings.build({"lm": "openai/x", "judge": "off"}), models, Programs()) is None
+    assert judge_of_run(Settings.build({"lm": "openai/x", "writing": "sentences"}), models, Programs()) is None
+    judge = judge_of_run(Settings.build({"lm": "openai/x"}), models, Programs())
+    assert judge is not None
+    assert judge.name == "model:openai/x"
     judge = judge_of_run(Settings.build({"judge": "model", "reviewer_lm": "openai/x"}), models, Programs())
     assert judge is not None
     assert judge.name == "model:openai/x"

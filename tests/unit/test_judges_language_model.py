@@ -3,14 +3,12 @@
 from types import SimpleNamespace
 from typing import Any
 
-import dspy
 import pytest
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.judges.base import Question, Verdict
 from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.models.programs import Program, Programs
-from storm_pipeline.models.prompt_adapter import PromptAdapter
 
 DAM = "The Orrin Dam was built between 1931 and 1936."
 TOWN = "Selby took in 400 families who lost their farms."
@@ -78,35 +76,3 @@ def test_long_passages_are_spread_over_calls() -> None:
     model = Scripted("1: supported\n2: supported", "1: supported\n2: supported", "1: supported")
     assert len(LanguageModelJudge(model, "one", CHECK).judge(questions)) == 5
     assert len(model.asked) == 3
-
-
-def test_behind_a_prompt_only_its_end_is_new() -> None:
-    program = Programs().section
-    model = Scripted("1: partly - not the largest | “Orrin Dam”")
-    judge = LanguageModelJudge(model, "one", CHECK).behind(program, model, [TOWN, DAM])
-    (verdict,) = judge.judge([Question("It is the largest dam.", (DAM,))])
-    assert (verdict.label, verdict.spans[0].passage) == ("partly", 0)
-    ((asked, inputs),) = model.asked
-    assert inputs["check"].endswith("\n1. It is the largest dam. [2]")
-    told: dict[str, Any] = dict.fromkeys(program.predict.signature.input_fields, "x") | {"remarks": ""}
-    before, after = (_prompt(one, told) for one in (program, asked))
-    assert before == after
-    checked = _prompt(asked, told | inputs)
-    assert checked[0] == before[0]
-    assert checked[1].startswith(before[1])
-
-
-def _prompt(program: Program, inputs: dict[str, Any]) -> list[str]:
-    own = {name: inputs[name] for name in program.predict.signature.input_fields if name in inputs}
-    messages = PromptAdapter().format(program.predict.signature, program.shown, own)
-    return [str(message["content"]) for message in messages]
-
-
-def test_worked_examples_stay_as_they_are() -> None:
-    program = Program(dspy.Signature("passages: str -> text: str"), [{"passages": "p", "text": "t"}])
-    model = Scripted("1: supported")
-    LanguageModelJudge(model, "one", CHECK).behind(program, model, [DAM]).judge([Question("One.", (DAM,))])
-    asked = model.asked[0][0]
-    before, after = (_prompt(one, {"passages": "q"}) for one in (program, asked))
-    assert before == after
-    assert len(before) == 4

@@ -158,7 +158,7 @@ def test_a_long_run_of_a_passages_words_is_a_copy_and_a_quotation_is_not() -> No
     shown = (Snippet("https://v.org", "Valley", f"At the inn {text}, and nobody laughed about it."),)
     copied = judged(f"One evening {text}.", 1, shown=shown)
     assert copied.is_only_copied
-    assert copied.problem == "it repeats the words of [1]: say it in words of your own"
+    assert copied.problem == "it repeats the words of [1]: say it in words of your own, or quote a legal formula"
     assert urls(copied, shown) == ["https://v.org"]
     assert not judged(f"It is told that “{text}”.", 1, shown=shown).problem
     assert not judged(f"One evening {text}.", 1, shown=shown, limits=Limits(run=30)).problem

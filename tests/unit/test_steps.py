@@ -59,10 +59,12 @@ def test_a_long_conversation_cannot_crowd_out_a_short_one() -> None:
     assert "Short has a long story" in shown
 
 
-@given(st.lists(TURNS, min_size=1, max_size=6))
-def test_history_grows_by_appending(turns: list[Turn]) -> None:
+@given(st.lists(TURNS, min_size=1, max_size=6), st.sampled_from([0, 7]))
+def test_history_grows_by_appending(turns: list[Turn], questions: int) -> None:
     for upto in range(len(turns)):
-        assert history(turns[: upto + 1]).startswith(history(turns[:upto]))
+        before, after = (history(some, questions=questions) for some in (turns[:upto], turns[: upto + 1]))
+        assert after.startswith(before)
+        assert not questions or before.endswith(f"Question {upto + 1} of 7:")
 
 
 SNIPPETS = st.lists(
