@@ -1,6 +1,6 @@
 """Output types of the signatures."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -35,6 +35,39 @@ class Place(_Shape):
 
     section: int
     findings: list[int]
+
+
+Numbers = Annotated[list[list[int]], Field(max_length=100)]
+"""Groups of findings, by their numbers."""
+
+
+class SectionPoints(_Shape):
+    """What a section of an outline needs.
+
+    Attributes:
+        section: its number; 0 for a section that is missing.
+        heading: of a missing section; empty for one of the outline.
+        after: number of the section that a missing one follows; 0: it comes first.
+        subheadings: names of subsections that are missing.
+        is_thin: whether the section has too little to stand alone.
+        points: questions that a reader expects an answer to.
+        first: numbers of the findings that matter most, in the order in which the section should tell them.
+    """
+
+    section: int
+    heading: str = ""
+    after: int = 0
+    subheadings: list[str] = Field(default=[], max_length=6)
+    is_thin: bool = False
+    points: list[str] = Field(default=[], max_length=12)
+    first: list[int] = Field(default=[], max_length=60)
+
+
+class PointAnswer(_Shape):
+    """The answer to one of several numbered questions: its sentences with their citations."""
+
+    point: int
+    answer: str = ""
 
 
 class Edit(_Shape):

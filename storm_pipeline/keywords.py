@@ -39,7 +39,6 @@ class SettingsKeywords(TypedDict, total=False):
     turns: int
     queries: int
     depth: Literal[1, 2, 3] | None
-    rounds: int | None
     related_topics: int
     dois: Literal["ask", "never"]
     wikipedia_contents: Literal["auto", "always", "never"]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.configuration.renamed import renaming
@@ -17,8 +18,8 @@ from storm_pipeline.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.steps.exclusions import leave_out_copies, usable
 from storm_pipeline.steps.finish import as_article, finish
 from storm_pipeline.steps.interviews import hold_interviews, hold_interviews_without_perspectives, without_excluded
-from storm_pipeline.steps.later_rounds import DraftedSections, answer_open_questions
 from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
+from storm_pipeline.steps.points import look_up_points
 from storm_pipeline.steps.searching import look_up_topic, search_all, search_with_topic
 from storm_pipeline.steps.section_evidence import fill_gaps, gather_evidence, group_evidence
 from storm_pipeline.text.formatting import did_you_mean
@@ -36,25 +37,30 @@ def storm(ctx: RunContext, topic: str) -> Article:
 
 
 def storm_iterative(ctx: RunContext, topic: str) -> Article:
-    """STORM with further searches: for sections that lack facts, and for open questions of the draft.
+    """STORM with further research: what a reader expects and no interview told is looked up before anything is written.
 
     Not in the paper. Whoever plans and asks sees what a search for the topic finds, and interviewers see each other's
-    questions. A search that finds little new is repeated for more. Open questions of the draft are looked up
-    ``research_rounds`` - 1 times.
+    questions. A search that finds little new is repeated for more. An extract has searches for sections that lack facts
+    instead.
     """
     ctx = look_up_topic(ctx, topic)
-    asked = None if ctx.settings.writes_by_sentence else Asked()
+    if ctx.settings.writes_by_sentence:
+        return _from_evidence(ctx, topic, *_extracted(ctx, topic))
+    asked = Asked()
     interviews = partial(hold_interviews, interview=partial(converse, deeper=True, asked=asked), asked=asked)
-    if ctx.settings.writes_by_sentence and not ctx.user_pieces.outline:
+    found = look_up_points(ctx, *_outlined(ctx, topic, interviews))
+    evidence = gather_evidence(ctx, found.outline, found.conversations, found.notes)
+    return _from_evidence(ctx, topic, evidence, found.conversations)
+
+
+def _extracted(ctx: RunContext, topic: str) -> tuple[Evidence[Any], Conversations]:
+    """The evidence of an extract, with further searches where the user's outline has sections that lack facts."""
+    interviews = partial(hold_interviews, interview=partial(converse, deeper=True))
+    if not ctx.user_pieces.outline:
         conversations = interviews(ctx, topic)
-        evidence = group_evidence(ctx, topic, conversations)
-    else:
-        outline, conversations = _outlined(ctx, topic, interviews)
-        evidence = fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations))
-    written = DraftedSections(write_sections(ctx, evidence.outline, evidence.sections), evidence, conversations)
-    for number in range(2, ctx.settings.research_rounds + 1):
-        written = answer_open_questions(ctx, written, number)
-    return _finished(ctx, topic, written)
+        return group_evidence(ctx, topic, conversations), conversations
+    outline, conversations = _outlined(ctx, topic, interviews)
+    return fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations)), conversations
 
 
 def storm_no_perspective(ctx: RunContext, topic: str) -> Article:
@@ -101,15 +107,13 @@ def _outlined(ctx: RunContext, topic: str, interviews: Interviews) -> tuple[Outl
 
 def _written(ctx: RunContext, topic: str, outline: Outline, conversations: Conversations) -> Article:
     """STORM's writing stage (section 3.4)."""
-    evidence = gather_evidence(ctx, outline, conversations)
+    return _from_evidence(ctx, topic, gather_evidence(ctx, outline, conversations), conversations)
+
+
+def _from_evidence(ctx: RunContext, topic: str, evidence: Evidence[Any], conversations: Conversations = ()) -> Article:
     sections = write_sections(ctx, evidence.outline, evidence.sections)
-    return _finished(ctx, topic, DraftedSections(sections, evidence, conversations))
-
-
-def _finished(ctx: RunContext, topic: str, written: DraftedSections) -> Article:
-    body = finish(ctx, topic, written.sections, written.evidence)
-    conversations = without_excluded(ctx, written.conversations)
-    return as_article(ctx, written.evidence.outline, body, conversations, written.evidence)
+    body = finish(ctx, topic, sections, evidence)
+    return as_article(ctx, evidence.outline, body, without_excluded(ctx, conversations), evidence)
 
 
 def direct(ctx: RunContext, topic: str) -> Article:
@@ -156,8 +160,7 @@ def rprr(ctx: RunContext, topic: str) -> Article:
     best = [usable(ctx, snippets)[: ctx.settings.top_k] for snippets in found]
     parts = [Outline(topic, (section,)) for section in outline.sections]
     chosen = [own for part, few in zip(parts, best, strict=True) for own in _selected(ctx, part, few, len(parts))]
-    sections = write_sections(ctx, outline, chosen)
-    return _finished(ctx, topic, DraftedSections(sections, Evidence(outline, tuple(chosen)), ()))
+    return _from_evidence(ctx, topic, Evidence(outline, tuple(chosen)))
 
 
 def answer(ctx: RunContext, question: str) -> Article:

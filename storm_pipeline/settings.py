@@ -33,9 +33,9 @@ from storm_pipeline.text.formatting import did_you_mean
 _LENGTHS = {"short": 800, "standard": 2400, "long": 4800}
 _ANSWER_LENGTHS = {"short": 150, "standard": 400, "long": 900}
 _DEPTHS: dict[str, dict[str, int]] = {
-    "1": {"perspectives": 3, "turns": 3, "top_k": 3, "rounds": 1},
-    "2": {"perspectives": 5, "turns": 5, "top_k": 5, "rounds": 2},
-    "3": {"perspectives": 7, "turns": 6, "top_k": 8, "rounds": 3, "evidence": 6000},
+    "1": {"perspectives": 3, "turns": 3, "top_k": 3},
+    "2": {"perspectives": 5, "turns": 5, "top_k": 5},
+    "3": {"perspectives": 7, "turns": 6, "top_k": 8, "evidence": 6000},
 }
 _PRESET = frozenset(name for preset in _DEPTHS.values() for name in preset)
 """Settings that a depth sets unless they are given."""
@@ -154,15 +154,8 @@ class Settings(BaseModel):
     queries: int = Field(default=3, ge=1, le=5, description="Maximum search queries per question.")
     depth: Literal[1, 2, 3] | None = Field(
         default=None,
-        description="Preset of perspectives, turns, top_k and rounds: 1 is 3, 3, 3, 1; 2 is 5, 5, 5, 2; "
-        "3 is 7, 6, 8, 3, with 6000 words of evidence.",
-    )
-    rounds: int | None = Field(
-        default=None,
-        ge=1,
-        le=5,
-        description="Rounds of research: after each but the last, what the draft leaves open is looked up, and the "
-        "sections concerned are revised. Default: 2; 1 if the article is written sentence by sentence.",
+        description="Preset of perspectives, turns and top_k: 1 is 3, 3, 3; 2 is 5, 5, 5; 3 is 7, 6, 8, with 6000 "
+        "words of evidence.",
     )
     related_topics: int = Field(
         default=5, ge=0, le=20, description="Related articles whose tables of contents are read."
@@ -342,11 +335,6 @@ class Settings(BaseModel):
     def answer_words(self) -> int:
         """Target words of the answer to a question."""
         return _ANSWER_LENGTHS.get(self.length) or int(self.length)
-
-    @property
-    def research_rounds(self) -> int:
-        """``rounds``, or their default for the way of writing."""
-        return self.rounds or (1 if self.writes_by_sentence else 2)
 
     @property
     def evidence_words(self) -> int:

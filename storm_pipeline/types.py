@@ -226,8 +226,10 @@ class Perspective:
     focus: str
 
 
-LATER_ROUND = "What the draft leaves open."
-"""Focus of the reader whose questions are looked up once a draft is written; not an interview of the paper's."""
+LATER_ROUND = "What a reader expects and the interviews leave open."
+"""Focus of the reader whose questions are looked up after the interviews; not an interview of the paper's."""
+READERS = frozenset({LATER_ROUND, "What the draft leaves open."})
+"""The same, and what earlier versions named it."""
 
 
 @dataclass(frozen=True)
@@ -414,6 +416,8 @@ class Report:
         repeated: sentences removed because another section says the same; their citations moved there.
         off_topic: search results shown in no answer's or section's prompt, since their page bears neither on the topic
             nor on the question; counted for each prompt. Writers that work from passages only.
+        unplaced: findings that the outliner assigned to no section, and that went where they fit best.
+        left_out: findings that no section was shown, since they are off the topic or about the sources.
         cited_in_interviews: snippets that interview answers cite.
         offered_to_sections: those of them that the writer of a section was shown.
         cited_in_article: those of them that the article cites.
@@ -430,6 +434,8 @@ class Report:
     reworded: int = 0
     repeated: int = 0
     off_topic: int = 0
+    unplaced: int = 0
+    left_out: int = 0
     cited_in_interviews: int = 0
     offered_to_sections: int = 0
     cited_in_article: int = 0

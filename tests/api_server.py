@@ -34,10 +34,10 @@ def small_settings(lm: str, runs: Path, cache: Path) -> Settings:
         lm=lm,
         out=runs,
         cache=cache,
-        rounds=1,
         workers=2,
         call_attempts=1,
         max_failures=0,
+        queries=3,
         lm_timeout=20,
         max_tokens=1_000_000,
     )

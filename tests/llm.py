@@ -14,6 +14,7 @@ import dspy
 from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.signatures import answers, judging, outline, research, review, writing
+from storm_pipeline.signatures import points as of_points
 
 
 def signatures_of(*modules: ModuleType) -> dict[str, type[dspy.Signature]]:
@@ -22,7 +23,7 @@ def signatures_of(*modules: ModuleType) -> dict[str, type[dspy.Signature]]:
     return {cls.__name__: cls for cls in members if issubclass(cls, dspy.Signature)}
 
 
-SIGNATURES = signatures_of(research, outline, writing, review, answers, judging)
+SIGNATURES = signatures_of(research, outline, of_points, writing, review, answers, judging)
 FACT = re.compile(r"^(?:Passages: )?\[(\d+)\] ([^:\n]*): (.+)$", re.M)
 
 Answer = Callable[[str], str] | str
@@ -70,7 +71,7 @@ def from_facts(user: str, most: int = 4) -> str:
     facts = FACT.findall(user)[-50:]
     place = 0
     if section := re.search(r"^Section:\s+(.+)", user, re.M):
-        place = re.findall(r"^# (.+)$", user, re.M).index(section[1])
+        place = [*re.findall(r"^# (.+)$", user, re.M), section[1]].index(section[1])
         first = place * most % max(1, len(facts))
         facts = facts[first:] + facts[:first]
     for number, title, text in facts[:most]:
@@ -104,9 +105,22 @@ def _questions(user: str) -> str:
     return json.dumps({"questions": [f"What is known about aspect {i} of {topic}?" for i in range(9)]})
 
 
-def _open_questions(user: str) -> str:
-    topic = topic_of(user)
-    return json.dumps({"questions": [f"What of {topic} is open?", f"Who ended {topic}?"]})
+def points(**said: Any) -> str:
+    """A reply to FindPoints that says this, and nothing else."""
+    names = ("sections", "same", "contradicting", "doubtful", "off_topic", "about_sources")
+    return json.dumps({name: said.get(name, []) for name in names})
+
+
+def point_a_section(user: str) -> str:
+    """A reply to FindPoints with a point for each section."""
+    topic, outline = topic_of(user), user.partition("Outline:")[2].partition("\nFindings:")[0]
+    sections = re.findall(r"^\s*(\d+)\. (.+)$", outline, re.M)
+    return points(sections=[{"section": int(n), "points": [f"What of {title} of {topic}?"]} for n, title in sections])
+
+
+def point_answers(*told: str) -> str:
+    """A reply to AnswerPoints: the answer to each question."""
+    return json.dumps({"answers": [{"point": n, "answer": text} for n, text in enumerate(told, 1)]})
 
 
 def _outline(**sections: list[str]) -> str:
@@ -150,7 +164,6 @@ def default_answers() -> dict[str, Answer]:
         "DraftOutline": _outline(History=[], Goods=[], Routes=[]),
         "RefineOutline": _outline(History=["Early history"], Goods=[], Routes=[], Legacy=[]),
         "AskQuestions": _questions,
-        "FindOpenQuestions": _open_questions,
         "PlanOutline": _outline(History=[], Goods=[], Routes=[]),
         "WriteArticle": mending(lambda user: f"{from_facts(user, 2)}\n## History\n{from_facts(user, 6)}"),
         "WriteFromMemory": "It was a road.\n## History\nIt was built long ago.\n## Goods\nSilk was sold there.",
@@ -160,10 +173,11 @@ def default_answers() -> dict[str, Answer]:
         "NameGroups": json.dumps({"headings": ["History", "Goods", "Routes"]}),
         "CheckSentences": checking,
         "EditArticle": json.dumps({"edits": []}),
-        "PlaceFindings": json.dumps({"places": []}),
+        "FindPoints": points(),
+        "AnswerPoints": point_answers(),
+        "PlaceFindings": json.dumps({"places": [], "same": []}),
         "OutlineText": _plan,
         "AnswerQuestion": mending(lambda user: from_facts(user, 6)),
-        "ReviseSection": mending(lambda user: f"after 1: {from_facts(user, 6)}"),
     }
 
 

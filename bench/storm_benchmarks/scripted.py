@@ -14,6 +14,8 @@ TITLES = ("Origins", "Early development", "Groups affected", "Methods", "Regiona
 MARK = re.compile(r"\bmark[a-j]{6}\b")
 _FACT = re.compile(r"^(?:Passages: )?\[(\d+)\] ([^:\n]*): (.+)$", re.M)
 _SNIPPETS = 4
+_WORDS_A_SENTENCE = 26
+_ASPECTS = ("causes", "people", "numbers", "effects")  # what is asked of a section
 _CHECK = "\nCheck:"
 _DOUBTED = 10  # one sentence of so many is doubted by a judge
 
@@ -84,11 +86,27 @@ def _queries(user: str, mark: str) -> str:
     return json.dumps({"queries": [f"{_topic(user)} {aspect} {mark}" for aspect in aspects]})
 
 
-def _open_questions(user: str, mark: str) -> str:
-    number = int(re.findall(r"^Number: (\d+)", user, re.M)[-1])
-    return json.dumps(
-        {"questions": [f"Which {a.lower()} of {_topic(user)} did {mark} leave?" for a in TITLES[:number]]}
-    )
+def _points(user: str, mark: str) -> str:
+    """Points for each section, and nothing on the findings."""
+    sections = re.findall(r"^(?:Outline: )?(\d+)\. (.+)$", user.partition("\nFindings:")[0], re.M)
+    points = [
+        {
+            "section": int(n),
+            "points": [f"Which {one} of {title} of {_topic(user)} did {mark} leave?" for one in _ASPECTS],
+        }
+        for n, title in sections
+    ]
+    nothing = dict.fromkeys(("same", "contradicting", "doubtful", "off_topic", "about_sources"), ())
+    return json.dumps({"sections": points, **nothing})
+
+
+def _point_answers(user: str, mark: str) -> str:
+    """All questions are answered but the last."""
+    asked = len(re.findall(r"^(?:Questions: )?\d+\. ", user.rpartition("\nQuestions:")[2].strip(), re.M))
+    facts = _FACT.findall(user)
+    told = [f"In {mark}, {_shuffled(facts[n % len(facts)][2])} [{facts[n % len(facts)][0]}]." for n in range(asked)]
+    answers = [*told[:-1], ""] if asked > 1 else told
+    return json.dumps({"answers": [{"point": n, "answer": text} for n, text in enumerate(answers, 1)]})
 
 
 def _outline(_: str, mark: str) -> str:
@@ -98,11 +116,13 @@ def _outline(_: str, mark: str) -> str:
 
 
 def _from_facts(sentences: int) -> Callable[[str, str], str]:
-    """Sentences that paraphrase the facts they cite: the same words in another order."""
+    """Sentences that paraphrase the facts they cite: the same words in another order; as many words as asked for."""
 
     def reply(user: str, mark: str) -> str:
-        facts = _FACT.findall(user)[-sentences * 2 :]
-        return " ".join(f"In {mark}, {_shuffled(text)} [{number}]." for number, _, text in facts[:sentences])
+        wanted = re.search(r"^Words:\s+(\d+)$", user, re.M)
+        most = int(wanted[1]) // _WORDS_A_SENTENCE if wanted else sentences
+        facts = _FACT.findall(user)[-most * 2 :]
+        return " ".join(f"In {mark}, {_shuffled(text)} [{number}]." for number, _, text in facts[:most])
 
     return reply
 
@@ -138,6 +158,22 @@ def _verdicts(user: str, _: str) -> str:
     return "\n".join(f"{number}: {label}" for (number, _), label in zip(asked, labels, strict=True))
 
 
+def _places(user: str, _: str) -> str:
+    """The findings in all sections, one after another."""
+    outline, _, findings = user.rpartition("\nFindings:")
+    sections = len(re.findall(r"^ ?(?:Outline: )?\d+\. ", outline, re.M)) or 1
+    numbers = [int(number) for number in re.findall(r"^ ?\[(\d+)\] ", findings, re.M)]
+    places = [{"section": i + 1, "findings": numbers[i::sections]} for i in range(sections)]
+    return json.dumps({"places": places, "same": []})
+
+
+def _edits(user: str, mark: str) -> str:
+    """Some sentences cut as repetitions, which the checks refuse, and none once they did."""
+    sentences = () if "\nRemarks:" in user else range(2, 8)
+    edits = [{"kind": "cut", "sentence": n, "other": 1, "last": 0, "text": f"says {mark}"} for n in sentences]
+    return json.dumps({"edits": edits})
+
+
 def _reworded(user: str, _: str) -> str:
     return " ".join(reversed(user.rpartition("Sentence:")[2].strip(" .").split())) + "."
 
@@ -153,11 +189,11 @@ _ANSWERS: list[tuple[str, str, Callable[[str, str], str]]] = [
     ("Write one section", "section", _deleting(_from_facts(8))),
     ("Write the heading", "heading", lambda *_: "Further history"),
     ("Write the opening", "lead", _deleting(_lead)),
-    ("are to be told in an article", "placed findings", lambda *_: json.dumps({"places": []})),
-    ("research has gone on since", "revised section", _deleting(_from_facts(8))),
-    ("the draft of an encyclopedia article", "open questions", _open_questions),
+    ("are to be told in an article", "placed findings", _places),
+    ("before it is written", "points", _points),
+    ("numbered questions of somebody", "answers to points", _point_answers),
     ("Check sentences of an", "sentences", _verdicts),
-    ("copy editor", "editing", lambda *_: json.dumps({"edits": []})),
+    ("copy editor", "editing", _edits),
     ("numbered pair", "repetition", lambda *_: json.dumps({"repeated": [1]})),
     ("Say the same", "reworded", _reworded),
 ]

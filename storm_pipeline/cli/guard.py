@@ -19,7 +19,14 @@ import typer
 
 from storm_pipeline.cli.output import tell
 from storm_pipeline.configuration.addresses import redacted
-from storm_pipeline.errors import DamagedRunError, SettingsError, StoppedError, StormError, unforeseen
+from storm_pipeline.errors import (
+    DamagedRunError,
+    IgnoredSettingWarning,
+    SettingsError,
+    StoppedError,
+    StormError,
+    unforeseen,
+)
 from storm_pipeline.run.events import Event, RunStarted, RunStopped
 from storm_pipeline.text.formatting import printable
 
@@ -35,8 +42,8 @@ class Guard:
     """A context manager and event sink around a command's work.
 
     As a sink it records the run's folder, for messages. As a context manager it silences libraries' warnings and logs
-    unless ``debug``, and turns an error into one line on standard error and an exit code: 2 for a setting, 130 when
-    interrupted, 1 for everything else.
+    unless ``debug``, tells of settings that are gone, and turns an error into one line on standard error and an exit
+    code: 2 for a setting, 130 when interrupted, 1 for everything else.
     """
 
     def __init__(self, *, debug: bool = False) -> None:
@@ -55,6 +62,8 @@ class Guard:
         if not self._debug:
             self._silenced.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore")
+            warnings.simplefilter("default", IgnoredSettingWarning)
+            warnings.showwarning = lambda message, *_, **__: tell(printable(str(message)))
             self._silenced.callback(logging.disable, logging.root.manager.disable)
             logging.disable(logging.ERROR)
         return self

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, get_origin
 
 from storm_pipeline.configuration.providers import settable_in_env_file
-from storm_pipeline.configuration.renamed import SETTINGS
+from storm_pipeline.configuration.renamed import GONE_SETTINGS, SETTINGS, is_gone
 from storm_pipeline.configuration.trust import CAPS, Claim, decides_alone, decision, untrusted
 from storm_pipeline.configuration.variables import MOST_OF_A_FILE, OWN, read_env, use_variables, user_configuration
 from storm_pipeline.errors import InvalidSettingError, SettingsError
@@ -180,6 +180,9 @@ def of_variables(variables: Mapping[str, str], where: str = "") -> dict[str, Giv
     for name in SETTINGS:
         if variables.get(OWN + name.upper()):
             raise SettingsError(f"{OWN + name.upper()}{where}: {no_such_setting(name)}")
+    for name in GONE_SETTINGS:
+        if variables.get(OWN + name.upper()):
+            is_gone(name, OWN + name.upper() + where)
     found = {}
     for name, field in Settings.model_fields.items():
         variable = OWN + name.upper()
@@ -208,6 +211,7 @@ def of_toml(file: Path, table: Sequence[str] = ()) -> dict[str, Given]:
     origin = f"[{'.'.join(table)}] in {file}" if table else str(file)
     if not isinstance(values, dict):
         raise SettingsError(f"{origin} is not a table of settings")
+    values = {name: value for name, value in values.items() if not is_gone(name, origin)}
     _check_names(values, origin)
     return {name: Given(value, origin) for name, value in values.items()}
 

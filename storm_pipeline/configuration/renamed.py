@@ -1,11 +1,15 @@
-"""Names that settings and recipes had in earlier versions, and values that are gone.
+"""Names that settings and recipes had in earlier versions, and settings and values that are gone.
 
-They are refused where people write them, with the name of now; read where runs and batches recorded them; and stand in
-hashes, so that what an earlier version made is found again.
+Earlier names are refused where people write them, with the name of now; read where runs and batches recorded them; and
+stand in hashes, so that what an earlier version made is found again. Settings that are gone are ignored in files,
+with a warning.
 """
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
+
+from storm_pipeline.errors import IgnoredSettingWarning
 
 SETTINGS = {
     "attempts": "call_attempts",
@@ -14,6 +18,8 @@ SETTINGS = {
     "sources": "source_policy",
 }
 """Setting of earlier versions → its name now."""
+GONE_SETTINGS = {"rounds": "open questions are looked up once, before anything is written"}
+"""Setting of earlier versions → why there is none any more."""
 GONE = {"judge": {"small": "use screen, model, or the folder or hub name of a cross-encoder"}}
 """Setting → its values of earlier versions, each with what to use instead."""
 _RECIPES = {"storm+gaps": "storm-iterative"}
@@ -21,8 +27,15 @@ _BEFORE = {now: before for before, now in (SETTINGS | _RECIPES).items()}
 
 
 def current_settings(recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """Recorded settings by their names of now."""
-    return {SETTINGS.get(name, name): value for name, value in recorded.items()}
+    """Recorded settings by their names of now, without those that are gone."""
+    return {SETTINGS.get(name, name): value for name, value in recorded.items() if not is_gone(name)}
+
+
+def is_gone(name: str, where: str = "a run of an earlier version") -> bool:
+    """Whether a setting is gone, which a warning says; ``where``: the place that has it."""
+    if why := GONE_SETTINGS.get(name):
+        warnings.warn(f"{where}: the setting {name!r} is ignored: {why}", IgnoredSettingWarning, stacklevel=2)
+    return bool(why)
 
 
 def gone_values(recorded: Mapping[str, Any]) -> list[str]:
@@ -42,5 +55,7 @@ def hashed_name(name: str) -> str:
 
 def renaming(name: str) -> str:
     """What to say to somebody who writes an earlier name of a setting or recipe; empty if it is none."""
+    if why := GONE_SETTINGS.get(name):
+        return f"{name!r} is gone, leave it out: {why}"
     now = SETTINGS.get(name) or _RECIPES.get(name)
     return f"{name!r} is called {now!r} now" if now else ""

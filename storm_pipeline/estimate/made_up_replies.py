@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, product, repeat, zip_longest
+from itertools import chain, count, islice, product, repeat, zip_longest
 from random import Random
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from storm_pipeline.estimate.scenarios import Scenario
 from storm_pipeline.files import table_beside
-from storm_pipeline.signatures.shapes import Place
+from storm_pipeline.signatures.shapes import Place, PointAnswer, SectionPoints
 
 _SYLLABLES = tuple(map("".join, product("bdfgklmnprtv", "aou")))
 _WORDS = tuple(map("".join, product(_SYLLABLES, _SYLLABLES[:6], _SYLLABLES)))
@@ -26,6 +26,7 @@ _NUMBERED = re.compile(r"(?:^(?:[A-Z]\w+: )?|(?<=\. ))(\[\d+\]) (?:[^:\n]*: )?(.
 _REMARK = re.compile(r"^(?:Remarks: )?(\d+)\. (.+?)((?:\[\d+\])*) — ", re.M)
 _REASON = 12  # words of a judge's reason
 _REMARKED = 2  # sentences of a text that get remarks, if a check has any
+_MOST_POINTS, _SENTENCES, _UNANSWERED = 6, 2, 3  # points of a section, sentences of an answer, each third unanswered
 _MAX_ITEMS = 100  # items of a list without a bound
 
 
@@ -183,8 +184,9 @@ class MadeUpReply:
             kind = get_args(kind)[0]
         if get_origin(kind) is list:
             (item,) = get_args(kind)
-            if item is Place:
-                return self._places()
+            made = {Place: self._places, SectionPoints: self._points, PointAnswer: self._point_answers}
+            if item in made:
+                return made[item]()
             return [self._value(FieldInfo(annotation=item), 1) for _ in range(self._length(field, items))]
         if get_origin(kind) is Literal:
             return get_args(kind)[0]
@@ -196,11 +198,32 @@ class MadeUpReply:
 
     def _places(self) -> list[dict[str, Any]]:
         """The findings that the prompt numbers in all sections, one after another."""
-        outline, _, findings = self._prompt.rpartition("\nOutline:")[2].rpartition("\nFindings:")
-        sections = sum(map(_is_item, outline.splitlines()))
+        outline, _, findings = self._prompt.rpartition("\nFindings:")
+        sections = self._sections(outline)
         first = (line.strip().partition("] ")[0].removeprefix("[") for line in findings.splitlines())
         numbers = [int(number) for number in first if number.isdecimal()]
         return [{"section": i + 1, "findings": numbers[i::sections]} for i in range(sections)]
+
+    def _sections(self, before: str) -> int:
+        """How many sections a prompt's outline has; ``before``: the prompt up to what follows it."""
+        outline = before.rpartition("\nOutline:")[2].partition("\nPlaced:")[0]
+        return sum(map(_is_item, outline.splitlines()))
+
+    def _points(self) -> list[dict[str, Any]]:
+        """Questions for each section, and no headings."""
+        number = {"fewest": 0, "usual": self._typical.items, "twice": _MOST_POINTS}[self._scenario.items]
+        sections = range(1, self._sections(self._prompt.partition("\nFindings:")[0]) + 1)
+        words = self._typical.words
+        return [{"section": n, "points": [self._random.words(words) for _ in range(number)]} for n in sections]
+
+    def _point_answers(self) -> list[dict[str, Any]]:
+        """Answers that paraphrase the passages, but for every third question, which nothing answers."""
+        asked = sum(map(_is_item, self._prompt.rpartition("\nQuestions:")[2].splitlines()))
+        told = iter(self._paraphrased(10**6))
+        return [
+            {"point": n, "answer": " ".join(islice(told, _SENTENCES)) if n % _UNANSWERED else ""}
+            for n in range(1, asked + 1)
+        ]
 
     def _length(self, field: FieldInfo, usual: int) -> int:
         """Length of a list: as the prompt or the scenario states, within the declared bounds."""

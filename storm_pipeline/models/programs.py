@@ -14,7 +14,7 @@ from storm_pipeline.models.outlined import Outlined
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.settings import Settings
-from storm_pipeline.signatures import answers, examples, judging, outline, research, review, writing
+from storm_pipeline.signatures import answers, examples, judging, outline, points, research, review, writing
 from storm_pipeline.text.fitting import most_tokens
 
 _log = logging.getLogger(__name__)
@@ -153,18 +153,18 @@ class Programs(SafeModule):
         self.question = Program(research.AskQuestion, examples.worked("question"), token_limit=100)
         self.plain_question = Program(research.AskPlainQuestion, examples.worked("plain_question"), token_limit=100)
         self.questions = Program(research.AskQuestions, token_limit=500)
-        self.open_questions = Program(research.FindOpenQuestions, token_limit=500)
         self.queries = Program(research.WriteQueries, examples.worked("queries"), token_limit=120)
         self.passage_answer = Program(research.AnswerFromPassages, token_limit=900)
         self.draft = Program(outline.DraftOutline, examples.worked("draft"), token_limit=180, greedy=True)
         self.refine = Program(outline.RefineOutline, examples.worked("refine"), token_limit=220, greedy=True)
         self.plan = Program(outline.PlanOutline, examples.worked("plan"), token_limit=220, greedy=True)
         self.groups = Program(outline.NameGroups, examples.worked("groups"), token_limit=80, greedy=True)
+        self.points = Program(points.FindPoints, token_limit=2000)
+        self.point_answers = Program(points.AnswerPoints, token_limit=1500)
         self.place = Program(outline.PlaceFindings, token_limit=1000)
         self.article = Program(writing.WriteArticle, token_limit=4000)
         self.memory = Program(writing.WriteFromMemory, token_limit=4000)
         self.section = Program(writing.WriteSection, token_limit=1500)
-        self.revise = Program(writing.ReviseSection, token_limit=1500)
         self.lead = Program(writing.WriteLead, token_limit=500)
         self.heading = Program(writing.NameSection, examples.worked("heading"), token_limit=20, greedy=True)
         self.edit = Program(review.EditArticle, token_limit=2000)

@@ -8,13 +8,12 @@ from pathlib import Path
 from storm_pipeline.settings import Settings, is_embedded
 
 ORDER = (
-    "set-up", "related topics", "perspectives", "conversations", "draft outline", "outline", "evidence", "sections",
-    "open questions", "editing", "polish", "lead",
+    "set-up", "related topics", "perspectives", "conversations", "draft outline", "outline", "points", "look-ups",
+    "evidence", "sections", "editing", "polish", "lead",
 )  # fmt: skip
 """Stages as a run goes through them; the draft outline is written beside the conversations."""
 _BESIDE = ("related topics", "perspectives", "conversations", "draft outline")  # those that are under way together
 _TEXTS = ("editing", "lead")  # what is written from the sections
-_AGAIN = ("evidence", "sections", "open questions")  # those that come again in each round of research
 _WORDS_A_CALL = 50  # what a call of a hosted model takes before its first word, in words of reply
 _WORDS_A_WORD = 0.2  # what reading a word of a prompt takes on this machine, in words of reply
 _UNREAD = 0.55  # share of its prompts that this machine's server had not read before
@@ -83,10 +82,10 @@ def expected_phases(
     for call in simulation.calls:
         calls[call.stage] += 1
         read = _UNREAD * sum(len(message.split()) for message in call.messages)
-        work[call.stage] += _work(1, read, len(call.reply.split()), local=local)
+        work[call.stage] += _work(1, read, _WORDS_A_TOKEN * call.tokens_out, local=local)
     sections = steps["sections"] // max(1, starts["sections"])
     most = {} if local else {"conversations": settings.perspectives + 1}
-    most |= {} if local else dict.fromkeys(("sections", "open questions"), sections)
+    most |= {} if local else dict.fromkeys(("look-ups", "sections"), sections)
 
     def phase(stage: str) -> Phase:
         at_once = max(1, min(most.get(stage, 1), settings.calls_in_flight))
@@ -158,8 +157,8 @@ def _is_over(phase: Phase, own: SoFar, so_far: Mapping[str, SoFar]) -> bool:
         return False
     if own.starts >= phase.starts:
         return True
-    group = next((group for group in (_BESIDE, _AGAIN) if phase.stage in group), (phase.stage,))
-    if any(place_of(other) > place_of(group[-1]) for other in so_far):
+    last = _BESIDE[-1] if phase.stage in _BESIDE else phase.stage
+    if any(place_of(other) > place_of(last) for other in so_far):
         return True
     first = so_far.get("related topics")
     # what is beside the conversations begins with them

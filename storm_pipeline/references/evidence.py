@@ -2,20 +2,19 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Generic, Self, TypeVar
 
-from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.passages import Passage
-from storm_pipeline.types import Heading, Outline, Section, Sentence
+from storm_pipeline.types import Heading, Outline, Sentence
 
 FEWEST_SENTENCES = 2
 """Minimum sentences of a section."""
 _OVERSHOOT = 1.1  # factor by which the requested length exceeds the target: repetition is cut later
 _YIELD = 0.7  # words of article text that one word of evidence supports
 _SHORTEST = 60  # minimum target length of a text in words
-_FEW_WORDS = 200  # a section whose passages have fewer words gets a search of its own
 
 
 def words_asked(article_words: int, part: float = 1.0, evidence_words: float = math.inf) -> int:
@@ -37,18 +36,39 @@ class SectionEvidence(ABC):
     def is_empty(self) -> bool:
         """Whether it is too little to write a section from."""
 
-    @property
-    @abstractmethod
-    def is_thin(self) -> bool:
-        """Whether a search of its own should add to it."""
-
-    @abstractmethod
-    def adds_to(self, before: Self | None) -> bool:
-        """Whether it has something that the section's earlier evidence lacked."""
-
     @abstractmethod
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets that the evidence comes from."""
+
+
+@dataclass(frozen=True)
+class FindingNotes:
+    """What is said of findings, which are named by their texts."""
+
+    same: Mapping[str, str] = field(default_factory=dict)  # a finding → one that says the same, and more
+    contradicting: tuple[tuple[str, str], ...] = ()  # pairs
+    doubtful: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # off the topic, or about the sources
+    sections: Mapping[str, str] = field(default_factory=dict)  # a finding → title of the section where it is placed
+    first: tuple[str, ...] = ()  # those that matter most, in the order in which a section should have them
+
+    def renamed(self, same: Mapping[str, str]) -> Self:
+        """The notes after further findings were merged: what is said of one holds for the one that stands for it."""
+
+        def now(text: str) -> str:
+            return same.get(text, text)
+
+        pairs = ((now(one), now(other)) for one, other in self.contradicting)
+        return replace(
+            self,
+            same={text: now(kept) for text, kept in self.same.items()} | dict(same),
+            contradicting=tuple(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1])),
+            doubtful=tuple(dict.fromkeys(map(now, self.doubtful))),
+            first=tuple(dict.fromkeys(map(now, self.first))),
+        )
+
+
+NO_NOTES = FindingNotes()
 
 
 @dataclass(frozen=True)
@@ -60,6 +80,7 @@ class PassageEvidence(SectionEvidence):
     findings: tuple[Sentence, ...] = ()
     own: int = 0  # number of findings assigned to this section
     target_words: int = 0  # target length of the section
+    notes: FindingNotes = NO_NOTES
 
     @property
     def own_findings(self) -> tuple[Sentence, ...]:
@@ -76,31 +97,6 @@ class PassageEvidence(SectionEvidence):
         """Whether there is no passage."""
         return not self.passages
 
-    @property
-    def is_thin(self) -> bool:
-        """Whether the passages have fewer than 200 words."""
-        return self.words < _FEW_WORDS
-
-    def adds_to(self, before: Self | None) -> bool:
-        """Whether it has an own finding that the earlier evidence lacked."""
-        return before is None or not {f.text for f in self.own_findings} <= {f.text for f in before.findings}
-
-    def since(self, before: Self, section: Section) -> Self:
-        """The evidence for revising a section: new findings, the passages they and the section cite, and new passages.
-
-        Passages that were shown before and that nothing cites are left out; those that the section cites and that were
-        not selected again come last.
-        """
-        known = {finding.text for finding in before.findings}
-        findings = tuple(finding for finding in self.findings if finding.text not in known)
-        own = sum(finding.text not in known for finding in self.own_findings)
-        cited = cited_snippet_ids(section.sentences())
-        shown = before.snippet_ids() - cited - cited_snippet_ids(findings)
-        selected = tuple(p for p in self.passages if not p.snippet_ids <= shown)
-        missing = cited - self.snippet_ids()
-        earlier = tuple(p for p in before.passages if not missing.isdisjoint(p.snippet_ids))
-        return replace(self, passages=(*selected, *earlier), findings=findings, own=own)
-
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets of all passages, copies included."""
         return frozenset[str]().union(*(passage.snippet_ids for passage in self.passages))
@@ -116,8 +112,6 @@ class Evidence(Generic[E]):
     outline: Outline  # the outline after merging sections without evidence
     sections: tuple[E, ...]  # one for each of its first-level sections
     for_lead: tuple[Fact, ...] = ()  # facts reserved for the lead
-    # texts of findings that are shown to no section: they repeat others, or are about something else
-    left_out: frozenset[str] = frozenset()
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets in any section's evidence."""

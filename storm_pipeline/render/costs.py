@@ -9,7 +9,7 @@ from storm_pipeline.types import Usage, UsageRow
 
 _STAGES = (
     *("draft outline", "related topics", "perspectives", "conversations", "outline"),
-    *("sections", "polish", "lead"),
+    *("points", "look-ups", "sections", "polish", "lead"),
 )
 """Stages in the order of the method; others follow, sorted by name."""
 

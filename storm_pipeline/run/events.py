@@ -62,7 +62,7 @@ class StageAdvanced(Event):
 
 @dataclass(frozen=True)
 class SectionWritten(Event):
-    """A section was written, or revised in a later round, which replaces it; the copy editor may still change it.
+    """A section was written; the copy editor may still change it.
 
     Attributes:
         number: its place in the outline, from 1; sections are written side by side, so they come in any order.
@@ -207,6 +207,8 @@ class Counts(TypedDict, total=False):
     reworded: int
     repeated: int
     off_topic: int
+    unplaced: int
+    left_out: int
     cited_in_interviews: int
     offered_to_sections: int
     cited_in_article: int

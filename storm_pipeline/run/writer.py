@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol
 
-from storm_pipeline.references.evidence import E, Evidence
+from storm_pipeline.references.evidence import NO_NOTES, E, Evidence, FindingNotes
 from storm_pipeline.types import Answer, Body, Conversation, Outline, Section, Snippet
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ class Material(Generic[E]):
 
     outline: Outline  # of the article, or of a part of it; a section UNTITLED means an article without an outline
     conversations: Sequence[Conversation] = ()  # the interviews
-    before: Evidence[E] | None = None  # evidence from before further searches; all of it is kept
-    draft: str = ""  # text of the sections written so far
+    before: Evidence[E] | None = None  # evidence from before further searches, whose lead is kept
+    notes: FindingNotes = NO_NOTES  # what was noted of the interviews' findings
     # the snippets to take it from; None for the store. If there are none of these, the interviews alone tell
     only: Sequence[Snippet] | None = None
     sections: int = 1  # number of sections that share the article's length with this part
@@ -34,8 +34,6 @@ class Writing(Generic[E]):
     evidence: E  # what it is written from
     # interviews shown in full, where the writer reads them
     conversations: Sequence[Conversation] = field(default=(), kw_only=True)
-    # the section as it is, and the evidence that it was written from; None for a new one
-    before: tuple[Section, E] | None = field(default=None, kw_only=True)
 
 
 class Writer(Protocol[E]):

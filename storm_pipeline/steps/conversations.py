@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
-from itertools import zip_longest
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
@@ -10,9 +9,9 @@ from storm_pipeline.languages import joined, split_sentences
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.steps.asked import Asked, piece_of
-from storm_pipeline.steps.searching import find
+from storm_pipeline.steps.searching import Found, find
 from storm_pipeline.text.words import folded_words
-from storm_pipeline.types import Conversation, Perspective, Snippet, Turn
+from storm_pipeline.types import Conversation, Perspective, Turn
 
 _THANKS = frozenset(
     "danke dank merci gracias grazie obrigado obrigada bedankt tack takk dziękuję teşekkür спасибо благодарю".split()
@@ -116,14 +115,24 @@ def look_up(
     question: str,
     *,
     known: Collection[str] = frozenset(),
-    stored: Sequence[Snippet] = (),
     deeper: bool = False,
 ) -> Turn:
-    """A question with its queries, search results and answer. Raises ModelError: the model fails.
+    """A question with its queries, search results and answer; :func:`search_for` has the arguments.
+
+    Raises ModelError: the model fails.
+    """
+    queries, found = search_for(ctx, topic, question, known=known, deeper=deeper)
+    answer = ctx.writer.answer(ctx, topic, question, found.snippets, found.beside)
+    return Turn(question, queries, answer.sentences, answer.shown)
+
+
+def search_for(
+    ctx: RunContext, topic: str, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
+) -> tuple[tuple[str, ...], Found]:
+    """The queries that a question is turned into, and what they find. Raises ModelError: the model fails.
 
     Args:
-        known: ids of snippets that are not shown again.
-        stored: snippets found earlier that may answer it, shown in turn with the search results.
+        known: ids of snippets that are not found again.
         deeper: whether the search is repeated for twice as many results if half of those found are known. Not in the
             paper.
     """
@@ -137,10 +146,8 @@ def look_up(
     if deeper and found.snippets and len(new) <= len(found.snippets) / 2:
         found = find(ctx, queries or (question,), depth=_DEEPER)
         new = tuple(snippet for snippet in found.snippets if snippet.id not in known)
-    ranked = (snippet for rank in zip_longest(new, stored) for snippet in rank if snippet is not None)
     beside = tuple(snippet for snippet in found.beside if snippet.id not in known)
-    answer = ctx.writer.answer(ctx, topic, question, tuple(dict.fromkeys(ranked)), beside)
-    return Turn(question, queries, answer.sentences, answer.shown)
+    return queries, Found(tuple(dict.fromkeys(new)), beside)
 
 
 def _on_subject(ctx: RunContext, query: str) -> str:

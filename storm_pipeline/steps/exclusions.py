@@ -7,10 +7,10 @@ together is applied after all of them have finished.
 from collections.abc import Iterable
 from dataclasses import replace
 
-from storm_pipeline.references.changing import citing, sections_with
+from storm_pipeline.references.changing import citing
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.asked import piece_of
-from storm_pipeline.types import Conversation, Section, Snippet, Turn
+from storm_pipeline.types import Conversation, Snippet, Turn
 
 
 def leave_out_copies(ctx: RunContext) -> frozenset[str]:
@@ -33,18 +33,6 @@ def without_copies(ctx: RunContext, conversations: tuple[Conversation, ...]) -> 
     """
     gone = leave_out_copies(ctx)
     return tuple(_without(ctx, conversation, gone) for conversation in conversations)
-
-
-def sections_without_copies(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """Written sections without citations of such pages, which leave the store too.
-
-    Sentences that have no other citation are dropped, and counted as unsupported; what is empty then goes.
-    """
-    gone = leave_out_copies(ctx)
-    kept = sections_with(sections, lambda one: citing(one, lambda own: own.source_id not in gone))
-    before, after = (sum(1 for own in some for _ in own.sentences()) for some in (sections, kept))
-    ctx.events.count(dropped_unsupported=before - after)
-    return kept
 
 
 def _without(ctx: RunContext, conversation: Conversation, gone: frozenset[str]) -> Conversation:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from storm_pipeline.languages import stem_set
-from storm_pipeline.references.evidence import Evidence
+from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes
 from storm_pipeline.references.facts import names_topic, without_topic
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.retrieval.ranking import cached_terms
@@ -22,10 +22,15 @@ FOR_A_GAP = 10
 keyword."""
 
 
-def gather_evidence(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation] = ()) -> Evidence[Any]:
-    """The evidence for each section, from everything that the run has found."""
+def gather_evidence(
+    ctx: RunContext, outline: Outline, conversations: Sequence[Conversation] = (), notes: FindingNotes = NO_NOTES
+) -> Evidence[Any]:
+    """The evidence for each section, from everything that the run has found.
+
+    ``notes``: what was noted of the conversations' findings.
+    """
     with ctx.events.in_stage("evidence"):
-        return ctx.writer.gather(ctx, Material(outline, conversations))
+        return ctx.writer.gather(ctx, Material(outline, conversations, notes=notes))
 
 
 def group_evidence(ctx: RunContext, topic: str, conversations: Sequence[Conversation] = ()) -> Evidence[Any]:
@@ -37,7 +42,7 @@ def group_evidence(ctx: RunContext, topic: str, conversations: Sequence[Conversa
 
 
 def fill_gaps(ctx: RunContext, conversations: Sequence[Conversation], evidence: Evidence[Any]) -> Evidence[Any]:
-    """The evidence, extended by a separate search for each section that has too little.
+    """The evidence of an extract, extended by a separate search for each section that has too little.
 
     The paper has no such step: there a section that the interviews missed is written from whatever is retrieved.
     """

@@ -1,10 +1,10 @@
 """Selects the passages that each section is written from (paper section 3.4), for writers that work from passages.
 
-Every snippet that an interview answer cites reaches at least one section, however dissimilar it is to the headings.
-The pages of other retrieved snippets have to bear on the topic. Sections may share passages.
+Every snippet that a finding cites reaches at least one section, however dissimilar it is to the headings, unless the
+finding is left out. The pages of other retrieved snippets have to bear on the topic. Sections may share passages.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from storm_pipeline.concurrency import Tasks
 from storm_pipeline.languages import count_words
 from storm_pipeline.references.changing import citing
 from storm_pipeline.references.cleaning import has_sentences
-from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
+from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence, words_asked
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.references.relevance import keep_relevant
 from storm_pipeline.run.context import RunContext
@@ -24,9 +24,10 @@ from storm_pipeline.writers.findings import (
     findings_by_section,
     fit_of_titles,
     least_fitting,
-    place_findings,
+    merged,
     with_excerpts,
 )
+from storm_pipeline.writers.placing import place_findings
 from storm_pipeline.writers.section_loop import merge_small
 
 _ALSO_FITS = 0.15  # largest gap to the best-fitting snippet at which a snippet may fill a section's spare room
@@ -34,7 +35,6 @@ _TITLE = np.float32(0.4)  # weight of the page title relative to the snippet, wh
 _TITLES = 6
 _STRAYS = 8  # maximum number of findings shown to the outliner because no heading seems to cover them
 _EQUAL_SHARE = 0.2  # share of the article's length that is split equally among the sections
-_GROWTH = 1.1  # factor by which a later round of research lengthens the article
 _FILLED = 0.5  # share of a section's room that snippets fill which no finding cites
 _ENOUGH = 300  # words of the snippets that a section's findings cite, from which it needs few others
 _FIRST = 4
@@ -47,7 +47,7 @@ class _Candidates:
     """Candidate snippets for the sections; those that interview answers cite come first."""
 
     snippets: tuple[Snippet, ...]  # without duplicates
-    required: int  # number of leading snippets that have to be shown
+    cited: int  # number of leading snippets that answers cite
     off_topic: int  # number of retrieved snippets whose pages do not bear on the topic
     # for each section, positions of the snippets that its headings retrieve, best first
     ranks: tuple[tuple[int, ...], ...]
@@ -55,44 +55,32 @@ class _Candidates:
 
 
 def allocate(
-    ctx: RunContext,
-    outline: Outline,
-    conversations: Sequence[Conversation],
-    before: Evidence[PassageEvidence] | None = None,
-    draft: str = "",
+    ctx: RunContext, outline: Outline, conversations: Sequence[Conversation], notes: FindingNotes = NO_NOTES
 ) -> Evidence[PassageEvidence]:
     """Allocate passages to every section; sections with hardly any are merged into their neighbours.
 
     Args:
         conversations: the interviews; citations of pages since removed from the store are ignored.
-        before: the previous allocation; its snippets that are still in the store are allocated again.
-        draft: text of the sections written so far; findings that it states already are left out.
+        notes: what was noted of the interviews' findings.
     """
     if not outline.sections:
         return Evidence(outline, ())
     kept = frozenset(snippet.id for source in ctx.store.sources() for snippet in source.snippets)
     editions = ctx.store.editions()
     available = [editions.restated(_restricted_to(conversation, kept)) for conversation in conversations]
-    carried_over = sorted(before.snippet_ids() & kept) if before else []
-    findings = distinct_findings(ctx, available)
-    earlier = before.sections if before else ()
-    known = {finding.text: share.heading.title for share in earlier for finding in share.own_findings}
-    left_before = before.left_out if before else frozenset[str]()
-    unplaced = [own for own in findings if own.text not in known and own.text not in left_before]
+    told = [one for one in merged(distinct_findings(ctx, available), notes.same) if one.text not in notes.left_out]
     with Tasks(1) as tasks:  # while the model places the findings
-        candidates = tasks.start(_candidates, ctx, outline, available, carried_over)
-        new, left_now = place_findings(ctx, outline, unplaced, draft)
-    left_out = (left_before | left_now) & {finding.text for finding in findings}
-    used = [finding for finding in findings if finding.text not in left_out]
-    placed = {**known, **new}
-    ctx.events.count(off_topic=candidates.result().off_topic)
-    shares = _shares(ctx, outline, used, placed, candidates.result())
-    merged = merge_small(ctx, outline, shares)
-    if merged != outline:
-        shares = _shares(ctx, merged, used, placed, _candidates(ctx, merged, available, carried_over))
-    shares = _with_lengths(ctx, with_excerpts(shares, ctx.settings.article_language), _GROWTH if before else 1.0)
+        candidates = tasks.start(_candidates, ctx, outline, available)
+        notes = place_findings(ctx, outline, told, notes)
+    used = [one for one in merged(told, notes.same) if one.text not in notes.left_out]
+    ctx.events.count(off_topic=candidates.result().off_topic, left_out=len(set(notes.left_out)))
+    shares = _shares(ctx, outline, used, notes, candidates.result())
+    fewer = merge_small(ctx, outline, shares)
+    if fewer != outline:
+        shares = _shares(ctx, fewer, used, notes, _candidates(ctx, fewer, available))
+    shares = _with_lengths(ctx, with_excerpts(shares, ctx.settings.article_language))
     ctx.store.keep(one for share in shares for passage in share.passages for one in passage.snippets)  # may be cited
-    return Evidence(merged, tuple(shares), left_out=left_out)
+    return Evidence(fewer, tuple(shares))
 
 
 def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> str:
@@ -106,7 +94,7 @@ def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation
     lines = [
         f"{share.heading.title}: {len(share.own_findings)} findings of the interviews; "
         + "; ".join(dict.fromkeys(passage.title for passage in share.passages[:_TITLES] if passage.title))
-        for share in _shares(ctx, draft, findings, {}, _candidates(ctx, draft, conversations, ()))
+        for share in _shares(ctx, draft, findings, NO_NOTES, _candidates(ctx, draft, conversations))
     ]
     strays = least_fitting(ctx, draft, findings, _STRAYS)
     return "\n".join([*lines, *(["Least like any heading: " + " ".join(s.text for s in strays)] if strays else [])])
@@ -122,9 +110,9 @@ def _restricted_to(conversation: Conversation, kept: frozenset[str]) -> Conversa
 
 
 def _shares(
-    ctx: RunContext, outline: Outline, distinct: Sequence[Sentence], placed: Mapping[str, str], found: _Candidates
+    ctx: RunContext, outline: Outline, distinct: Sequence[Sentence], notes: FindingNotes, found: _Candidates
 ) -> list[PassageEvidence]:
-    findings = findings_by_section(ctx, outline, distinct, placed)
+    findings = findings_by_section(ctx, outline, distinct, notes)
     required = _required(found, findings)
     every = [_as_passages(ctx, found, own, _others(ctx, found, required, i)) for i, own in enumerate(required)]
     shares: list[PassageEvidence] = []
@@ -132,11 +120,11 @@ def _shares(
         ids = frozenset[str]().union(*(passage.snippet_ids for passage in shown))
         near = (f for in_section in findings for f in in_section if any(c.snippet_id in ids for c in f.citations))
         related = [finding for finding in near if finding not in own]
-        shares.append(PassageEvidence(heading, shown, (*own, *related), len(own)))
+        shares.append(PassageEvidence(heading, shown, (*own, *related), len(own), notes=notes))
     return shares
 
 
-def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence], growth: float) -> list[PassageEvidence]:
+def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence]) -> list[PassageEvidence]:
     """Target lengths of the sections: an equal part for each, the rest in proportion to their findings.
 
     Without findings, as in baselines, every section has the same part of the same whole; each has at least the least.
@@ -147,21 +135,17 @@ def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence], growth: fl
     above = [max(part - least, 0.0) for part in parts]
     parts = [least + (1 - least * len(parts)) * part / (sum(above) or 1.0) for part in above]
     return [
-        replace(share, target_words=words_asked(ctx.settings.article_words, part * growth, share.words))
+        replace(share, target_words=words_asked(ctx.settings.article_words, part, share.words))
         for share, part in zip(shares, parts, strict=True)
     ]
 
 
-def _candidates(
-    ctx: RunContext, outline: Outline, conversations: Sequence[Conversation], carried_over: Sequence[str]
-) -> _Candidates:
-    """The snippets that the answers cite, those with the ids ``carried_over``, and those that headings retrieve."""
+def _candidates(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]) -> _Candidates:
+    """The snippets that the answers cite, and those that headings retrieve."""
     findings: dict[str, list[Sentence]] = {}
     for sentence in (s for c in conversations for turn in c.turns for s in turn.answer):
         for citation in sentence.citations:
             findings.setdefault(citation.snippet_id, []).append(sentence)
-    for snippet_id in carried_over:
-        findings.setdefault(snippet_id, [])
     required = [ctx.store.snippet(snippet_id) for snippet_id in findings]
     needs = [[f"{outline.topic}: {title}" for title in section.titles()] for section in outline.sections]
     depth = max(ctx.settings.section_snippets, ctx.settings.evidence_words // _WORDS_PER_SNIPPET)
@@ -195,16 +179,9 @@ def _fit(ctx: RunContext, outline: Outline, snippets: Sequence[Snippet], finding
 
 
 def _required(found: _Candidates, findings: Sequence[Sequence[Sentence]]) -> list[list[int]]:
-    """Positions of the snippets that each section has to show: those that its own findings cite.
-
-    Required snippets that no finding cites go to the section that they fit best.
-    """
+    """Positions of the snippets that each section has to show: those that its own findings cite."""
     position = {snippet.id: i for i, snippet in enumerate(found.snippets)}
     required = [dict.fromkeys(position[c.snippet_id] for finding in own for c in finding.citations) for own in findings]
-    placed = {i for positions in required for i in positions}
-    for i in range(found.required):
-        if i not in placed:
-            required[int(found.fit[:, i].argmax())][i] = None
     return [sorted(positions, key=found.fit[s].__getitem__, reverse=True) for s, positions in enumerate(required)]
 
 
@@ -221,7 +198,8 @@ def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int
     words = sum(count_words(found.snippets[i].text) for i in required[section])
     is_found = words >= _ENOUGH
     room = ctx.settings.evidence_words * (_FILLED if is_found else 1)
-    taken = {i for positions in (required if is_found else ()) for i in positions}
+    told = {i for positions in required for i in positions}
+    taken = {*(told if is_found else ()), *(i for i in range(found.cited) if i not in told)}
     first = set(found.ranks[section][:_FIRST])
     others: dict[int, None] = {}
     retrieved = sorted(found.ranks[section], key=lambda i: not has_sentences(found.snippets[i].text))

@@ -1,30 +1,26 @@
 """Findings of the interviews: deduplicated, each assigned to one section, which is shown what they rest on.
 
-Sentence encoders cannot tell well whether a review of a show belongs under "Reception" or "Runway show"; the outliner
-model reads the whole outline and all findings at once. Findings that it does not place are assigned by embedding.
+Findings that the outliner model (:mod:`storm_pipeline.writers.placing`) does not place are assigned by embedding.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from storm_pipeline.errors import ModelError
 from storm_pipeline.references.citations import cited_snippet_ids
-from storm_pipeline.references.evidence import PassageEvidence
+from storm_pipeline.references.evidence import FindingNotes, PassageEvidence
 from storm_pipeline.references.facts import without_topic
 from storm_pipeline.references.passages import Passage, passages
 from storm_pipeline.retrieval.embedder import TINY, Vector, Vectors, apart_from
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.quantities import missing
-from storm_pipeline.types import Conversation, Heading, Outline, Sentence
+from storm_pipeline.types import Conversation, Outline, Sentence
 
 Matrix = npt.NDArray[np.float64]
 _MANY = 24  # findings from which what they have in common is left out of their comparison with headings
 _SAME_FINDING = 0.92  # minimum cosine at which two sentences with the same numbers count as one finding
-_MOST_LEFT_OUT = 0.5
-"""Maximum share of the findings that may repeat others; a model that names more of them is not believed."""
 
 
 def fit_of_titles(ctx: RunContext, outline: Outline, vectors: Vectors, shared: Vector | None = None) -> Matrix:
@@ -78,22 +74,55 @@ def distinct_findings(ctx: RunContext, conversations: Sequence[Conversation]) ->
     return tuple(distinct.values())
 
 
-def findings_by_section(
-    ctx: RunContext, outline: Outline, findings: Sequence[Sentence], placed: Mapping[str, str]
-) -> list[list[Sentence]]:
-    """The findings of each section, best fit first: those placed there, and unplaced ones that fit it best.
+def saying_the_same(ctx: RunContext, findings: Sequence[Sentence], groups: Iterable[Iterable[int]]) -> dict[str, str]:
+    """The text of a finding → that of one that stands for it: the first of its group.
 
-    ``placed``: text of a finding → title of its section, which may have become a subsection.
+    A finding with a number that the first one lacks is not merged.
+
+    Args:
+        groups: numbers of findings, from 1; others are ignored.
+    """
+    language, same = ctx.settings.article_language, dict[int, int]()
+    for group in groups:
+        own = [number - 1 for number in dict.fromkeys(group) if 0 < number <= len(findings)]
+        for other in own[1:]:
+            kept = same.get(own[0], own[0])
+            is_free = other != kept and other not in same and other not in same.values()
+            if is_free and not missing(findings[other].text, [findings[kept].text], language=language):
+                same[other] = kept
+    return {findings[other].text: findings[kept].text for other, kept in same.items()}
+
+
+def merged(findings: Sequence[Sentence], same: Mapping[str, str]) -> tuple[Sentence, ...]:
+    """The findings, those that another one stands for merged into it with all their citations."""
+    by_text = {finding.text: finding for finding in findings}
+    for text, kept in same.items():
+        if text in by_text and kept in by_text:
+            both = dict.fromkeys((*by_text[kept].citations, *by_text.pop(text).citations))
+            by_text[kept] = replace(by_text[kept], citations=tuple(both))
+    return tuple(by_text.values())
+
+
+def findings_by_section(
+    ctx: RunContext, outline: Outline, findings: Sequence[Sentence], notes: FindingNotes
+) -> list[list[Sentence]]:
+    """The findings of each section, those first that matter most, then those that fit it best.
+
+    Unplaced ones go where they fit best, and one that contradicts another where that stands. The section in which one
+    is placed may have become a subsection.
     """
     sections: list[list[Sentence]] = [[] for _ in outline.sections]
     if not findings or not sections:
         return sections
     fit = fit_of_findings(ctx, outline, findings)
     section_of = {title: i for i, heading in reversed(list(enumerate(outline.sections))) for title in heading.titles()}
-    known = {text: section_of[title] for text, title in placed.items() if title in section_of}
+    where = {finding.text: int(fit[:, i].argmax()) for i, finding in enumerate(findings)}
+    where |= {text: section_of[title] for text, title in notes.sections.items() if title in section_of}
+    where |= {other: where[one] for one, other in notes.contradicting if one in where}
     for i in np.argsort(-fit.max(axis=0), kind="stable"):
-        sections[known.get(findings[i].text, int(fit[:, i].argmax()))].append(findings[i])
-    return sections
+        sections[where[findings[i].text]].append(findings[i])
+    rank = {text: place for place, text in enumerate(notes.first)}
+    return [sorted(own, key=lambda one: rank.get(one.text, len(rank))) for own in sections]
 
 
 def least_fitting(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], number: int) -> list[Sentence]:
@@ -106,46 +135,6 @@ def least_fitting(ctx: RunContext, outline: Outline, findings: Sequence[Sentence
 
 def _has_same_numbers(one: str, other: str, language: str) -> bool:
     return not missing(one, [other], language=language) and not missing(other, [one], language=language)
-
-
-def place_findings(
-    ctx: RunContext, outline: Outline, findings: Sequence[Sentence], draft: str
-) -> tuple[dict[str, str], frozenset[str]]:
-    """The outliner's placement: text of a finding → title of its section, and texts that say only what others say.
-
-    Empty if the model fails, which is recorded. If a finding is placed several times, the first place counts. With a
-    single section, the model is not called.
-    """
-    if not findings or len(outline.sections) < 2:
-        return {}, frozenset()
-    try:
-        places = ctx.ask(
-            "outliner",
-            ctx.programs.place,
-            topic=outline.topic,
-            outline="\n".join(f"{n}. {_with_subheadings(own)}" for n, own in enumerate(outline.sections, 1)),
-            article=draft,
-            findings="\n".join(f"[{n}] {finding.text}" for n, finding in enumerate(findings, 1)),
-        ).places
-    except ModelError as error:
-        ctx.events.degraded(f"findings were placed in sections by likeness alone: {error}")
-        return {}, frozenset()
-    placed: dict[str, str | None] = {}
-    for place in places:
-        if 0 <= place.section <= len(outline.sections):
-            title = outline.sections[place.section - 1].title if place.section else None
-            for number in place.findings:
-                if 1 <= number <= len(findings):
-                    placed.setdefault(findings[number - 1].text, title)
-    sections = {text: title for text, title in placed.items() if title is not None}
-    left_out = placed.keys() - sections.keys()
-    believed = draft or len(left_out) <= _MOST_LEFT_OUT * len(findings)
-    return sections, frozenset(left_out if believed else ())
-
-
-def _with_subheadings(heading: Heading) -> str:
-    below = [title for title in heading.titles() if title != heading.title]
-    return heading.title + (f" ({'; '.join(below)})" if below else "")
 
 
 def with_excerpts(shares: Sequence[PassageEvidence], language: str) -> list[PassageEvidence]:

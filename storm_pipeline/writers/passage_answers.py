@@ -49,8 +49,15 @@ def answer_from_passages(
         "passages": numbered_passages(shown),
     }
     reply = without_prompt_lines(ctx.ask("expert", ctx.programs.passage_answer, **inputs).answer, inputs)
+    sentences = supported(ctx, topic, question, reply, shown)
+    ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
+    return Answer(sentences, snippets)
+
+
+def supported(ctx: RunContext, topic: str, question: str, reply: str, shown: Sequence[Passage]) -> tuple[Sentence, ...]:
+    """The sentences of an answer that the passages shown support, each with those that do; others are counted."""
     if _NOTHING.match(reply):
-        return Answer((), snippets)
+        return ()
     draft = read_draft(reply, len(shown), ctx.settings.article_language, (topic,))
     if draft.is_unmarked and draft.claims():
         ctx.events.degraded(f"the answer to {question!r}: {NO_MARKERS}; it keeps what the check finds sources for")
@@ -63,10 +70,9 @@ def answer_from_passages(
     findings = [_as_cited(sentence, claim, shown) for sentence, claim in zip(answered, claims, strict=True)]
     # a finding has to stand alone, unlike the rest of a list or of a table
     whole = (one for one in findings if is_complete(one.text) and count_words(one.text) >= _SHORTEST)
-    sentences = [one for one in whole if one.citations]
+    sentences = tuple(one for one in whole if one.citations)
     ctx.events.count(invented_citations=draft.invented, dropped_unsupported=len(answered) - len(sentences))
-    ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
-    return Answer(tuple(sentences), snippets)
+    return sentences
 
 
 def passages_for(

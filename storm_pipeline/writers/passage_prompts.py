@@ -1,15 +1,17 @@
 """Inputs of the prompts that show passages, those shared by all calls of a run first (for prefix caches)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from storm_pipeline.languages import count_words
 from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.outlines import outline_to_markdown
-from storm_pipeline.types import Conversation, Outline, Paragraph, Section, Sentence
+from storm_pipeline.types import Conversation, Outline, Section, Sentence
 
 _ELSEWHERE = "Findings on these passages that other sections tell:"
+_DOUBTFUL = " (doubtful)"
+_CONTRADICTING = "Contradict each other:"
 _FINDINGS = 5  # words of evidence budget per word of findings from other sections in a section's prompt
 
 
@@ -47,20 +49,12 @@ def language_and_style(ctx: RunContext) -> dict[str, object]:
     return {"language": ctx.settings.language_name, "style": ctx.settings.style or ""}
 
 
-def with_markers(section: Section, shown: Sequence[Passage], numbers: Iterator[int] | None = None) -> str:
-    """A section's text without its heading, each sentence with the numbers of the passages that it cites.
-
-    ``numbers``: of the sentences, each written before its sentence, as ``(3)``.
-    """
+def with_markers(section: Section, shown: Sequence[Passage]) -> str:
+    """A section's text without its heading, each sentence with the numbers of the passages that it cites."""
     passage = _numbers(shown)
-
-    def line(own: Paragraph) -> str:
-        marked = (_marked(sentence, passage) for sentence in own.sentences)
-        return " ".join(f"({next(numbers)}) {one}" if numbers else one for one in marked)
-
-    lines = [line(own) for own in section.paragraphs]
+    lines = [" ".join(_marked(sentence, passage) for sentence in own.sentences) for own in section.paragraphs]
     for own in section.subsections:
-        lines += [f"## {own.heading}", with_markers(own, shown, numbers)]
+        lines += [f"## {own.heading}", with_markers(own, shown)]
     return "\n".join(lines)
 
 
@@ -68,9 +62,9 @@ def _findings(evidence: PassageEvidence, limit: int) -> str:
     """The findings as ``- sentence [3]`` lines, numbered by the passages that they cite.
 
     The section's own findings are all included, those of other sections up to ``limit`` words in total, after a line
-    that says so.
+    that says so. Doubtful ones are marked; pairs that contradict each other are named last.
     """
-    number = _numbers(evidence.passages)
+    number, notes = _numbers(evidence.passages), evidence.notes
     lines, words = [], 0
     for position, sentence in enumerate(evidence.findings):
         words += count_words(sentence.text)
@@ -78,8 +72,10 @@ def _findings(evidence: PassageEvidence, limit: int) -> str:
             break
         if position == evidence.own and position > 0:
             lines.append(_ELSEWHERE)
-        lines.append(f"- {_marked(sentence, number)}")
-    return "\n".join(lines)
+        lines.append(f"- {_marked(sentence, number)}{_DOUBTFUL if sentence.text in notes.doubtful else ''}")
+    own = {sentence.text: _marked(sentence, number) for sentence in evidence.own_findings}
+    pairs = [(own[one], own[other]) for one, other in notes.contradicting if one in own and other in own]
+    return "\n".join([*lines, *(f"{_CONTRADICTING} “{one}” and “{other}”" for one, other in pairs)])
 
 
 def _numbers(shown: Sequence[Passage]) -> dict[str, int]:

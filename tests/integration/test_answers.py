@@ -170,7 +170,7 @@ def test_answers_of_interviews_and_sections_are_outlined_if_that_is_set(tmp_path
 
 
 def test_an_estimate_counts_the_calls_that_outline() -> None:
-    small = {"perspectives": 1, "turns": 1, "rounds": 1, "lm": "openai/gpt-4o"}
+    small = {"perspectives": 1, "turns": 1, "lm": "openai/gpt-4o"}
     calls = {
         answers: {
             row.program: row.calls.likely
@@ -187,7 +187,7 @@ def test_an_estimate_counts_the_calls_that_outline() -> None:
 
 
 def test_an_estimated_outline_is_shorter_than_its_text() -> None:
-    small = {"perspectives": 1, "turns": 1, "rounds": 1, "lm": "openai/gpt-4o"}
+    small = {"perspectives": 1, "turns": 1, "lm": "openai/gpt-4o"}
     out = {
         answers: sum(
             row.tokens_out.likely

@@ -46,7 +46,6 @@ TOPICS = ("Silk Road", "Amber Road", "Salt Road", "Tea Road", "Fur Road", "Tin R
 FEW = {
     "perspectives": 1,
     "turns": 1,
-    "rounds": 1,
     "workers": 2,
     "call_attempts": 1,
     "max_failures": 0,

@@ -240,7 +240,7 @@ def test_a_batch_asks_the_model_of_the_context(tmp_path: Path, two: tuple[FakeMo
         given = {"search": FakeSearch(world), "embedder": HashingEmbedder(), "contents": NoContents()}
         return Storm(settings, **given)  # type: ignore[arg-type]
 
-    small = {"perspectives": 1, "turns": 1, "rounds": 1, "out": tmp_path, "cache": tmp_path / "cache"}
+    small = {"perspectives": 1, "turns": 1, "out": tmp_path, "cache": tmp_path / "cache"}
     with dspy.context(lm=own(two[1])):
         report = write_batch([TOPIC], open_storm=opened, **small)
     assert report.all_written

@@ -22,7 +22,7 @@ API = "docs/api.md"
 TRACING = "docs/tracing.md"  # test_tracing.py runs its examples, but for MLflow's, which nothing here can store
 CLIENTS = "docs/clients.md"  # test_client_transcripts.py runs its program
 EXAMPLES = [page for page in PAGES if python_blocks(page) and name(page) not in {API, CLIENTS, TRACING}]
-SMALL = {"perspectives": 1, "turns": 1, "rounds": 1}
+SMALL = {"perspectives": 1, "turns": 1}
 TRADE = "silk from Samarkand|spices from Merv|paper from Dunhuang|horses from Balkh|jade from Khotan|glass from Tyre"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from llm import FACT, FakeModel, mending
+from llm import FACT, FakeModel, mending, point_answers, points
 from servers import Reply, Request
 from tokens import gpt_4_tokens
 
@@ -109,7 +109,12 @@ def talkative() -> dict[str, Callable[[str], str] | str]:
         "AskQuestions": lambda user: json.dumps(
             {"questions": [question(user) for _ in range(int(re.findall(r"Number: (\d+)", user)[-1]))]}
         ),
-        "FindOpenQuestions": lambda user: json.dumps({"questions": [question(user) for _ in range(6)]}),
+        "FindPoints": lambda user: points(
+            sections=[{"section": n, "points": [question(user) for _ in range(4)]} for n in range(1, 7)]
+        ),
+        "AnswerPoints": lambda user: point_answers(
+            *(retold(sentences_shown(user)[n::4], 40) if n else "" for n in range(4))
+        ),
         "PlaceFindings": spread,
         "WriteArticle": mending(
             lambda user: "\n".join(
@@ -123,9 +128,7 @@ def talkative() -> dict[str, Callable[[str], str] | str]:
         "AnswerFromPassages": lambda user: retold(sentences_shown(user), 120),
         "WriteLead": mending(lambda user: f"{TOPIC}: {retold(sentences_of_the_body(user), words_wanted(user))}"),
         "EditArticle": json.dumps({"edits": [{"kind": "cut", "sentence": 2, "other": 1, "text": ""}] * 4}),
-        **dict.fromkeys(
-            ("WriteSection", "ReviseSection"), mending(lambda user: section(user, copied=2 * (next(written) % 2)))
-        ),
+        "WriteSection": mending(lambda user: section(user, copied=2 * (next(written) % 2))),
     }
 
 
@@ -134,7 +137,9 @@ def spread(user: str) -> str:
     told = user.rpartition("\nOutline:")[2]
     sections = len(re.findall(r"^\s*\d+\. ", told.partition("Findings:")[0], re.M))
     numbers = [int(number) for number in re.findall(r"^\s*\[(\d+)\] ", told.partition("Findings:")[2], re.M)]
-    return json.dumps({"places": [{"section": i + 1, "findings": numbers[i::sections]} for i in range(sections)]})
+    return json.dumps(
+        {"places": [{"section": i + 1, "findings": numbers[i::sections]} for i in range(sections)], "same": []}
+    )
 
 
 def section(user: str, copied: int) -> str:

@@ -39,7 +39,9 @@ def scripted(language: Language) -> dict[str, Any]:
         """Each finding in the section that tells it."""
         findings = re.findall(r"^(?:Findings: )?\[(\d+)\] (.*)$", user.rpartition("\nFindings:")[2].strip(), re.M)
         own = [[int(n) for n, text in findings if any(told.written in text for told in of)] for of in language.sections]
-        return json.dumps({"places": [{"section": s, "findings": numbers} for s, numbers in enumerate(own, 1)]})
+        return json.dumps(
+            {"places": [{"section": s, "findings": numbers} for s, numbers in enumerate(own, 1)], "same": []}
+        )
 
     def answer(user: str) -> str:
         return joined([text for own in language.sections for told in own if (text := cited(user, told))], language.code)
@@ -53,7 +55,6 @@ def scripted(language: Language) -> dict[str, Any]:
         "AnswerFromPassages": answer,
         "DraftOutline": json.dumps({"sections": sections}),
         "RefineOutline": json.dumps({"sections": sections}),
-        "FindOpenQuestions": json.dumps({"questions": []}),
         "PlaceFindings": places,
         "WriteSection": section,
         "WriteLead": joined(language.lead, language.code),

@@ -29,7 +29,6 @@ SETTINGS: dict[str, Any] = {
     "embedder": HashingEmbedder(),
     "perspectives": 2,
     "turns": 5,
-    "rounds": 1,
     "seed": 1,
     "workers": 1,
     "call_attempts": 1,
@@ -54,9 +53,10 @@ class FormModel(FakeModel):
         name = next(self._forms[kind], None)
         if name is None:
             return reply
+        sent = FORMS[name].wrap(plain, field)
         self.used.add((kind, name))
-        form = FORMS[name]
-        sent = form.wrap(plain, field)
+        if kind == "json" and not all(own in str(sent) for own in signature.output_fields):
+            return reply  # the form has room for one field alone
         message = {"role": "assistant", **(sent if not isinstance(sent, str) else {"content": sent})}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         return Reply(body=completion(plain) | {"choices": [choice]})

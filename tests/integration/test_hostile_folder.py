@@ -34,7 +34,7 @@ from storm_pipeline.settings import Settings
 
 TRICKS = Path(__file__).resolve().parents[1] / "hostile_folder"
 KEYS = {name: f"{name.lower().replace('_', '-')}-123456" for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")}
-SMALL = ["--perspectives", "0", "--turns", "1", "--rounds", "1"]
+SMALL = ["--perspectives", "0", "--turns", "1"]
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def test_the_users_own_settings_make_it_his(hostile: Hostile, monkeypatch: pytes
 
 
 def test_a_server_resumes_with_its_owners_settings(hostile: Hostile) -> None:
-    owner = Settings.build({"lm": hostile.model.lm, "out": hostile.folder / "runs", "rounds": 1, "max_tokens": 900_000})
+    owner = Settings.build({"lm": hostile.model.lm, "out": hostile.folder / "runs", "max_tokens": 900_000})
 
     def open_storm(settings: Settings) -> Storm:
         assert settings.api_base is None and settings.writer_lm is None and settings.cache == Settings().cache
@@ -207,7 +207,6 @@ def forged(hostile: Hostile, tmp_path: Path) -> tuple[Path, Storm]:
         search=FakeSearch(world),
         perspectives=1,
         turns=1,
-        rounds=1,
     )
     own.write("Silk Road")
     (made,) = (hostile.folder / "runs").glob("silk-road*/article.md")

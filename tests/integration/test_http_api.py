@@ -256,7 +256,7 @@ def test_runs_of_a_server_that_ends_are_stopped(tmp_path: Path) -> None:
         {"workers": 256},
         {"max_tokens": 2_000_000},
         {"perspectives": 99},
-        {"rounds": 3},  # set by the owner
+        {"queries": 2},  # set by the owner
         {"no_such": 1},
     ],
     ids=lambda settings: next(iter(settings)),

@@ -49,7 +49,6 @@ def storm(server: FakeModel, tmp_path: Path, **changes: object) -> Storm:
         "contents": NoContents(),
         "perspectives": 2,
         "turns": 3,
-        "rounds": 1,
         "call_attempts": 2,
         "lm_timeout": 10,
         "out": tmp_path / "runs",
@@ -94,6 +93,7 @@ def test_the_run_folder_holds_everything(tmp_path: Path) -> None:
     assert names == {
         *("article.md", "article.html", "article.json", "outline.md", "conversations.json"),
         *("references.json", "excluded.json", "events.jsonl", "usage.json", "settings.json", "outline-draft.md"),
+        "points.json",
         *("contents.json", "perspectives.json", "conversations", "sections", "polished.json", "lead.json"),
         *("run.json", "run.lock", "journal.jsonl", "evidence.json"),
     }

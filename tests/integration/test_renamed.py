@@ -15,7 +15,7 @@ from storm_pipeline.cli import app
 from storm_pipeline.configuration.layers import configured
 from storm_pipeline.configuration.renamed import SETTINGS
 from storm_pipeline.configuration.trust import Claim
-from storm_pipeline.errors import SettingsError, StoppedError
+from storm_pipeline.errors import IgnoredSettingWarning, SettingsError, StoppedError
 from storm_pipeline.estimate import estimate
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.integrity import FILE
@@ -111,6 +111,42 @@ def test_a_name_of_before_is_answered_with_that_of_now(
         result = CliRunner().invoke(app, [command, "x", f"--{old}", "2"])
         assert result.exit_code == 2
         assert f"--{old} is called --{now.replace('_', '-')} now" in result.stderr.replace("\n", " ")
+
+
+def test_a_setting_that_is_gone_is_refused_from_callers_and_ignored_in_files_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for ask in (lambda: Storm(rounds=2), lambda: RemoteSettings(Settings()).for_new_run({"rounds": 2})):  # type: ignore[call-arg]
+        with pytest.raises(SettingsError, match="'rounds' is gone, leave it out: open questions are looked up once"):
+            ask()
+    (tmp_path / "storm.toml").write_text("rounds = 2\nturns = 4\n", "utf-8")
+    with pytest.warns(IgnoredSettingWarning, match=r"storm.toml: the setting 'rounds' is ignored: open questions"):
+        assert configured().turns == 4
+    (tmp_path / "storm.toml").unlink()
+    monkeypatch.setenv("STORM_ROUNDS", "2")
+    with pytest.warns(IgnoredSettingWarning, match="STORM_ROUNDS: the setting 'rounds' is ignored"):
+        configured()
+    result = CliRunner().invoke(app, ["estimate", "Silk Road"])
+    assert result.exit_code == 0
+    assert "STORM_ROUNDS: the setting 'rounds' is ignored: open questions are looked up once" in result.stderr
+    result = CliRunner().invoke(app, ["write", "x", "--rounds", "2"])
+    assert result.exit_code == 2
+    assert "--rounds is gone, leave it out" in result.stderr.replace("\n", " ")
+
+
+def test_a_run_with_a_setting_that_is_gone_goes_on(tmp_path: Path) -> None:
+    with FakeModel(answers()) as server:
+        whole = storm(server, tmp_path / "whole").write("Silk Road")
+        _, box = stopping_after(5, sinks=(sinks := []))
+        box.append(storm(server, tmp_path, sinks=sinks))
+        with pytest.raises(StoppedError):
+            box[0].write("Silk Road")
+        settings = folder(tmp_path) / "settings.json"
+        settings.write_text(json.dumps({**json.loads(settings.read_text("utf-8")), "rounds": 2}), "utf-8")
+        with pytest.warns(IgnoredSettingWarning, match="a run of an earlier version: the setting 'rounds' is ignored"):
+            article = storm(server, tmp_path).resume(folder(tmp_path))
+    assert text(article) == text(whole)
 
 
 def test_the_recipe_of_before_is_answered_with_that_of_now() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from found_pages import world
-from llm import FakeModel, default_answers
+from llm import FakeModel, default_answers, from_facts, point_a_section, point_answers
 from servers import Reply, Request
 from test_pipeline import NoContents, folder
 
@@ -45,7 +45,11 @@ def answers() -> dict[str, Any]:
         asked = user.count("Writer:") + 10 * len(re.findall("Editor 0", user))
         return f"What is known about aspect {asked + 1} of Silk Road?"
 
-    return default_answers() | {"AskQuestion": question}
+    return default_answers() | {
+        "AskQuestion": question,
+        "FindPoints": point_a_section,
+        "AnswerPoints": lambda user: point_answers(from_facts(user)),
+    }
 
 
 def storm(server: FakeModel, tmp_path: Path, **changes: object) -> Storm:
@@ -56,7 +60,6 @@ def storm(server: FakeModel, tmp_path: Path, **changes: object) -> Storm:
         "contents": NoContents(),
         "perspectives": 1,
         "turns": 2,
-        "rounds": 1,
         "workers": 1,
         "call_attempts": 1,
         "max_failures": 0,
@@ -202,7 +205,15 @@ def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(tmp_path: Path
         article = storm(server, tmp_path).write_from("outline", run)
         new = {request.signature for request in server.asked[asked:]}
     assert [section.heading for section in article.sections] == ["Goods", "Routes"]
-    assert new <= {"PlaceFindings", "WriteSection", "WriteLead", "EditArticle", "CheckSentences"}
+    assert new <= {
+        "FindPoints",
+        "AnswerPoints",
+        "WriteQueries",
+        "PlaceFindings",
+        "WriteSection",
+        "WriteLead",
+        "EditArticle",
+    }
     after = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
     assert {name for name in after if after[name] != before.get(name)} == {"outline.md"}
     assert len(list((tmp_path / "runs").iterdir())) == 2
@@ -216,7 +227,7 @@ def test_edited_perspectives_are_interviewed(tmp_path: Path) -> None:
         asked = len(server.asked)
         article = storm(server, tmp_path).write_from("perspectives", folder(tmp_path))
         new = [request.signature for request in server.asked[asked:]]
-    assert [c.perspective.name for c in article.conversations] == ["Basic fact writer", "Weaver"]
+    assert [c.perspective.name for c in article.conversations] == ["Basic fact writer", "Weaver", "Reader"]
     assert "FindPerspectives" not in new
     assert new.count("AskQuestion") == 3  # the weaver's two; the basic fact writer's second follows the weaver's first
 

@@ -38,7 +38,6 @@ def storm(server: FakeModel, tmp_path: Path, **changes: Any) -> Storm:
         "contents": NoContents(),
         "perspectives": 1,
         "turns": 1,
-        "rounds": 1,
         "call_attempts": 1,
         "out": tmp_path / "runs",
         "cache": tmp_path / "cache",

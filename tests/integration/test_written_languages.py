@@ -149,7 +149,9 @@ def answers(script: Script) -> dict[str, object]:
     def places(user: str) -> str:
         found = re.findall(r"^(?:Findings: )?\[(\d+)\] (.*)$", user.rpartition("\nFindings:")[2].strip(), re.M)
         own = [[int(n) for n, one in found if any(told.written in one for told in of)] for of in script.sections]
-        return json.dumps({"places": [{"section": n, "findings": numbers} for n, numbers in enumerate(own, 1)]})
+        return json.dumps(
+            {"places": [{"section": n, "findings": numbers} for n, numbers in enumerate(own, 1)], "same": []}
+        )
 
     outline = json.dumps({"sections": [{"title": title, "subsections": []} for title in script.headings]})
     return default_answers() | {
@@ -157,7 +159,6 @@ def answers(script: Script) -> dict[str, object]:
         "AnswerFromPassages": lambda user: text(user, everything),
         "DraftOutline": outline,
         "RefineOutline": outline,
-        "FindOpenQuestions": json.dumps({"questions": []}),
         "PlaceFindings": places,
         "WriteSection": section,
         "WriteLead": script.lead,

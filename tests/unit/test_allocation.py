@@ -1,19 +1,25 @@
-"""Which passages and findings each section gets: whatever an interview cites reaches one."""
+"""Which passages and findings each section gets: whatever a finding cites reaches one, unless it is left out."""
 
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
+import pytest
 from contexts import Told, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.references.evidence import Evidence, PassageEvidence
+from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence
 from storm_pipeline.references.snippet_index import SnippetIndex
 from storm_pipeline.run.writer import Material
 from storm_pipeline.signatures.shapes import Place
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
 from storm_pipeline.writers.allocation import allocate, survey
+from storm_pipeline.writers.passage_prompts import section_inputs
+from storm_pipeline.writers.placing import place_findings
 
 SUBJECTS = {
     "Wells": "The salt wells of the Silk Road were dug by hand",
@@ -53,17 +59,18 @@ def allocated(
     outline: Outline,
     conversations: Sequence[Conversation],
     pages: Sequence[Snippet] = (*PAGES, *ALIKE),
-    before: Evidence[PassageEvidence] | None = None,
     places: Sequence[Place] | ModelError = (),
+    same: Sequence[list[int]] = (),
+    notes: FindingNotes = NO_NOTES,
     **given: int,
 ) -> tuple[Evidence[PassageEvidence], Told]:
     def reply(inputs: object) -> dict[str, object]:
         if isinstance(places, ModelError):
             raise places
-        return {"places": list(places)}
+        return {"places": list(places), "same": list(same)}
 
     with run(pages, {"PlaceFindings": reply}, **given) as (ctx, told):
-        return allocate(ctx, outline, conversations, before), told
+        return allocate(ctx, outline, conversations, notes), told
 
 
 def cited(conversations: Sequence[Conversation]) -> set[str]:
@@ -85,34 +92,36 @@ SAID = st.builds(
 )
 INTERVIEWS = st.lists(st.lists(SAID, max_size=5).map(lambda own: interview(*own)), max_size=3)
 
-PLACES = st.lists(st.builds(Place, section=st.integers(-1, 7), findings=st.lists(st.integers(-1, 12), max_size=6)))
+NUMBERS = st.lists(st.integers(-1, 12), max_size=6)
+PLACES = st.lists(st.builds(Place, section=st.integers(-1, 7), findings=NUMBERS))
+IN_SECTIONS = st.lists(st.builds(Place, section=st.sampled_from([-1, *range(1, 8)]), findings=NUMBERS))
+SAME = st.lists(NUMBERS, max_size=4)
 
 
 @settings(max_examples=40)
-@given(OUTLINES, INTERVIEWS, st.sampled_from([200, 3000]), PLACES)
+@given(OUTLINES, INTERVIEWS, st.sampled_from([200, 3000]), IN_SECTIONS, SAME)
 def test_whatever_an_interview_cites_reaches_a_section(
-    outline: Outline, conversations: list[Conversation], words: int, places: list[Place]
+    outline: Outline, conversations: list[Conversation], words: int, places: list[Place], same: list[list[int]]
 ) -> None:
-    evidence, _ = allocated(outline, conversations, evidence=words, places=places)
+    evidence, _ = allocated(outline, conversations, evidence=words, places=places, same=same)
     assert len(evidence.sections) == len(evidence.outline.sections)
     if outline.sections:
         assert cited(conversations) <= evidence.snippet_ids()
 
 
 @settings(max_examples=40)
-@given(OUTLINES, INTERVIEWS, PLACES)
+@given(OUTLINES, INTERVIEWS, PLACES, SAME)
 def test_a_finding_stands_under_one_heading_and_can_be_cited_there(
-    outline: Outline, conversations: list[Conversation], places: list[Place]
+    outline: Outline, conversations: list[Conversation], places: list[Place], same: list[list[int]]
 ) -> None:
-    evidence, _ = allocated(outline, conversations, places=places)
+    evidence, run_of = allocated(outline, conversations, places=places, same=same)
     told = [finding for own in evidence.sections for finding in own.own_findings]
     assert len(told) == len({finding.text for finding in told} if all(f.text for f in told) else told)
     for own in evidence.sections:
         for finding in own.own_findings:
             assert {c.snippet_id for c in finding.citations} & own.snippet_ids()
-    if outline.sections and not evidence.left_out:
+    if outline.sections and not run_of.counted("left_out"):
         assert cited(conversations) == {c.snippet_id for finding in told for c in finding.citations}
-    assert evidence.left_out.isdisjoint(finding.text for finding in told)
 
 
 def test_a_finding_stands_where_the_model_places_it_and_its_passages_come_along() -> None:
@@ -127,37 +136,83 @@ def test_a_finding_under_an_empty_heading_is_placed_there_and_not_left_out() -> 
     outline = Outline("Silk Road", (Heading(""), Heading("Monks"), Heading("Camels")))
     wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
     places = [Place(section=1, findings=[2]), Place(section=2, findings=[1])]
-    evidence, _ = allocated(outline, [interview(wells, camels)], places=places)
+    evidence, told = allocated(outline, [interview(wells, camels)], places=places)
     assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[camels.text], [wells.text], []]
-    assert not evidence.left_out
+    assert not told.counted("left_out")
 
 
-def test_a_finding_that_repeats_another_is_left_out_and_its_passages_are_shown() -> None:
+def test_a_finding_that_says_the_same_as_another_gives_it_its_sources() -> None:
     first, again, camels = said(page("Wells", 1)), said(page("Wells", 2), text="Hands dug wells."), said(PAGES[8])
-    places = [Place(section=1, findings=[1]), Place(section=3, findings=[3]), Place(section=0, findings=[2])]
-    before, _ = allocated(OUTLINE, [interview(first, again, camels)], places=places)
-    assert [[f.text for f in own.own_findings] for own in before.sections] == [[first.text], [], [camels.text], []]
-    assert before.left_out == {again.text}
-    assert page("Wells", 2).id in before.snippet_ids()
-    law = said(page("Law", 1))
-    found = [interview(first, again, camels, law)]
-    after, _ = allocated(OUTLINE, found, before=before, places=[Place(section=4, findings=[1])])
-    assert [[f.text for f in own.own_findings] for own in after.sections][3] == [law.text]
-    assert after.left_out == {again.text}
+    places = [Place(section=1, findings=[1, 2]), Place(section=3, findings=[3])]
+    evidence, told = allocated(OUTLINE, [interview(first, again, camels)], places=places, same=[[1, 2, 99], [2, 1]])
+    assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[first.text], [], [camels.text], []]
+    assert evidence.sections[0].own_findings[0].citations == (*first.citations, *again.citations)
+    assert page("Wells", 2).id in evidence.sections[0].snippet_ids()
+    assert not told.counted("left_out")
 
 
-def test_a_model_that_finds_repeats_nearly_everywhere_is_not_believed() -> None:
+def test_a_finding_with_a_number_of_its_own_is_not_merged() -> None:
+    first, other = said(PAGES[0], text="The wells were deep."), said(PAGES[1], text="The wells were 30 metres deep.")
+    evidence, _ = allocated(OUTLINE, [interview(first, other)], same=[[1, 2]])
+    assert sum(len(own.own_findings) for own in evidence.sections) == 2
+    evidence, _ = allocated(OUTLINE, [interview(first, other)], same=[[2, 1]])
+    assert [f.text for own in evidence.sections for f in own.own_findings] == [other.text]
+
+
+def test_what_is_off_the_topic_is_told_nowhere_and_counted() -> None:
+    away = Snippet(
+        "https://other.org/", "Wells of another road", "Wells of another road were dug there long before it."
+    )
+    told_of = [said(page("Wells", 1)), said(page("Camels", 1)), said(away)]
+    places = [Place(section=1, findings=[1]), Place(section=3, findings=[2]), Place(section=0, findings=[3])]
+    for own, notes in ((places, NO_NOTES), ([], FindingNotes(left_out=(told_of[2].text,)))):
+        evidence, told = allocated(OUTLINE, [interview(*told_of)], (*PAGES, away), own, notes=notes, evidence=200)
+        assert {f.text for own in evidence.sections for f in own.own_findings} == {one.text for one in told_of[:2]}
+        assert away.id not in evidence.snippet_ids()
+        assert told.counted("left_out") == 1
+
+
+def test_what_matters_most_comes_first_and_what_contradicts_stands_together() -> None:
+    texts = [f"The wells were closed in {year}." for year in (1931, 1936)] + [
+        "Wells of the Silk Road were dug by hand."
+    ]
+    found = [interview(*(said(own, text=text) for own, text in zip(PAGES, texts, strict=False)))]
+    notes = FindingNotes(contradicting=((texts[0], texts[1]),), doubtful=(texts[1],), first=(texts[1], texts[2]))
+    places = [Place(section=1, findings=[1, 3]), Place(section=2, findings=[2])]
+    evidence, _ = allocated(OUTLINE, found, places=places, notes=notes)
+    (own, *_) = evidence.sections
+    assert [f.text for f in own.own_findings] == [texts[1], texts[2], texts[0]]
+    with run(PAGES) as (ctx, _):
+        shown = str(section_inputs(ctx, OUTLINE, own)["findings"]).splitlines()
+    assert [line.endswith(" (doubtful)") for line in shown[:3]] == [True, False, False]
+    assert re.fullmatch(rf"Contradict each other: “{texts[0]} \[\d+\]” and “{texts[1]} \[\d+\]”", shown[-1])
+
+
+@pytest.mark.parametrize(("number", "batches"), [(120, [120]), (121, [61, 60]), (250, [84, 83, 83])])
+def test_many_findings_are_placed_in_batches_and_each_sees_what_is_placed(number: int, batches: list[int]) -> None:
+    asked: list[Mapping[str, Any]] = []
+
+    def place(inputs: Mapping[str, Any]) -> dict[str, object]:
+        asked.append(inputs)
+        numbers = [int(n) for n in re.findall(r"^\[(\d+)\]", inputs["findings"], re.M)]
+        return {"places": [Place(section=2, findings=numbers[:-1])], "same": []}
+
+    own = PAGES[0]
+    findings = [said(own, text=f"Finding number {n} of the Silk Road.") for n in range(number)]
+    with run([replace(own, published="2019")], {"PlaceFindings": place}) as (ctx, told):
+        notes = place_findings(ctx, OUTLINE, findings, NO_NOTES)
+    assert [one["findings"].count("\n") + 1 for one in asked] == batches
+    assert "[1] Finding number 0 of the Silk Road. (Wells, 2019)" in asked[0]["findings"]
+    assert [bool(one["placed"]) for one in asked] == [False, *[True] * (len(batches) - 1)]
+    assert asked[-1]["placed"].count("[") == (sum(batches[:-1]) - len(batches) + 1 if batches[1:] else 0)
+    assert set(notes.sections.values()) == {"Monks"}
+    assert told.counted("unplaced") == len(batches)
+
+
+def test_a_model_that_leaves_nearly_everything_out_is_not_believed() -> None:
     wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
     evidence, _ = allocated(OUTLINE, [interview(wells, camels)], places=[Place(section=0, findings=[1, 2])])
     assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[wells.text], [], [camels.text], []]
-
-
-def test_a_finding_keeps_its_place_when_more_is_found() -> None:
-    wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
-    before, _ = allocated(OUTLINE, [interview(wells)], places=[Place(section=4, findings=[1])])
-    places = [Place(section=2, findings=[1])]  # the new one is the only one asked about
-    after, _ = allocated(OUTLINE, [interview(wells, camels)], before=before, places=places)
-    assert [[f.text for f in own.own_findings] for own in after.sections] == [[], [camels.text], [], [wells.text]]
 
 
 def test_where_the_model_fails_findings_go_where_they_fit() -> None:
@@ -177,20 +232,9 @@ def test_evidence_depends_on_no_order_in_which_pages_came(
     assert allocated(OUTLINE, conversations)[0] == allocated(OUTLINE, conversations, mixed)[0]
 
 
-@settings(max_examples=15)
-@given(INTERVIEWS, st.integers(0, len(PAGES) + len(ALIKE)))
-def test_a_further_search_only_adds(conversations: list[Conversation], known: int) -> None:
-    needed = cited(conversations)
-    first = [own for i, own in enumerate([*PAGES, *ALIKE]) if i < known or own.id in needed]
-    before, _ = allocated(OUTLINE, conversations, first)
-    after, _ = allocated(before.outline, conversations, before=before)
-    assert before.snippet_ids() <= after.snippet_ids()
-
-
 def test_pages_that_left_the_store_are_passed_over() -> None:
     conversations = [interview(said(PAGES[0]), said(PAGES[4], PAGES[0], text="Monks drank at the wells."))]
-    before, _ = allocated(OUTLINE, conversations)
-    after, _ = allocated(OUTLINE, conversations, PAGES[1:], before)
+    after, _ = allocated(OUTLINE, conversations, PAGES[1:])
     assert PAGES[0].id not in after.snippet_ids()
     findings = [finding for own in after.sections for finding in own.own_findings]
     assert [(own.text, len(own.citations)) for own in findings] == [("Monks drank at the wells.", 1)]

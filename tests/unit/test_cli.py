@@ -181,7 +181,7 @@ def test_every_setting_has_an_option(storm: type[FakeStorm], field: str, command
     result = run(command, "Silk Road", option, text)
     assert result.exit_code == 0, result.stderr
     assert getattr(storm.seen, field) == value
-    implied = {"perspectives", "turns", "top_k", "rounds"} if field == "depth" else set()
+    implied = {"perspectives", "turns", "top_k"} if field == "depth" else set()
     assert storm.seen.model_fields_set == {field} | implied
 
 

@@ -541,7 +541,7 @@ def test_stages_that_others_begin_without_do_not_come() -> None:
 
 
 def test_the_phases_of_a_run_are_those_of_its_estimate() -> None:
-    given = Settings.build({"lm": "openai/gpt-4o", "perspectives": 1, "turns": 1, "rounds": 1, "max_sections": 2})
+    given = Settings.build({"lm": "openai/gpt-4o", "perspectives": 1, "turns": 1, "max_sections": 2})
     whole = [phase.stage for phase in expected_phases(given, "Silk Road")]
     assert whole == sorted(whole, key=ORDER.index)
     assert {"perspectives", "conversations", "outline", "sections", "lead"} <= set(whole)
@@ -552,7 +552,7 @@ def test_the_phases_of_a_run_are_those_of_its_estimate() -> None:
 
 @pytest.mark.slow
 def test_calls_side_by_side_take_the_time_of_one() -> None:
-    hosted = Settings(lm="openai/gpt-4o", perspectives=4, workers=16, rounds=1)
+    hosted = Settings(lm="openai/gpt-4o", perspectives=4, workers=16)
     at_once = {phase.stage: phase.work for phase in expected_phases(hosted, "Silk Road")}
     in_turn = {p.stage: p.work for p in expected_phases(hosted.model_copy(update={"workers": 1}), "Silk Road")}
     assert at_once["conversations"] == pytest.approx(in_turn["conversations"] / 5)

@@ -4,11 +4,11 @@ import math
 
 from storm_bench.metrics.base import CaseMetric, Measure, Score
 from storm_bench.types import Case
-from storm_pipeline.types import LATER_ROUND
+from storm_pipeline.types import READERS
 
 
 def _research(case: Case) -> Score:
-    asked = (own for own in case.article.conversations if own.perspective.focus != LATER_ROUND)
+    asked = (own for own in case.article.conversations if own.perspective.focus not in READERS)
     turns = [turn for own in asked for turn in own.turns]
     if not turns:
         return {"questions": None, "references_researched": None}

@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from storm_benchmarks.faults.disks import (
@@ -81,7 +81,6 @@ def _parts(bench_lab: Lab, args: argparse.Namespace) -> Iterator[Row]:
     whole = undisturbed(bench_lab, "undisturbed")
     if args.kills:
         yield from kills(bench_lab, whole, args.kills)
-        yield kills_of_two_rounds(bench_lab, args.kills)
         yield interrupts(bench_lab, whole, args.kills)
     if args.runs:
         yield failures(bench_lab, args.runs)
@@ -99,14 +98,6 @@ def kills(bench_lab: Lab, whole: Whole, number: int) -> Iterator[Row]:
     yield _recovered("`kill -9` at a random moment, then `storm resume`", once)
     lives = [at * _LIFE for at in moments(number, whole, seed=1)]
     yield _recovered(f"one run, `kill -9` up to {number} times", [killed_at(bench_lab, "killed-often", lives, whole)])
-
-
-def kills_of_two_rounds(bench_lab: Lab, number: int) -> Row:
-    """Runs of two rounds of research, killed once, at times spread over a run."""
-    longer = replace(bench_lab, rounds=2)
-    whole = undisturbed(longer, "undisturbed-twice")
-    once = [killed_at(longer, f"killed-twice-{i}", [at], whole) for i, at in enumerate(moments(number, whole, seed=3))]
-    return _recovered("two rounds of research, `kill -9` at a random moment, then `storm resume`", once)
 
 
 def interrupts(bench_lab: Lab, whole: Whole, number: int) -> Row:

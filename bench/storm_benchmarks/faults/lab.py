@@ -31,7 +31,6 @@ class Lab:
     folder: Path  # where the runs are
     perspectives: int = 2  # number per run
     turns: int = 2  # number per conversation
-    rounds: int = 1  # rounds of research
     lm_timeout: float = 2.0  # seconds that a run waits for a silent language model
     search_timeout: float = 1.5  # the same for the search engine
 
@@ -49,7 +48,6 @@ class Lab:
             "read-pages": "never",
             "perspectives": str(self.perspectives),
             "turns": str(self.turns),
-            "rounds": str(self.rounds),
             "lm-timeout": str(self.lm_timeout),
             "out": str(out or self.out(run)),
             "cache": str(self.folder / run / "cache"),
@@ -67,7 +65,6 @@ class Lab:
         given = {
             "perspectives": self.perspectives,
             "turns": self.turns,
-            "rounds": self.rounds,
             "lm_timeout": self.lm_timeout,
             "out": self.out(run),
             "cache": self.folder / run / "cache",

@@ -1,7 +1,6 @@
 """The evidence of sections that are put together from sentences of the sources."""
 
 from dataclasses import dataclass
-from typing import Self
 
 from storm_pipeline.references.evidence import FEWEST_SENTENCES, SectionEvidence
 from storm_pipeline.references.facts import Fact
@@ -33,10 +32,6 @@ class SentenceEvidence(SectionEvidence):
     def is_thin(self) -> bool:
         """Return True: each heading is searched for, since what was found before it was named is not about it."""
         return True
-
-    def adds_to(self, before: Self | None) -> bool:
-        """Return whether it has a sentence that the earlier evidence lacked."""
-        return before is None or not {c.fact for c in self.candidates} <= {c.fact for c in before.candidates}
 
     def snippet_ids(self) -> frozenset[str]:
         """Return the ids of the snippets that the candidates come from."""

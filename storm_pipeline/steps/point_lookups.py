@@ -1,0 +1,83 @@
+"""Looks points up: in what the run has found first, then on the web for what that does not answer."""
+
+from collections.abc import Sequence
+from itertools import islice, zip_longest
+
+from storm_pipeline.concurrency import parallel_map
+from storm_pipeline.errors import ModelError
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.journal import at_place
+from storm_pipeline.steps.conversations import search_for
+from storm_pipeline.steps.exclusions import usable
+from storm_pipeline.types import Snippet, Turn
+from storm_pipeline.writers.point_answers import Found, answer_points
+
+_PASSAGES = 6  # snippets for a question, without their neighbours
+_SEARCHED = 12  # maximum points of a run that are searched for on the web
+
+Sections = Sequence[tuple[str, Sequence[str]]]
+"""Titles of sections with the questions that are open there, the most important first."""
+
+
+def answered_points(ctx: RunContext, topic: str, wanted: Sections) -> dict[str, Turn]:
+    """Each question with its answer, in order; questions that stay open have an empty one.
+
+    One call answers all of a section's questions from what the run has found. What the model says the passages do not
+    answer is searched for once, at most twelve questions, the first of each section first, and answered in one more
+    call a section. A call that fails is recorded, and leaves its questions open.
+    """
+    questions = [question for _, own in wanted for question in own]
+    # Searched before the answers add to the store, so that results do not depend on their order.
+    found = dict(zip(questions, ctx.store.search(questions, _PASSAGES), strict=True))
+    turns = _answered(ctx, topic, wanted, found)
+    ranks = zip_longest(*(own for _, own in wanted))
+    still_open = (question for rank in ranks for question in rank if question and not turns[question].answer)
+    searched = list(islice(still_open, _SEARCHED))
+    further = _searched(ctx, topic, searched, wanted, turns)
+    again = [(title, [question for question in own if further.get(question)]) for title, own in wanted]
+    return turns | _answered(ctx, topic, again, further, place="again")
+
+
+def _answered(ctx: RunContext, topic: str, wanted: Sections, found: Found, place: str = "") -> dict[str, Turn]:
+    asked = [(title, own) for title, own in wanted if own]
+
+    def answer(section: tuple[str, Sequence[str]]) -> list[Turn]:
+        title, own = section
+        try:
+            with at_place(f"{title} {place}"):
+                return answer_points(ctx, topic, title, own, found)
+        except ModelError as error:
+            ctx.events.failed(f"points of section {title!r}", error)
+            return [Turn(question) for question in own]
+        finally:
+            ctx.events.advance(title)
+
+    held = parallel_map(answer, asked, workers=len(asked))
+    return {turn.question: turn for turns in held for turn in turns}
+
+
+def _searched(
+    ctx: RunContext, topic: str, questions: Sequence[str], wanted: Sections, turns: dict[str, Turn]
+) -> dict[str, tuple[Snippet, ...]]:
+    """What a search for each question finds that its section was not shown, in turn with what it adds to the store.
+
+    That is every passage of the pages that it reads.
+    """
+
+    def search(question: str) -> tuple[Snippet, ...]:
+        try:
+            return search_for(ctx, topic, question)[1].snippets
+        except ModelError as error:
+            ctx.events.failed(f"search for {question!r}", error)
+            return ()
+
+    found = [usable(ctx, own) for own in parallel_map(search, questions, workers=len(questions))]
+    told = {question: [s for other in own for s in turns[other].snippets] for _, own in wanted for question in own}
+    editions = ctx.store.editions()
+    further = {}
+    for question, new, old in zip(questions, found, ctx.store.search(questions, _PASSAGES), strict=True):
+        shown = dict.fromkeys(told[question])
+        ranked = dict.fromkeys(one for rank in zip_longest(new, old) for one in rank if one is not None)
+        distinct = editions.one_per_text((*shown, *ranked))
+        further[question] = tuple(islice((one for one in distinct if one not in shown), _PASSAGES))
+    return further

@@ -1,0 +1,74 @@
+"""Answers to the points of a section: all in one call, from passages that are numbered once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+
+from storm_pipeline.languages import count_words
+from storm_pipeline.references.cleaning import has_sentences
+from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours
+from storm_pipeline.references.relevance import keep_relevant
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.types import Snippet, Turn
+from storm_pipeline.writers.drafts import without_prompt_lines
+from storm_pipeline.writers.passage_answers import supported
+
+Found = Mapping[str, Sequence[Snippet]]
+"""A question → the snippets that may answer it, best first."""
+
+
+def answer_points(ctx: RunContext, topic: str, section: str, questions: Sequence[str], found: Found) -> list[Turn]:
+    """A turn for each question; its answer is empty where the model says that the passages do not answer it.
+
+    Raises ModelError: the model fails.
+    """
+    shown = _shown(ctx, topic, questions, found)
+    if not shown:
+        return [Turn(question) for question in questions]
+    inputs: dict[str, object] = {
+        "topic": ctx.about(topic),
+        "language": ctx.settings.language_name,
+        "section": section,
+        "passages": numbered_passages(shown),
+        "questions": "\n".join(f"{number}. {question}" for number, question in enumerate(questions, 1)),
+    }
+    reply = ctx.ask("expert", ctx.programs.point_answers, **inputs).answers
+    answers = {one.point: without_prompt_lines(one.answer, inputs) for one in reversed(reply)}
+    snippets = [snippet for passage in shown for snippet in passage.snippets]
+    turns = []
+    for number, question in enumerate(questions, 1):
+        text = answers.get(number, "")
+        answer = supported(ctx, topic, question, text, shown) if text.strip() else ()
+        own = {*(one.id for one in found[question]), *(c.snippet_id for one in answer for c in one.citations)}
+        turns.append(Turn(question, (), answer, tuple(snippet for snippet in snippets if snippet.id in own)))
+    return turns
+
+
+def _shown(ctx: RunContext, topic: str, questions: Sequence[str], found: Found) -> tuple[Passage, ...]:
+    """The best passages for each question in turn, with their neighbours, as many as a section may be shown.
+
+    The best one for each question comes with its neighbours; those of the others fill the room that is left. Pages that
+    bear neither on the topic nor on a question are left out, menus and lists come last.
+    """
+    ranks = zip_longest(*(found[question] for question in questions))
+    language, asked = ctx.settings.article_language, " ".join(questions)
+    hits = tuple(dict.fromkeys(snippet for rank in ranks for snippet in rank if snippet is not None))
+    if not hits:
+        return ()
+    bearing = keep_relevant(topic, hits, ctx.store.embed, question=asked, language=language) or hits
+    ctx.events.count(off_topic=len(hits) - len(bearing))
+    ranked = sorted(bearing, key=lambda snippet: not has_sentences(snippet.text))
+    first = ranked[: len(questions)]
+    room, chosen = ctx.settings.evidence_words, dict[str, Snippet]()
+    for snippet in (*first, *_beside(ctx, first), *ranked, *_beside(ctx, ranked)):
+        words = count_words(snippet.text)
+        if snippet.id not in chosen and (words <= room or not chosen):
+            chosen[snippet.id] = snippet
+            room -= words
+    shown = passages(chosen.values(), language=language)
+    ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
+    return shown
+
+
+def _beside(ctx: RunContext, snippets: Sequence[Snippet]) -> Iterator[Snippet]:
+    for snippet in snippets:
+        yield from with_neighbours([snippet], ctx.store.source(snippet.source_id).snippets)[1:]

@@ -1,0 +1,293 @@
+"""Points: what a reader expects and the interviews leave open is looked up before anything is written."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llm import Answer, FakeModel, default_answers, point_answers, points
+from servers import Reply
+from test_pipeline import NoContents, markers_resolve
+
+from storm_pipeline import Article, Snippet, Storm
+from storm_pipeline.errors import StoppedError
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.events import CallFinished, Searched
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.types import Heading, Outline
+
+SILK = "The Silk Road carried silk from Chang'an to Antioch from the second century BC."
+JADE = "The Silk Road carried jade from Khotan to Chang'an long before it carried silk."
+INNS = "Inns of the Silk Road stood a day of walking apart, and each of them had a well."
+TEXTS = {"silk": SILK, "jade": JADE}
+ASKED = "Which stone did the Silk Road carry from Khotan?"
+LEFT = "How far apart were the inns of the Silk Road?"
+TOLD = {
+    SILK: "Silk went from Chang'an to Antioch on the Silk Road from the second century BC",
+    JADE: "Jade went from Khotan to Chang'an on the Silk Road long before silk",
+    INNS: "Each of the inns of the Silk Road had a well, and they stood a day of walking apart",
+}
+SECTIONS = [{"title": "Goods", "subsections": []}, {"title": "Routes", "subsections": []}]
+
+
+def told(user: str, *texts: str) -> str:
+    """One sentence for each passage shown, of these texts."""
+    lines = re.findall(r"^(?:Passages: )?\[(\d+)\] (.*)$", user, re.M)
+    return " ".join(f"{TOLD[text]} [{n}]." for text in texts for n, line in lines if text in line)
+
+
+def of_section(number: int, **said: Any) -> dict[str, Any]:
+    return {"section": number, **said}
+
+
+def storm(server: FakeModel, tmp_path: Path, found: FakeSearch | None = None, **given: Any) -> Storm:
+    def pages(query: str) -> list[Snippet]:
+        texts = {"inns": INNS} if "inns" in query else TEXTS
+        return [Snippet(f"https://example.org/{name}", name.capitalize(), text) for name, text in texts.items()]
+
+    settings = {"writing": "whole", "perspectives": 0, "turns": 1, "out": tmp_path / "runs", "cache": tmp_path / "c"}
+    return Storm(
+        lm=server.lm,
+        search=found or FakeSearch(pages),
+        contents=NoContents(),
+        embedder=HashingEmbedder(256),
+        **{**settings, **given},
+    )
+
+
+def answers(said: str, **replies: Answer) -> dict[str, Answer]:
+    return default_answers() | {
+        "AskQuestion": lambda user: "Thank you so much for your help!" if "Expert:" in user else "What is it?",
+        "AnswerFromPassages": lambda user: told(user, SILK),
+        "RefineOutline": json.dumps({"sections": SECTIONS}),
+        "WriteSection": lambda user: told(user, SILK, JADE, INNS),
+        "WriteQueries": lambda user: json.dumps({"queries": [re.findall(r"Question: (.+)", user)[-1]]}),
+        "FindPoints": said,
+        **replies,
+    }
+
+
+def written(tmp_path: Path, said: str, **replies: Answer) -> tuple[Article, FakeModel, list[Any]]:
+    events: list[Any] = []
+
+    class Sink:
+        def emit(self, event: Any) -> None:
+            events.append(event)
+
+    with FakeModel(answers(said, **replies)) as server:
+        article = storm(server, tmp_path, sinks=[Sink()]).write("Silk Road")
+    return article, server, events
+
+
+def searched(events: list[Any]) -> list[str]:
+    return [event.query for event in events if isinstance(event, Searched) and event.stage == "look-ups"]
+
+
+def reader(article: Article) -> list[tuple[str, str]]:
+    held = [own for own in article.conversations if own.perspective.name == "Reader"]
+    return [(turn.question, turn.answer_text) for own in held for turn in own.turns]
+
+
+def test_who_names_points_sees_outline_findings_with_their_sources_and_pages_that_nothing_cites_first(
+    tmp_path: Path,
+) -> None:
+    _, server, _ = written(tmp_path, points())
+    (asked,) = server.of("FindPoints")
+    assert re.search(r"^(?:Outline: )?\s*1\. Goods\n\s*2\. Routes$", asked.user, re.M)
+    assert re.search(rf"\[1\] {re.escape(TOLD[SILK])}\. \(Silk\)", asked.user)
+    pages = asked.user.partition("\nPages:")[2]
+    assert pages.index("1. Jade: The Silk Road carried jade") < pages.index("2. Silk: The Silk Road carried silk")
+
+
+def test_a_point_that_the_run_has_found_already_is_answered_without_a_search(tmp_path: Path) -> None:
+    said = points(sections=[of_section(1, points=[ASKED])])
+    article, server, events = written(
+        tmp_path, said, AnswerPoints=lambda user: point_answers(told(user, JADE) if ASKED in user else "")
+    )
+    (asked,) = server.of("AnswerPoints")
+    assert JADE in asked.user
+    assert re.search(r"^Section:\s+Goods$", asked.user, re.M)
+    assert not searched(events)
+    assert reader(article) == [(ASKED, f"{TOLD[JADE]}.")]
+    assert any("Jade" in sentence.text for sentence in article.sentences())
+    assert markers_resolve(article)
+
+
+def test_all_points_of_a_section_are_asked_at_once_and_no_passage_is_shown_twice(tmp_path: Path) -> None:
+    both = [ASKED, "What did the Silk Road carry first?"]
+    said = points(sections=[of_section(1, points=both)])
+    _, server, _ = written(tmp_path, said, AnswerPoints=lambda user: point_answers(*[told(user, JADE)] * 2))
+    (asked,) = server.of("AnswerPoints")
+    assert re.search(rf"^(?:Questions: )?1\. {re.escape(both[0])}\n2\. {re.escape(both[1])}$", asked.user, re.M)
+    assert [asked.user.count(text) for text in (SILK, JADE)] == [1, 1]
+
+
+def test_a_point_that_nothing_found_answers_goes_to_the_web_once(tmp_path: Path) -> None:
+    said = points(sections=[of_section(2, points=[LEFT]), of_section(1, points=[ASKED])])
+    article, server, events = written(
+        tmp_path, said, AnswerPoints=lambda user: point_answers(told(user, INNS if LEFT in user else JADE))
+    )
+    asked = [one.user for one in server.of("AnswerPoints") if LEFT in one.user]
+    assert [INNS in user for user in asked] == [False, True]
+    assert not any(JADE in user and LEFT in user for user in asked[1:]), "what was shown is not shown again"
+    assert searched(events) == [LEFT]
+    assert dict(reader(article))[LEFT] == f"{TOLD[INNS]}."
+    assert any("inns" in sentence.text for sentence in article.sentences())
+    assert markers_resolve(article)
+
+
+def test_what_the_web_does_not_answer_either_stays_open(tmp_path: Path) -> None:
+    said = points(sections=[of_section(2, points=[LEFT])])
+    article, server, events = written(tmp_path, said, AnswerPoints=point_answers("The sources do not say."))
+    assert len(server.of("AnswerPoints")) == 2
+    assert len(searched(events)) == 1
+    assert reader(article) == []
+
+
+def test_unsupported_answers_are_not_kept(tmp_path: Path) -> None:
+    said = points(sections=[of_section(1, points=[ASKED])])
+    article, _, _ = written(tmp_path, said, AnswerPoints=point_answers("Penguins waltz beneath moonlight [1]."))
+    assert reader(article) == []
+
+
+def test_numbers_and_questions_that_make_no_sense_are_ignored(tmp_path: Path) -> None:
+    said = points(
+        sections=[
+            of_section(9, points=["Who?"]),
+            of_section(-1, points=["Why?"]),
+            of_section(1, points=[ASKED, "", ASKED.replace(" ", "  "), *(f"What of no. {n}?" for n in range(9))]),
+            of_section(1, first=[99, 0, -4, 1]),
+            of_section(0, heading="", after=77),
+        ],
+        same=[[1, 5], [], [0]],
+        contradicting=[[1, 1], [1], [7, 8]],
+        doubtful=[-1, 44],
+        off_topic=[12],
+    )
+    article, server, _ = written(tmp_path, said, AnswerPoints=lambda user: point_answers(told(user, JADE)))
+    first = server.of("AnswerPoints")[0].user.partition("\nQuestions:")[2]
+    assert len(re.findall(r"^ ?\d+\. ", first, re.M)) == 6
+    assert "Who?" not in first
+    assert [own.title for own in article.outline.sections] == ["Goods", "Routes"]
+    assert article.report.left_out == 0
+    assert markers_resolve(article)
+
+
+def test_a_missing_heading_is_added_where_it_belongs_and_its_points_are_looked_up(tmp_path: Path) -> None:
+    new = of_section(0, heading="Inns and wells", after=1, points=[LEFT], subheadings=["Wells"])
+    said = points(sections=[new, of_section(2, subheadings=["Passes", "Goods"])])
+    article, server, _ = written(tmp_path, said, AnswerPoints=lambda user: point_answers(told(user, INNS)))
+    (placed, *_) = server.of("PlaceFindings")
+    lines = [line.strip() for line in placed.user.partition("Outline:")[2].strip().splitlines()[:3]]
+    assert lines == ["1. Goods", "2. Inns and wells (Wells)", "3. Routes (Passes)"]
+    asked = server.of("AnswerPoints")[0].user
+    assert re.search(r"^Section:\s+Inns and wells$", asked, re.M)
+    (outline,) = (tmp_path / "runs").glob("*/outline.md")
+    assert outline.read_text("utf-8").splitlines() == [
+        "# Goods",
+        "# Inns and wells",
+        "## Wells",
+        "# Routes",
+        "## Passes",
+    ]
+    assert markers_resolve(article)
+
+
+def test_a_thin_section_without_an_answer_joins_the_one_before_it(tmp_path: Path) -> None:
+    said = points(sections=[of_section(2, is_thin=True, points=[LEFT])])
+    written(tmp_path / "open", said)
+    written(tmp_path / "told", said, AnswerPoints=lambda user: point_answers(told(user, INNS)))
+    outlines = [next((tmp_path / name / "runs").glob("*/outline.md")).read_text("utf-8") for name in ("open", "told")]
+    assert outlines == ["# Goods\n## Routes", "# Goods\n# Routes"]
+
+
+def test_the_users_own_outline_stays_as_it_is(tmp_path: Path) -> None:
+    said = points(sections=[of_section(0, heading="Inns", after=0), of_section(1, subheadings=["Jade"], is_thin=True)])
+    with FakeModel(answers(said)) as server:
+        article = storm(server, tmp_path).write(
+            "Silk Road", outline=Outline("Silk Road", (Heading("Goods"), Heading("Routes")))
+        )
+    assert list(article.outline.titles()) == ["Goods", "Routes"]
+
+
+def test_what_is_doubtful_or_contradicts_is_said_to_the_sections_writer(tmp_path: Path) -> None:
+    said = points(contradicting=[[1, 2]], doubtful=[2], sections=[of_section(1, first=[2])])
+    _, server, _ = written(
+        tmp_path,
+        said,
+        AnswerFromPassages=lambda user: told(user, SILK, JADE),
+        PlaceFindings=json.dumps({"places": [{"section": 1, "findings": [1, 2]}], "same": []}),
+    )
+    (shown,) = [one.user for one in server.of("WriteSection") if "Contradict each other" in one.user]
+    findings = shown.partition("\nFindings:")[2]
+    assert re.search(rf"{re.escape(TOLD[JADE])}\. \[\d\] \(doubtful\)", findings)
+    assert findings.index(TOLD[JADE]) < findings.index(TOLD[SILK])
+    pair = rf"Contradict each other: “{re.escape(TOLD[SILK])}\. \[\d\]” and “{re.escape(TOLD[JADE])}\. \[\d\]”"
+    assert re.search(pair, findings)
+
+
+def test_what_is_off_the_topic_or_about_sources_reaches_no_section(tmp_path: Path) -> None:
+    for name in ("off_topic", "about_sources"):
+        article, server, _ = written(
+            tmp_path / name, points(**{name: [2]}), AnswerFromPassages=lambda user: told(user, SILK, JADE)
+        )
+        assert not any(TOLD[JADE] in one.user for one in server.of("WriteSection"))
+        assert article.report.left_out == 1
+        recorded = json.loads(next((tmp_path / name / "runs").glob("*/points.json")).read_text("utf-8"))
+        assert recorded["notes"]["left_out"] == [f"{TOLD[JADE]}."]
+
+
+def test_findings_that_say_the_same_keep_all_sources(tmp_path: Path) -> None:
+    _, server, _ = written(tmp_path, points(same=[[1, 2]]), AnswerFromPassages=lambda user: told(user, SILK, JADE))
+    lines = [line for one in server.of("WriteSection") for line in one.user.splitlines() if TOLD[SILK] in line]
+    assert any(re.search(r"\[1\]\[2\]", line) for line in lines)
+    assert not any(TOLD[JADE] in one.user for one in server.of("WriteSection"))
+
+
+def test_without_points_the_article_is_written_as_before(tmp_path: Path) -> None:
+    article, server, _ = written(tmp_path, "I am sorry, but I cannot help with this.")
+    assert server.of("FindPoints")
+    assert not server.of("AnswerPoints")
+    assert any("Silk" in sentence.text for sentence in article.sentences())
+    assert any("what the findings lack" in problem.detail for problem in article.report.problems)
+
+
+def test_where_an_answer_fails_its_points_go_to_the_web(tmp_path: Path) -> None:
+    said = points(sections=[of_section(2, points=[LEFT])])
+    replies = answers(said, AnswerPoints=lambda user: point_answers(told(user, INNS)))
+    with FakeModel(replies, faults={"AnswerPoints": [Reply(400, {"error": {"message": "no"}})]}) as server:
+        article = storm(server, tmp_path).write("Silk Road")
+    assert dict(reader(article)) == {LEFT: f"{TOLD[INNS]}."}
+    assert any("points of section 'Routes'" in problem.detail for problem in article.report.problems)
+
+
+@pytest.mark.parametrize("asked", range(1, 6))
+def test_a_run_that_is_killed_in_the_middle_of_it_buys_nothing_twice(tmp_path: Path, asked: int) -> None:
+    said = points(sections=[of_section(1, points=[ASKED]), of_section(2, points=[LEFT])])
+    replies = answers(said, AnswerPoints=lambda user: point_answers(told(user, INNS if LEFT in user else JADE)))
+    with FakeModel(replies) as server:
+        whole = storm(server, tmp_path / "whole").write("Silk Road")
+        calls = len(server.asked)
+
+        class Killing:
+            left = asked
+
+            def emit(self, event: Any) -> None:
+                if isinstance(event, CallFinished) and event.stage in {"points", "look-ups"}:
+                    self.left -= 1
+                    if not self.left:
+                        killed.stop()
+
+        killed = storm(server, tmp_path, sinks=[Killing()])
+        with pytest.raises(StoppedError):
+            killed.write("Silk Road")
+        article = storm(server, tmp_path).resume(next((tmp_path / "runs").iterdir()))
+        assert len(server.asked) == 2 * calls
+    assert article.to_markdown() == whole.to_markdown()
+
+
+def test_an_extract_asks_for_no_points(tmp_path: Path) -> None:
+    with FakeModel(answers(points())) as server:
+        storm(server, tmp_path, writing="sentences", perspectives=0).write("Silk Road")
+    assert not {one.signature for one in server.asked} & {"FindPoints", "AnswerPoints", "PlaceFindings"}
