@@ -213,6 +213,7 @@ def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(tmp_path: Path
         "WriteSection",
         "WriteLead",
         "EditArticle",
+        "CheckSentences",
     }
     after = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
     assert {name for name in after if after[name] != before.get(name)} == {"outline.md"}
