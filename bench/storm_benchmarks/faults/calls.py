@@ -24,6 +24,8 @@ _PARTS = {
     "revised section": "writing",
     "section": "writing",
     "sections": "writing",
+    "sentences": "writing",
+    "editing": "writing",
     "reworded": "writing",
     "heading": "writing",
     "lead": "writing",
