@@ -193,7 +193,7 @@ _ANSWERS: list[tuple[str, str, Callable[[str, str], str]]] = [
     ("before it is written", "points", _points),
     ("numbered questions of somebody", "answers to points", _point_answers),
     ("Check sentences of an", "sentences", _verdicts),
-    ("copy editor", "editing", _edits),
+    ("editor of an encyclopedia article. Its", "editing", _edits),
     ("numbered pair", "repetition", lambda *_: json.dumps({"repeated": [1]})),
     ("Say the same", "reworded", _reworded),
 ]

@@ -65,4 +65,4 @@ def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs)
 def _language_model(settings: Settings, models: LanguageModels, programs: Programs) -> LanguageModelJudge:
     own = programs.check.own_lm
     name = settings.lm_of("judge") if own is None else str(own.model)
-    return LanguageModelJudge(partial(models.ask, "judge"), name, programs.check)
+    return LanguageModelJudge(partial(models.ask, "judge"), name.partition("@")[0], programs.check)  # no address

@@ -91,8 +91,8 @@ def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:
 
 
 def with_source(passage: Passage, claims: Sequence[str] = ()) -> str:
-    """A passage's text, or what of it bears on claims, and its page: a sentence may say whose review, of which day."""
-    known = ", ".join(filter(None, (passage.title, passage.site, passage.published)))
+    """A passage's text, or what of it bears on claims, and where it stands: whose review, under which heading."""
+    known = ", ".join(filter(None, (passage.title, passage.heading, passage.site, passage.published)))
     text = excerpt(passage.text, claims) if claims else passage.text
     return f"{text} ({known})" if known else text
 

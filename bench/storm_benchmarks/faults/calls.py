@@ -26,6 +26,8 @@ _PARTS = {
     "answers to points": "points",
     "section": "writing",
     "sections": "writing",
+    "sentences": "writing",
+    "editing": "writing",
     "reworded": "writing",
     "heading": "writing",
     "lead": "writing",

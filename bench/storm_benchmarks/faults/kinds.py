@@ -22,13 +22,13 @@ KINDS = (
 ANSWERED = frozenset({OK, "empty", "wrong form", "10 MB"})
 """Faults after which the client of a language model has received a completion, however useless."""
 _TEN_MEGABYTES = 10 * 2**20
-_TEXTS = frozenset({"question", "answer", "section", "heading", "lead", "reworded"})
+_TEXTS = frozenset({"question", "answer", "section", "heading", "lead", "reworded", "sentences"})
 """Kinds of calls with prose replies; the others expect one JSON object."""
 _INVALID_PROSE = (
     "<think>The user wants an answer. Let me go through what is given, one by one, before I begin to write it",
     "<think>First the sources.</think>\n<think>Then what they leave open, which",
 )
-_INVALID_JSON = ("I am sorry, but I cannot help with that.", '{"result": []}', "[]", '{"result": ' + "[" * 3000)
+_INVALID_JSON = ("I am sorry, but I cannot help with that.", '{"result": []}', "null", '{"result": ' + "[" * 3000)
 
 
 @dataclass(frozen=True)
