@@ -190,7 +190,3 @@ def unforeseen(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         said = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     return f"unexpected fault: {said}"
-
-
-class IgnoredSettingWarning(UserWarning):
-    """A file or a run has a setting that is gone."""

@@ -48,9 +48,9 @@ def storm_iterative(ctx: RunContext, topic: str) -> Article:
         return _from_evidence(ctx, topic, *_extracted(ctx, topic))
     asked = Asked()
     interviews = partial(hold_interviews, interview=partial(converse, deeper=True, asked=asked), asked=asked)
-    found = look_up_points(ctx, *_outlined(ctx, topic, interviews))
-    evidence = gather_evidence(ctx, found.outline, found.conversations, found.notes)
-    return _from_evidence(ctx, topic, evidence, found.conversations)
+    outline, conversations, notes = look_up_points(ctx, *_outlined(ctx, topic, interviews))
+    evidence = gather_evidence(ctx, outline, conversations, notes)
+    return _from_evidence(ctx, topic, evidence, conversations)
 
 
 def _extracted(ctx: RunContext, topic: str) -> tuple[Evidence[Any], Conversations]:

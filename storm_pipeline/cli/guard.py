@@ -19,14 +19,8 @@ import typer
 
 from storm_pipeline.cli.output import tell
 from storm_pipeline.configuration.addresses import redacted
-from storm_pipeline.errors import (
-    DamagedRunError,
-    IgnoredSettingWarning,
-    SettingsError,
-    StoppedError,
-    StormError,
-    unforeseen,
-)
+from storm_pipeline.configuration.renamed import IgnoredSettingWarning
+from storm_pipeline.errors import DamagedRunError, SettingsError, StoppedError, StormError, unforeseen
 from storm_pipeline.run.events import Event, RunStarted, RunStopped
 from storm_pipeline.text.formatting import printable
 

@@ -9,8 +9,6 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from storm_pipeline.errors import IgnoredSettingWarning
-
 SETTINGS = {
     "attempts": "call_attempts",
     "samples": "parse_attempts",
@@ -24,6 +22,10 @@ GONE = {"judge": {"small": "use screen, model, or the folder or hub name of a cr
 """Setting → its values of earlier versions, each with what to use instead."""
 _RECIPES = {"storm+gaps": "storm-iterative"}
 _BEFORE = {now: before for before, now in (SETTINGS | _RECIPES).items()}
+
+
+class IgnoredSettingWarning(UserWarning):
+    """A file or a run has a setting that is gone."""
 
 
 def current_settings(recorded: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,6 @@ _NUMBERED = re.compile(r"(?:^(?:[A-Z]\w+: )?|(?<=\. ))(\[\d+\]) (?:[^:\n]*: )?(.
 _REMARK = re.compile(r"^(?:Remarks: )?(\d+)\. (.+?)((?:\[\d+\])*) — ", re.M)
 _REASON = 12  # words of a judge's reason
 _REMARKED = 2  # sentences of a text that get remarks, if a check has any
-_MOST_POINTS, _SENTENCES, _UNANSWERED = 6, 2, 3  # points of a section, sentences of an answer, each third unanswered
 _MAX_ITEMS = 100  # items of a list without a bound
 
 
@@ -211,19 +210,16 @@ class MadeUpReply:
 
     def _points(self) -> list[dict[str, Any]]:
         """Questions for each section, and no headings."""
-        number = {"fewest": 0, "usual": self._typical.items, "twice": _MOST_POINTS}[self._scenario.items]
+        number = self._typical.items * {"fewest": 0, "usual": 1, "twice": 2}[self._scenario.items]
         sections = range(1, self._sections(self._prompt.partition("\nFindings:")[0]) + 1)
         words = self._typical.words
         return [{"section": n, "points": [self._random.words(words) for _ in range(number)]} for n in sections]
 
     def _point_answers(self) -> list[dict[str, Any]]:
-        """Answers that paraphrase the passages, but for every third question, which nothing answers."""
+        """Answers of two sentences from the passages, but for every third question, which nothing answers."""
         asked = sum(map(_is_item, self._prompt.rpartition("\nQuestions:")[2].splitlines()))
         told = iter(self._paraphrased(10**6))
-        return [
-            {"point": n, "answer": " ".join(islice(told, _SENTENCES)) if n % _UNANSWERED else ""}
-            for n in range(1, asked + 1)
-        ]
+        return [{"point": n, "answer": " ".join(islice(told, 2)) if n % 3 else ""} for n in range(1, asked + 1)]
 
     def _length(self, field: FieldInfo, usual: int) -> int:
         """Length of a list: as the prompt or the scenario states, within the declared bounds."""

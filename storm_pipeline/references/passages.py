@@ -130,17 +130,6 @@ def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = N
     return "\n".join(lines)
 
 
-def within_budget(ranked: Iterable[Passage], words: int) -> tuple[Passage, ...]:
-    """The best-ranked passages that fit into ``words``, at least one; passages that are too long are skipped."""
-    kept: list[Passage] = []
-    left = words
-    for passage in ranked:
-        if passage.words <= left or not kept:
-            kept.append(passage)
-            left -= passage.words
-    return tuple(kept)
-
-
 def _about(passage: Passage) -> str:
     """Title, heading, site and date, without colons, since a colon ends them."""
     title = " › ".join(filter(None, (passage.title or passage.site or "untitled", passage.heading)))

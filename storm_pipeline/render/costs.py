@@ -8,9 +8,9 @@ from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Usage, UsageRow
 
 _STAGES = (
-    *("draft outline", "related topics", "perspectives", "conversations", "outline"),
-    *("points", "look-ups", "sections", "polish", "lead"),
-)
+    "draft outline", "related topics", "perspectives", "conversations", "outline", "points", "look-ups", "sections",
+    "polish", "lead",
+)  # fmt: skip
 """Stages in the order of the method; others follow, sorted by name."""
 
 

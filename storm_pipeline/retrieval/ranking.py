@@ -72,11 +72,7 @@ class HybridIndex:
     """
 
     def __init__(
-        self,
-        snippets: Sequence[Snippet],
-        vectors: Mapping[str, Vector],
-        dimension: int,
-        embed: Embed | None = None,
+        self, snippets: Sequence[Snippet], vectors: Mapping[str, Vector], dimension: int, embed: Embed | None = None
     ) -> None:
         import faiss
 

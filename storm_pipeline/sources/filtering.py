@@ -47,10 +47,7 @@ class SourceFilter:
         whole = {page.about.source_id: page.text for page in found.pages}
         pages = {
             source: SeenPage(
-                own[0].url,
-                own[0].title,
-                whole.get(source) or "\n".join(snippet.text for snippet in own),
-                asked.query,
+                own[0].url, own[0].title, whole.get(source) or "\n".join(snippet.text for snippet in own), asked.query
             )
             for source, own in groups.items()
         }

@@ -110,12 +110,7 @@ def _described(perspective: Perspective) -> str:
 
 
 def look_up(
-    ctx: RunContext,
-    topic: str,
-    question: str,
-    *,
-    known: Collection[str] = frozenset(),
-    deeper: bool = False,
+    ctx: RunContext, topic: str, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
 ) -> Turn:
     """A question with its queries, search results and answer; :func:`search_for` has the arguments.
 

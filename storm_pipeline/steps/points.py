@@ -30,15 +30,8 @@ _OPENING = 30  # words of a page's beginning
 _RANKED = 200  # passages by which pages that nothing cites are ranked
 
 READER = Perspective("Reader", LATER_ROUND)
-
-
-@dataclass(frozen=True)
-class Researched:
-    """What sections are written from."""
-
-    outline: Outline
-    conversations: tuple[Conversation, ...]
-    notes: FindingNotes = NO_NOTES
+Conversations = tuple[Conversation, ...]
+Researched = tuple[Outline, Conversations, FindingNotes]
 
 
 @dataclass(frozen=True)
@@ -50,7 +43,7 @@ class PlannedSection:
     is_thin: bool = False
 
 
-def look_up_points(ctx: RunContext, outline: Outline, conversations: tuple[Conversation, ...]) -> Researched:
+def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversations) -> Researched:
     """Ask what findings and outline lack, look it up, and note what the findings are worth.
 
     The answers are a conversation beside the interviews. Missing headings are added, and a section that is called too
@@ -64,7 +57,7 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: tuple[Conve
             reply = _ask(ctx, outline, findings)
         except ModelError as error:
             ctx.events.degraded(f"nobody looked for what the findings lack: {error}")
-            return Researched(outline, conversations)
+            return outline, conversations, NO_NOTES
         notes, planned = _noted(ctx, findings, reply), _planned(ctx, outline, reply.sections)
         ctx.run.save_json("points.json", {"sections": planned, "notes": notes})
     with at_place("points"), ctx.events.in_stage("look-ups"):
@@ -77,7 +70,7 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: tuple[Conve
         if not ctx.user_pieces.outline:
             told = {turn.question for turn in answered}
             outline = keep_outline(ctx, Outline(outline.topic, _without_thin(planned, told)))
-    return Researched(outline, held, notes)
+    return outline, held, notes
 
 
 def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> dspy.Prediction:

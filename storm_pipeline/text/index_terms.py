@@ -22,13 +22,6 @@ def english_stop_words() -> frozenset[str]:
     return frozenset(STOPWORDS_EN_PLUS)
 
 
-def without_function_words(title: str) -> str:
-    """A title without stop words at its ends: not "Spread of the", nor "of Norway"; empty if it has no other words."""
-    words = title.split()
-    content = [i for i, word in enumerate(words) if word.casefold() not in english_stop_words()]
-    return " ".join(words[content[0] : content[-1] + 1]) if content else ""
-
-
 def terms(text: str) -> list[str]:
     """The index terms of a text, in order, with repetitions.
 

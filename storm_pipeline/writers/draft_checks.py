@@ -19,7 +19,7 @@ from storm_pipeline.writers.judging import Doubts
 NO_MARKERS = "the reply has no citation markers such as [1]"
 AskAgain = Callable[[str, Collection[int]], str]
 """Sends remarks and the passages at these positions to the writer; returns the reply or raises ModelError."""
-_NOT_FOR_REMARKS = ("outline", "findings", "interviews", "written")
+_NOT_FOR_REMARKS = ("outline", "findings", "interviews")
 """Inputs that a writer need not see again to answer remarks."""
 HOW_TO_ANSWER = """The text is written already, and a check has doubts about these sentences of it; of what it is
 written from, only that is shown on which they rest or may rest. Reply only to the remarks, one line for each: the
@@ -51,13 +51,7 @@ def checked_draft(
     return checked_blocks(ctx, where, draft, screen, ask_again)
 
 
-def checked_blocks(
-    ctx: RunContext,
-    where: str,
-    draft: Draft,
-    screen: Screen,
-    ask_again: AskAgain,
-) -> list[Section]:
+def checked_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, ask_again: AskAgain) -> list[Section]:
     """The draft's blocks with the sentences that are kept, after at most one round of remarks to the writer.
 
     If the settings say ``unchecked``, all sentences stay as they were written.

@@ -1,11 +1,11 @@
 """The paper's writing method, for capable models: each section in one call from passages, the lead from the body."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
-from storm_pipeline.references.passages import numbered_passages, passages
+from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material, Writing
 from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Snippet
@@ -65,8 +65,8 @@ class WholeWriter:
 def _section(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
     inputs = section_inputs(ctx, outline, evidence)
     known = (outline.topic, *evidence.heading.titles())
-    asked = _Asked(ctx, ctx.programs.section, inputs, evidence, where=evidence.heading.title, known=known)
-    return _as_section(evidence.heading, asked.written())
+    blocks = _written(ctx, ctx.programs.section, inputs, evidence.passages, where=evidence.heading.title, known=known)
+    return _as_section(evidence.heading, blocks)
 
 
 def _undivided(
@@ -78,7 +78,7 @@ def _undivided(
         "passages": numbered_passages(evidence.passages),
         "interviews": conversations_with_markers(conversations, evidence.passages),
     }
-    blocks = _Asked(ctx, ctx.programs.article, inputs, evidence, where=topic, known=(topic,)).written()
+    blocks = _written(ctx, ctx.programs.article, inputs, evidence.passages, where=topic, known=(topic,))
     return Section(UNTITLED, blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 
@@ -94,34 +94,22 @@ def _cited(conversations: Sequence[Conversation]) -> Iterable[str]:
     return dict.fromkeys(citation.snippet_id for sentence in answers for citation in sentence.citations)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """A text that the writer is asked for, with the passages that it is checked against."""
+def _written(
+    ctx: RunContext,
+    program: Program,
+    inputs: dict[str, object],
+    shown: Sequence[Passage],
+    *,
+    where: str,
+    known: tuple[str, ...],
+) -> list[Section]:
+    """The checked blocks of the reply; unsupported sentences were sent back once, with their passages.
 
-    ctx: RunContext
-    program: Program
-    inputs: dict[str, object]
-    evidence: PassageEvidence
-    where: str  # name of the text in the record
-    known: tuple[str, ...]  # topic and headings
-
-    def written(self) -> list[Section]:
-        """The checked blocks of the reply; unsupported sentences were sent back once, with their passages.
-
-        Raises ModelError: the model fails.
-        """
-        ctx, shown = self.ctx, self.evidence.passages
-        reply = without_prompt_lines(ctx.ask("writer", self.program, **self.inputs, remarks="").text, self.inputs)
-        draft = read_draft(reply, len(shown), ctx.settings.article_language, self.known)
-        return checked_draft(
-            ctx,
-            self.program,
-            self.inputs,
-            draft,
-            shown,
-            where=self.where,
-            known=self.known,
-        )
+    Raises ModelError: the model fails. ``where``: name of the text in the record.
+    """
+    reply = without_prompt_lines(ctx.ask("writer", program, **inputs, remarks="").text, inputs)
+    draft = read_draft(reply, len(shown), ctx.settings.article_language, known)
+    return checked_draft(ctx, program, inputs, draft, shown, where=where, known=known)
 
 
 def _as_section(heading: Heading, blocks: Sequence[Section]) -> Section:

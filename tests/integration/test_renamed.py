@@ -13,9 +13,9 @@ from storm_pipeline import Storm
 from storm_pipeline.batch.batch_folder import read_batch
 from storm_pipeline.cli import app
 from storm_pipeline.configuration.layers import configured
-from storm_pipeline.configuration.renamed import SETTINGS
+from storm_pipeline.configuration.renamed import SETTINGS, IgnoredSettingWarning
 from storm_pipeline.configuration.trust import Claim
-from storm_pipeline.errors import IgnoredSettingWarning, SettingsError, StoppedError
+from storm_pipeline.errors import SettingsError, StoppedError
 from storm_pipeline.estimate import estimate
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.integrity import FILE

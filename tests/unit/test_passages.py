@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import HOSTILE, snippets
 
 from storm_pipeline.references.joining import apart, joined
-from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours, within_budget
+from storm_pipeline.references.passages import numbered_passages, passages, with_neighbours
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Snippet
 
@@ -219,19 +219,6 @@ def test_a_copy_that_ranks_first_lends_its_place() -> None:
 def test_the_date_of_any_snippet_of_a_page_is_the_passage_s() -> None:
     (passage,) = passages([snippet(STORY), snippet(STORY[:60], published="2020-05-01")])
     assert passage.published == "2020-05-01"
-
-
-def _of_words(number: int, name: str) -> Passage:
-    return Passage(" ".join([name] * number), (snippet(name, f"https://x.org/{name}"),))
-
-
-@given(st.lists(st.integers(1, 60), max_size=8), st.integers(0, 120))
-def test_a_budget_is_kept_and_something_is_always_shown(lengths: list[int], words: int) -> None:
-    ranked = [_of_words(length, f"p{i}") for i, length in enumerate(lengths)]
-    kept = within_budget(ranked, words)
-    assert bool(kept) is bool(ranked)
-    assert len(kept) <= 1 or sum(passage.words for passage in kept) <= words
-    assert list(kept) == [passage for passage in ranked if passage in kept]
 
 
 def test_neighbours_are_what_goes_on_before_and_behind() -> None:
