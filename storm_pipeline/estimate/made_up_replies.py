@@ -121,8 +121,7 @@ class MadeUpReply:
             return "\n".join(f"{number}: {reworded(text)[:-1]} {markers}." for number, text, markers in remarks)
         words = max(1, round(self._requested.get("Words", self._typical.words) * self._scenario.reply))
         paraphrased = self._paraphrased(words) if self._typical.paraphrases else []
-        before = ["after 1:"] if "\nWritten:" in self._prompt else self._opening()
-        return " ".join([*before, *(paraphrased or self._made_up(words))])
+        return " ".join([*self._opening(), *(paraphrased or self._made_up(words))])
 
     def _verdicts(self) -> Iterator[str]:
         """A judge's: the first sentence of some texts is doubted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol
 
 from storm_pipeline.references.evidence import NO_NOTES, E, Evidence, FindingNotes
@@ -24,16 +24,6 @@ class Material(Generic[E]):
     # the snippets to take it from; None for the store. If there are none of these, the interviews alone tell
     only: Sequence[Snippet] | None = None
     sections: int = 1  # number of sections that share the article's length with this part
-
-
-@dataclass(frozen=True)
-class Writing(Generic[E]):
-    """A text to be written."""
-
-    outline: Outline  # of the article; without sections, an article is to be written, else one of them
-    evidence: E  # what it is written from
-    # interviews shown in full, where the writer reads them
-    conversations: Sequence[Conversation] = field(default=(), kw_only=True)
 
 
 class Writer(Protocol[E]):
@@ -66,10 +56,12 @@ class Writer(Protocol[E]):
         """The evidence for each section of the outline; sections may be merged, or planned anew."""
         ...
 
-    def write(self, ctx: RunContext, writing: Writing[E]) -> Section:
+    def write(
+        self, ctx: RunContext, outline: Outline, evidence: E, conversations: Sequence[Conversation] = ()
+    ) -> Section:
         """A section from its evidence, possibly empty; an article without an outline is one section with subsections.
 
-        Raises ModelError: the model fails.
+        Raises ModelError: the model fails. ``conversations``: interviews shown in full, where the writer reads them.
         """
         ...
 

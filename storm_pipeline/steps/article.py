@@ -6,13 +6,12 @@ from storm_pipeline.models.programs import Program
 from storm_pipeline.references.evidence import SectionEvidence, words_asked
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.writer import Writing
 from storm_pipeline.steps.exclusions import usable
 from storm_pipeline.steps.searching import nothing_found, search_all
 from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Body, Conversation, Outline, Paragraph, Section, Sentence, Snippet
 from storm_pipeline.writers.draft_checks import checked_draft
-from storm_pipeline.writers.drafts import read_draft, without_prompt_lines
+from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.passage_answers import passages_for
 from storm_pipeline.writers.passage_prompts import article_inputs, language_and_style
 
@@ -25,7 +24,7 @@ def write_article(
     Raises ModelError: the writer fails.
     """
     with ctx.events.in_stage("article"):
-        whole = ctx.writer.write(ctx, Writing(Outline(topic), evidence, conversations=conversations))
+        whole = ctx.writer.write(ctx, Outline(topic), evidence, conversations)
         return Body(whole.paragraphs, whole.subsections)
 
 
@@ -98,9 +97,7 @@ def _answered(ctx: RunContext, question: str, found: Sequence[Snippet], program:
     if points := reply.get("points"):
         told = [{"text": one.text, "sources": _addresses(one.passages, shown)} for one in points]
         ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": told})
-    text = without_prompt_lines(reply.text, inputs)
-    draft = read_draft(text, len(shown), ctx.settings.article_language, (question,))
-    blocks = checked_draft(ctx, program, inputs, draft, shown, where=question, known=(question,))
+    blocks = checked_draft(ctx, program, inputs, reply.text, shown, where=question, known=(question,))
     return Body(blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 

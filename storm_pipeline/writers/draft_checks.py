@@ -13,7 +13,7 @@ from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.references.screen import Claim, Judged, Screen, numbers_shown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
-from storm_pipeline.writers.drafts import Draft, RemarkReply, read_replies, without_prompt_lines
+from storm_pipeline.writers.drafts import Draft, RemarkReply, read_draft, read_replies, without_prompt_lines
 from storm_pipeline.writers.judging import Doubts
 
 NO_MARKERS = "the reply has no citation markers such as [1]"
@@ -34,14 +34,19 @@ def checked_draft(
     ctx: RunContext,
     program: Program,
     inputs: dict[str, object],
-    draft: Draft,
+    reply: str,
     shown: Sequence[Passage],
     *,
     where: str,
     known: Sequence[str],
 ) -> list[Section]:
-    """What of a program's draft the passages support; the rest goes back to it once, with its passages."""
-    screen = Screen(shown, known=" ".join(known), embed=ctx.store.embed, language=ctx.settings.article_language)
+    """What of a program's reply the passages support; the rest goes back to it once, with its passages.
+
+    ``known``: topic and headings.
+    """
+    language = ctx.settings.article_language
+    draft = read_draft(without_prompt_lines(reply, inputs), len(shown), language, known)
+    screen = Screen(shown, known=" ".join(known), embed=ctx.store.embed, language=language)
 
     def ask_again(remarks: str, concerned: Collection[int]) -> str:
         needed = {name: "" if name in _NOT_FOR_REMARKS else value for name, value in inputs.items()}

@@ -93,7 +93,7 @@ def passages_for(
     bearing = bearing or candidates[:_FEW]
     ctx.events.count(off_topic=len(candidates) - len(bearing))
     ranked = _ranked(ctx, question, bearing, frozenset(one.id for one in found))
-    shown = passages(_that_fit(ranked, (*candidates, *beside), words), language=language)
+    shown = passages(that_fit(ranked[:_PASSAGES], (*candidates, *beside), words), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     return shown
 
@@ -130,11 +130,11 @@ def _ranked(ctx: RunContext, question: str, found: Sequence[Snippet], returned: 
     return distinct(sorted(by_score, key=lambda snippet: not has_sentences(snippet.text)))
 
 
-def _that_fit(ranked: Sequence[Passage], found: Sequence[Snippet], words: int) -> list[Snippet]:
+def that_fit(ranked: Sequence[Passage], found: Sequence[Snippet], words: int, first: int = 1) -> list[Snippet]:
     """The best passages, which have a snippet each, with their neighbours that fit into ``words``, and their copies.
 
-    The best one comes with its neighbours, where an answer that breaks off in it goes on; those of the others fill the
-    room that is left. They are in the order in which their pages were found, and within a page in its order.
+    The ``first`` ones come with their neighbours, where an answer that breaks off in one goes on; those of the others
+    fill the room that is left. They are in the order in which their pages were found, and within a page in its order.
     """
     pages: dict[str, dict[str, Snippet]] = {}
     for one in found:
@@ -143,9 +143,10 @@ def _that_fit(ranked: Sequence[Passage], found: Sequence[Snippet], words: int) -
     def near(own: Snippet) -> tuple[Snippet, ...]:
         return with_neighbours([own], tuple(pages[own.source_id].values()))[1:]
 
-    best = [passage.snippets[0] for passage in ranked[:_PASSAGES]]
+    best = [passage.snippets[0] for passage in ranked]
+    beside = [other for own in best for other in near(own)]
     chosen: dict[str, Snippet] = {}
-    for one in (*best[:1], *near(best[0]), *best, *(other for own in best for other in near(own))):
+    for one in (*best[:first], *(other for own in best[:first] for other in near(own)), *best, *beside):
         length = count_words(one.text)
         if one.id not in chosen and (length <= words or not chosen):
             chosen[one.id] = one

@@ -1,16 +1,15 @@
 """Answers to the points of a section: all in one call, from passages that are numbered once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
-from storm_pipeline.languages import count_words
 from storm_pipeline.references.cleaning import has_sentences
-from storm_pipeline.references.passages import Passage, numbered_passages, passages, with_neighbours
+from storm_pipeline.references.passages import Passage, distinct, numbered_passages, passages
 from storm_pipeline.references.relevance import keep_relevant
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Snippet, Turn
 from storm_pipeline.writers.drafts import without_prompt_lines
-from storm_pipeline.writers.passage_answers import supported
+from storm_pipeline.writers.passage_answers import supported, that_fit
 
 Found = Mapping[str, Sequence[Snippet]]
 """A question → the snippets that may answer it, best first."""
@@ -56,19 +55,8 @@ def _shown(ctx: RunContext, topic: str, questions: Sequence[str], found: Found) 
         return ()
     bearing = keep_relevant(topic, hits, ctx.store.embed, question=asked, language=language) or hits
     ctx.events.count(off_topic=len(hits) - len(bearing))
-    ranked = sorted(bearing, key=lambda snippet: not has_sentences(snippet.text))
-    first = ranked[: len(questions)]
-    room, chosen = ctx.settings.evidence_words, dict[str, Snippet]()
-    for snippet in (*first, *_beside(ctx, first), *ranked, *_beside(ctx, ranked)):
-        words = count_words(snippet.text)
-        if snippet.id not in chosen and (words <= room or not chosen):
-            chosen[snippet.id] = snippet
-            room -= words
-    shown = passages(chosen.values(), language=language)
+    ranked = distinct(sorted(bearing, key=lambda snippet: not has_sentences(snippet.text)))
+    every = (*hits, *(beside for hit in hits for beside in ctx.store.source(hit.source_id).snippets))
+    shown = passages(that_fit(ranked, every, ctx.settings.evidence_words, len(questions)), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     return shown
-
-
-def _beside(ctx: RunContext, snippets: Sequence[Snippet]) -> Iterator[Snippet]:
-    for snippet in snippets:
-        yield from with_neighbours([snippet], ctx.store.source(snippet.source_id).snippets)[1:]

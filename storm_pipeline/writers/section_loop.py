@@ -1,6 +1,6 @@
 """Writes sections in parallel, each from its own evidence (paper section 3.4); small ones join their neighbours."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,35 +12,20 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import SectionWritten
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import at_place
-from storm_pipeline.run.writer import Writing
 from storm_pipeline.types import Heading, Outline, Section
 
 _TOO_LITTLE = 60  # words of evidence below which a section is merged into its neighbour
 
 
-def write_sections(
-    ctx: RunContext,
-    outline: Outline,
-    evidence: Sequence[SectionEvidence],
-    write: Callable[[SectionEvidence], Section] | None = None,
-) -> tuple[Section, ...]:
-    """Write every section that has enough evidence.
+def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvidence]) -> tuple[Section, ...]:
+    """Write every section that has enough evidence, which is of all or some of the outline's sections.
 
     Sections without enough are left out, and sections of a single sentence join a neighbour; both are recorded. Raises
     ModelAuthError: the endpoint refuses the key.
-
-    Args:
-        evidence: of the sections to write, all or some of the outline's.
-        write: writes a section; by default the run's writer.
     """
-    write_one = write or (lambda own: ctx.writer.write(ctx, Writing(outline, own)))
-    number = {heading.title: n for n, heading in enumerate(outline.sections, 1)}
-    if write is None:
-        ctx.run.save_json("evidence.json", list(map(_recorded, evidence)))
+    ctx.run.save_json("evidence.json", list(map(_recorded, evidence)))
     with ctx.events.in_stage("sections", total=len(evidence)):
-        written = parallel_map(
-            lambda own: _write(ctx, own, number.get(own.heading.title, 0), write_one), evidence, workers=len(evidence)
-        )
+        written = parallel_map(lambda own: _write(ctx, outline, own), evidence, workers=len(evidence))
         return _joined(ctx, _with_distinct_headings(evidence, written))
 
 
@@ -98,16 +83,15 @@ def _written(ctx: RunContext, number: int, section: Section) -> SectionWritten:
     return SectionWritten(ctx.events.stage, number, section.heading, section_to_markdown(section), sources)
 
 
-def _write(
-    ctx: RunContext, evidence: SectionEvidence, number: int, write: Callable[[SectionEvidence], Section]
-) -> Section | None:
+def _write(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Section | None:
     title = evidence.heading.title
+    number = next((n for n, heading in enumerate(outline.sections, 1) if heading.title == title), 0)
     try:
         if evidence.is_empty:
             ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
             return None
         with at_place(f"section {title}"):
-            section = write(evidence)
+            section = ctx.writer.write(ctx, outline, evidence)
         if any(True for _ in section.sentences()):
             ctx.run.save_json(f"sections/{number:02d}-{slug(title)}.json", section)
             ctx.events.emit(_written(ctx, number, section))

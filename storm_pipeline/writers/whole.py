@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from storm_pipeline.models.programs import Program
 from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
-from storm_pipeline.references.passages import Passage, numbered_passages, passages
+from storm_pipeline.references.passages import numbered_passages, passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.writer import Material, Writing
+from storm_pipeline.run.writer import Material
 from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Snippet
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.draft_checks import checked_draft
-from storm_pipeline.writers.drafts import read_draft, without_prompt_lines
 from storm_pipeline.writers.editing import edit_article
 from storm_pipeline.writers.lead import write_lead
 from storm_pipeline.writers.passage_answers import answer_from_passages
@@ -50,11 +48,17 @@ class WholeWriter:
         found = material.only or [ctx.store.snippet(snippet_id) for snippet_id in _cited(material.conversations)]
         return Evidence(outline, tuple(_whole(ctx, one, found, 1 / material.sections) for one in outline.sections))
 
-    def write(self, ctx: RunContext, writing: Writing[PassageEvidence]) -> Section:
+    def write(
+        self,
+        ctx: RunContext,
+        outline: Outline,
+        evidence: PassageEvidence,
+        conversations: Sequence[Conversation] = (),
+    ) -> Section:
         """The text in one call, plus one for sentences sent back to the writer. Raises ModelError: the model fails."""
-        if not writing.outline.sections:
-            return _undivided(ctx, writing.outline.topic, writing.evidence, writing.conversations)
-        return _section(ctx, writing.outline, writing.evidence)
+        if not outline.sections:
+            return _undivided(ctx, outline.topic, evidence, conversations)
+        return _section(ctx, outline, evidence)
 
     def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[PassageEvidence]) -> Body:
         """The edited sections, and a lead that summarises them."""
@@ -65,8 +69,9 @@ class WholeWriter:
 def _section(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
     inputs = section_inputs(ctx, outline, evidence)
     known = (outline.topic, *evidence.heading.titles())
-    blocks = _written(ctx, ctx.programs.section, inputs, evidence.passages, where=evidence.heading.title, known=known)
-    return _as_section(evidence.heading, blocks)
+    text = ctx.ask("writer", program := ctx.programs.section, **inputs, remarks="").text
+    where, shown = evidence.heading.title, evidence.passages
+    return _as_section(evidence.heading, checked_draft(ctx, program, inputs, text, shown, where=where, known=known))
 
 
 def _undivided(
@@ -78,7 +83,8 @@ def _undivided(
         "passages": numbered_passages(evidence.passages),
         "interviews": conversations_with_markers(conversations, evidence.passages),
     }
-    blocks = _written(ctx, ctx.programs.article, inputs, evidence.passages, where=topic, known=(topic,))
+    text = ctx.ask("writer", program := ctx.programs.article, **inputs, remarks="").text
+    blocks = checked_draft(ctx, program, inputs, text, evidence.passages, where=topic, known=(topic,))
     return Section(UNTITLED, blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 
@@ -92,24 +98,6 @@ def _cited(conversations: Sequence[Conversation]) -> Iterable[str]:
     """Ids of the snippets that answers cite, in order."""
     answers = (sentence for c in conversations for turn in c.turns for sentence in turn.answer)
     return dict.fromkeys(citation.snippet_id for sentence in answers for citation in sentence.citations)
-
-
-def _written(
-    ctx: RunContext,
-    program: Program,
-    inputs: dict[str, object],
-    shown: Sequence[Passage],
-    *,
-    where: str,
-    known: tuple[str, ...],
-) -> list[Section]:
-    """The checked blocks of the reply; unsupported sentences were sent back once, with their passages.
-
-    Raises ModelError: the model fails. ``where``: name of the text in the record.
-    """
-    reply = without_prompt_lines(ctx.ask("writer", program, **inputs, remarks="").text, inputs)
-    draft = read_draft(reply, len(shown), ctx.settings.article_language, known)
-    return checked_draft(ctx, program, inputs, draft, shown, where=where, known=known)
 
 
 def _as_section(heading: Heading, blocks: Sequence[Section]) -> Section:

@@ -41,7 +41,7 @@ def test_the_text_is_written_along_an_outline_whose_points_name_passages(tmp_pat
     assert article.title == QUESTION
     assert article.sections
     assert markers_resolve(article)
-    assert asked(server).keys() == {"WriteQueries", "OutlineText", "AnswerQuestion"}
+    assert asked(server).keys() == {"WriteQueries", "OutlineText", "AnswerQuestion", "CheckSentences"}
 
 
 def passages_of(user: str) -> list[str]:

@@ -178,7 +178,7 @@ def test_an_edited_run_goes_on_with_consent_only(tmp_path: Path, name: str, befo
             (run / "article.md").unlink()
             edited = bare().resume(run, accept_damage=True)
             assert isinstance(edited, Article)
-            assert [len(conversation.turns) for conversation in edited.conversations] == [3, 3]
+            assert [len(held.turns) for held in edited.conversations if held.perspective.name != "Reader"] == [3, 3]
             bare().resume(run)  # what was consented to is on record
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from storm_pipeline.references.evidence import Evidence
 from storm_pipeline.references.subject import Subject, related, subject_of
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.writer import Material, Writing
+from storm_pipeline.run.writer import Material
 from storm_pipeline.types import Heading, Outline, Section, Snippet
 from storm_pipeline.writers.small.evidence import SentenceEvidence
 from storm_pipeline.writers.small.writer import SmallWriter
@@ -45,7 +45,7 @@ def article(
 ) -> tuple[Evidence[SentenceEvidence], list[Section]]:
     with written(snippets, **settings) as (ctx, _):
         evidence = SmallWriter().gather(ctx, Material(outline))
-        return evidence, [SmallWriter().write(ctx, Writing(outline, own)) for own in evidence.sections]
+        return evidence, [SmallWriter().write(ctx, outline, own) for own in evidence.sections]
 
 
 def texts(sections: Sequence[Section]) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from contexts import run
 
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.writer import Material, Writing
+from storm_pipeline.run.writer import Material
 from storm_pipeline.types import Citation, Heading, Outline, Section, Sentence, Snippet
 
 DAM = Snippet(
@@ -39,7 +39,7 @@ def section(reply: str, remarks: str = "") -> Section:
 
     with run([DAM, FLOOD], {"WriteSection": write}) as (ctx, _):
         evidence = evidence_of(ctx, OUTLINE.sections[0], [DAM, FLOOD])
-        return ctx.writer.write(ctx, Writing(OUTLINE, evidence))
+        return ctx.writer.write(ctx, OUTLINE, evidence)
 
 
 def test_planned_subheadings_become_subsections() -> None:
@@ -72,7 +72,7 @@ def test_findings_of_other_sections_are_named_as_such() -> None:
     own, other = (Sentence(text, (Citation(DAM.source_id, DAM.id),)) for text in ("It is of concrete.", "It holds."))
     with run([DAM], {"WriteSection": write}) as (ctx, _):
         shown = evidence_of(ctx, OUTLINE.sections[0], [DAM])
-        ctx.writer.write(ctx, Writing(OUTLINE, replace(shown, findings=(own, other), own=1)))
+        ctx.writer.write(ctx, OUTLINE, replace(shown, findings=(own, other), own=1))
     first, between, last = asked[0]["findings"].splitlines()
     assert (first, last) == ("- It is of concrete. [1]", "- It holds. [1]")
     assert "other sections" in between
@@ -84,7 +84,7 @@ def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> 
 
     with run([DAM, FLOOD], {"WriteArticle": write}) as (ctx, _):
         evidence = evidence_of(ctx, Heading("Overview"), [DAM, FLOOD])
-        whole = ctx.writer.write(ctx, Writing(Outline(OUTLINE.topic), evidence))
+        whole = ctx.writer.write(ctx, Outline(OUTLINE.topic), evidence)
     assert [len(paragraph.sentences) for paragraph in whole.paragraphs] == [1]
     assert [own.heading for own in whole.subsections] == ["History", "Floods"]
 

@@ -13,9 +13,9 @@ from storm_pipeline.references.evidence import FEWEST_SENTENCES, Evidence
 from storm_pipeline.references.facts import Fact, facts_of
 from storm_pipeline.references.subject import Subject, related, subject_of
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.writer import Material, Writing
+from storm_pipeline.run.writer import Material
 from storm_pipeline.text.words import word_count
-from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Section, Sentence, Snippet
+from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Outline, Section, Sentence, Snippet
 from storm_pipeline.writers.lead import lead_of
 from storm_pipeline.writers.small.choice import by_heading, candidates, in_groups, in_order
 from storm_pipeline.writers.small.evidence import Candidate, SentenceEvidence
@@ -90,9 +90,14 @@ class SmallWriter:
         sections = tuple(SentenceEvidence(*own) for own in zip(outline.sections, shares, strict=True))
         return Evidence(outline, sections, lead)
 
-    def write(self, ctx: RunContext, writing: Writing[SentenceEvidence]) -> Section:
+    def write(
+        self,
+        ctx: RunContext,
+        outline: Outline,
+        evidence: SentenceEvidence,
+        conversations: Sequence[Conversation] = (),  # noqa: ARG002
+    ) -> Section:
         """Return the section's sentences, as many as there is room for."""
-        outline, evidence = writing.outline, writing.evidence
         told = list(fitting(in_order(evidence.candidates), ctx.settings.section_words * evidence.room))
         if not outline.sections or evidence.heading.title == UNTITLED:
             number = ceil(sum(word_count(fact.text) for fact in told) / ctx.settings.section_words)
