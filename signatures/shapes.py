@@ -42,25 +42,15 @@ Numbers = Annotated[list[list[int]], Field(max_length=100)]
 
 
 class SectionPoints(_Shape):
-    """What a section of an outline needs.
+    """What a section of an outline needs."""
 
-    Attributes:
-        section: its number; 0 for a section that is missing.
-        heading: of a missing section; empty for one of the outline.
-        after: number of the section that a missing one follows; 0: it comes first.
-        subheadings: names of subsections that are missing.
-        is_thin: whether the section has too little to stand alone.
-        points: questions that a reader expects an answer to.
-        first: numbers of the findings that matter most, in the order in which the section should tell them.
-    """
-
-    section: int
-    heading: str = ""
-    after: int = 0
-    subheadings: list[str] = Field(default=[], max_length=6)
-    is_thin: bool = False
-    points: list[str] = Field(default=[], max_length=12)
-    first: list[int] = Field(default=[], max_length=60)
+    section: int  # its number; 0 for a section that is missing
+    heading: str = ""  # of a missing section; empty for one of the outline
+    after: int = 0  # number of the section that a missing one follows; 0: it comes first
+    subheadings: list[str] = Field(default=[], max_length=6)  # names of those that are missing
+    is_thin: bool = False  # whether it has too little to stand alone
+    points: list[str] = Field(default=[], max_length=12)  # questions that a reader expects an answer to
+    first: list[int] = Field(default=[], max_length=60)  # findings that matter most, in the order in which to tell them
 
 
 class PointAnswer(_Shape):

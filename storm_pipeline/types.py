@@ -1,7 +1,7 @@
 """Frozen values that pass between the steps. Data only: no I/O, no model, no search."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal
@@ -273,6 +273,11 @@ class Conversation:
 
     perspective: Perspective
     turns: tuple[Turn, ...] = ()
+
+    def with_answers(self, change: Callable[[Sentence], Sentence | None]) -> "Conversation":
+        """The same with each sentence of its answers replaced, or left out."""
+        answers = (tuple(new for own in turn.answer if (new := change(own)) is not None) for turn in self.turns)
+        return replace(self, turns=tuple(map(lambda turn, own: replace(turn, answer=own), self.turns, answers)))
 
 
 @dataclass(frozen=True)

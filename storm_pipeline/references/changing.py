@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from storm_pipeline.references.editions import Editions
-from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Turn
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence
 
 
 def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> Article:
@@ -23,12 +23,8 @@ def with_sentences(article: Article, change: Callable[[Sentence], Sentence]) -> 
 
 def one_source_per_text(article: Article, editions: Editions) -> Article:
     """The article with the sources of :meth:`~storm_pipeline.references.editions.Editions.sources`, citing these."""
-
-    def turn(own: Turn) -> Turn:
-        return replace(own, answer=tuple(map(editions.cited, own.answer)))
-
-    conversations = (replace(own, turns=tuple(map(turn, own.turns))) for own in article.conversations)
-    merged = replace(article, sources=editions.sources(), conversations=tuple(conversations))
+    conversations = tuple(own.with_answers(editions.cited) for own in article.conversations)
+    merged = replace(article, sources=editions.sources(), conversations=conversations)
     return with_sentences(merged, editions.cited)
 
 

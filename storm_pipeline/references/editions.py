@@ -75,8 +75,7 @@ class Editions:
         def answer(sentence: Sentence) -> Sentence:
             return _citing(sentence, (new for own in sentence.citations for new in self._said_first(own)))
 
-        turns = (replace(turn, answer=tuple(map(answer, turn.answer))) for turn in conversation.turns)
-        return replace(conversation, turns=tuple(turns))
+        return conversation.with_answers(answer)
 
     def cited(self, sentence: Sentence) -> Sentence:
         """The sentence citing :meth:`sources`, once what several pages say."""

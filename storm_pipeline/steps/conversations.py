@@ -112,10 +112,7 @@ def _described(perspective: Perspective) -> str:
 def look_up(
     ctx: RunContext, topic: str, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
 ) -> Turn:
-    """A question with its queries, search results and answer; :func:`search_for` has the arguments.
-
-    Raises ModelError: the model fails.
-    """
+    """A question with its queries and answer, by what :func:`search_for` finds. Raises ModelError: the model fails."""
     queries, found = search_for(ctx, topic, question, known=known, deeper=deeper)
     answer = ctx.writer.answer(ctx, topic, question, found.snippets, found.beside)
     return Turn(question, queries, answer.sentences, answer.shown)

@@ -25,10 +25,7 @@ keyword."""
 def gather_evidence(
     ctx: RunContext, outline: Outline, conversations: Sequence[Conversation] = (), notes: FindingNotes = NO_NOTES
 ) -> Evidence[Any]:
-    """The evidence for each section, from everything that the run has found.
-
-    ``notes``: what was noted of the conversations' findings.
-    """
+    """The evidence for each section, from everything that the run has found, and what was noted of its findings."""
     with ctx.events.in_stage("evidence"):
         return ctx.writer.gather(ctx, Material(outline, conversations, notes=notes))
 

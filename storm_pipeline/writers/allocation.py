@@ -59,15 +59,14 @@ def allocate(
 ) -> Evidence[PassageEvidence]:
     """Allocate passages to every section; sections with hardly any are merged into their neighbours.
 
-    Args:
-        conversations: the interviews; citations of pages since removed from the store are ignored.
-        notes: what was noted of the interviews' findings.
+    Citations of pages since removed from the store are ignored. ``notes``: of the conversations' findings.
     """
     if not outline.sections:
         return Evidence(outline, ())
     kept = frozenset(snippet.id for source in ctx.store.sources() for snippet in source.snippets)
     editions = ctx.store.editions()
-    available = [editions.restated(_restricted_to(conversation, kept)) for conversation in conversations]
+    left = (own.with_answers(lambda one: citing(one, lambda c: c.snippet_id in kept)) for own in conversations)
+    available = list(map(editions.restated, left))
     told = [one for one in merged(distinct_findings(ctx, available), notes.same) if one.text not in notes.left_out]
     with Tasks(1) as tasks:  # while the model places the findings
         candidates = tasks.start(_candidates, ctx, outline, available)
@@ -98,15 +97,6 @@ def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation
     ]
     strays = least_fitting(ctx, draft, findings, _STRAYS)
     return "\n".join([*lines, *(["Least like any heading: " + " ".join(s.text for s in strays)] if strays else [])])
-
-
-def _restricted_to(conversation: Conversation, kept: frozenset[str]) -> Conversation:
-    """The conversation with citations of these snippets only; sentences that lose all their citations are dropped."""
-    turns = []
-    for turn in conversation.turns:
-        left = (citing(sentence, lambda own: own.snippet_id in kept) for sentence in turn.answer)
-        turns.append(replace(turn, answer=tuple(sentence for sentence in left if sentence is not None)))
-    return replace(conversation, turns=tuple(turns))
 
 
 def _shares(

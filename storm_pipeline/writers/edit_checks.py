@@ -59,9 +59,7 @@ class EditChecks:
         known, languages = [f"{self._topic} {told}", *sources], [language, *map(detect, sources)]
         found = list(missing(new, known, language=language, source_languages=languages))
         had = self._words.union(*map(folded_words, known))
-        names = [
-            GENITIVE.sub("", word) for word in words(new)[1:] if word[:1].isupper()
-        ]  # the first one may be any word
+        names = [GENITIVE.sub("", word) for word in words(new)[1:] if word[:1].isupper()]  # the first may be any word
         had |= set(map(str.casefold, month_names(language)))
         return found + [name for name in dict.fromkeys(names) if not had.issuperset(folded_words(name))]
 

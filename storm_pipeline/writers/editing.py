@@ -91,13 +91,9 @@ def _reasons(judge: Judge, behind: Mapping[Edit, tuple[tuple[str, ...], tuple[Pa
     return reasons
 
 
-def _sentences(sections: Sequence[Section]) -> list[Sentence]:
-    return [sentence for section in sections for sentence in section.sentences()]
-
-
 def _without_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:
     """The sections without sentences of the same words, whose citations move to the first; no model is called."""
-    sentences = _sentences(sections)
+    sentences = [sentence for section in sections for sentence in section.sentences()]
     cited: dict[str, dict[Citation, None]] = {}
     for own in sentences:
         cited.setdefault(_words(own), {}).update(dict.fromkeys(own.citations))
@@ -107,7 +103,7 @@ def _without_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple
         return None if citations is None else Sentence(sentence.text, tuple(citations))
 
     left = sections_with(sections, edited)
-    ctx.events.count(repeated=len(sentences) - len(_sentences(left)))
+    ctx.events.count(repeated=len(sentences) - sum(1 for section in left for _ in section.sentences()))
     return left
 
 

@@ -13,7 +13,7 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.references.evidence import FindingNotes
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Heading, Outline, Sentence
+from storm_pipeline.types import Outline, Sentence
 from storm_pipeline.writers.findings import saying_the_same
 
 _BATCH = 120  # maximum findings per call
@@ -77,12 +77,11 @@ def _ask(
 
 def numbered_sections(outline: Outline) -> str:
     """The sections as ``2. History (Floods; Repairs)`` lines, subheadings in brackets."""
-    return "\n".join(f"{number}. {_with_subheadings(own)}" for number, own in enumerate(outline.sections, 1))
-
-
-def _with_subheadings(heading: Heading) -> str:
-    below = [title for title in heading.titles() if title != heading.title]
-    return heading.title + (f" ({'; '.join(below)})" if below else "")
+    below = ["; ".join(title for title in own.titles() if title != own.title) for own in outline.sections]
+    titles = (
+        f"{own.title} ({names})" if names else own.title for own, names in zip(outline.sections, below, strict=True)
+    )
+    return "\n".join(f"{number}. {title}" for number, title in enumerate(titles, 1))
 
 
 def with_sources(ctx: RunContext, findings: Sequence[Sentence], numbers: Sequence[int]) -> str:

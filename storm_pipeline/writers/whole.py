@@ -49,29 +49,21 @@ class WholeWriter:
         return Evidence(outline, tuple(_whole(ctx, one, found, 1 / material.sections) for one in outline.sections))
 
     def write(
-        self,
-        ctx: RunContext,
-        outline: Outline,
-        evidence: PassageEvidence,
-        conversations: Sequence[Conversation] = (),
+        self, ctx: RunContext, outline: Outline, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
     ) -> Section:
         """The text in one call, plus one for sentences sent back to the writer. Raises ModelError: the model fails."""
         if not outline.sections:
             return _undivided(ctx, outline.topic, evidence, conversations)
-        return _section(ctx, outline, evidence)
+        inputs, where = section_inputs(ctx, outline, evidence), evidence.heading.title
+        known = (outline.topic, *evidence.heading.titles())
+        text = ctx.ask("writer", program := ctx.programs.section, **inputs, remarks="").text
+        blocks = checked_draft(ctx, program, inputs, text, evidence.passages, where=where, known=known)
+        return _as_section(evidence.heading, blocks)
 
     def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[PassageEvidence]) -> Body:
         """The edited sections, and a lead that summarises them."""
         edited = edit_article(ctx, evidence.outline.topic, sections)
         return Body(write_lead(ctx, evidence.outline.topic, edited), edited)
-
-
-def _section(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section:
-    inputs = section_inputs(ctx, outline, evidence)
-    known = (outline.topic, *evidence.heading.titles())
-    text = ctx.ask("writer", program := ctx.programs.section, **inputs, remarks="").text
-    where, shown = evidence.heading.title, evidence.passages
-    return _as_section(evidence.heading, checked_draft(ctx, program, inputs, text, shown, where=where, known=known))
 
 
 def _undivided(
