@@ -123,6 +123,19 @@ def test_all_points_of_a_section_are_asked_at_once_and_no_passage_is_shown_twice
     assert [asked.user.count(text) for text in (SILK, JADE)] == [1, 1]
 
 
+def test_a_text_at_several_addresses_is_one_page_and_one_passage(tmp_path: Path) -> None:
+    hosts = ("a.example", "b.example", "c.example")
+    found = FakeSearch(lambda query: [Snippet(f"https://{host}/silk", "Silk", f"{SILK} {JADE}") for host in hosts])
+    said = points(sections=[of_section(1, points=[ASKED])])
+    with FakeModel(answers(said, AnswerPoints=lambda user: point_answers(told(user, JADE)))) as server:
+        article = storm(server, tmp_path, found).write("Silk Road")
+    (named,) = server.of("FindPoints")
+    assert named.user.partition("\nPages:")[2].count("The Silk Road carried silk") == 1
+    assert [one.user.count(JADE) for one in server.of("AnswerPoints")] == [1]
+    assert reader(article) == [(ASKED, f"{TOLD[JADE]}.")]
+    assert len(article.references) == 1
+
+
 def test_a_point_that_nothing_found_answers_goes_to_the_web_once(tmp_path: Path) -> None:
     said = points(sections=[of_section(2, points=[LEFT]), of_section(1, points=[ASKED])])
     article, server, events = written(
