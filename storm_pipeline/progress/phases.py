@@ -122,7 +122,9 @@ def seconds_left(phases: Collection[Phase], so_far: Mapping[str, SoFar], elapsed
             each *= _mean_ratio(phases, so_far)
         calls = _calls_left(phase, so_far)
         under_way = min(calls, 0.5 if own.is_asking and phase.beside_others else 0)  # a call that is half done
-        each = (_PRIOR * each + was) / (_PRIOR + own.calls)
+        is_long_first = phase.stage == "sections" and own.calls < phase.calls  # whole sections, then what is asked again
+        rest = max(each * phase.calls - was, 0.0) / max(phase.calls - own.calls, 1.0)
+        each = rest if is_long_first else (_PRIOR * each + was) / (_PRIOR + own.calls)
         done += each * under_way
         left += each * (calls - under_way)
     return elapsed * left / done if done > _EARLY * (done + left) else None
@@ -148,7 +150,9 @@ def _calls_left(phase: Phase, so_far: Mapping[str, SoFar]) -> float:
     if own.total is None or not phase.steps:
         return max(0.0, phase.calls - own.calls)
     steps = own.total / own.starts * max(own.starts, phase.starts)
-    return max(0.0, steps - own.steps) * phase.calls / phase.steps
+    of_a_step = phase.calls / phase.steps
+    begun = max(0.0, own.calls - own.steps * of_a_step)  # calls of steps that are not done
+    return max(0.0, (steps - own.steps) * of_a_step - begun, min(steps - own.steps, of_a_step))
 
 
 def _is_over(phase: Phase, own: SoFar, so_far: Mapping[str, SoFar]) -> bool:

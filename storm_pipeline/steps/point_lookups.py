@@ -59,10 +59,7 @@ def _answered(ctx: RunContext, topic: str, wanted: Sections, found: Found, place
 def _searched(
     ctx: RunContext, topic: str, questions: Sequence[str], wanted: Sections, turns: dict[str, Turn]
 ) -> dict[str, tuple[Snippet, ...]]:
-    """What a search for each question finds that its section was not shown, in turn with what it adds to the store.
-
-    That is every passage of the pages that it reads.
-    """
+    """What a search for each question finds that its section was not shown, in turn with what whole pages then say."""
 
     def search(question: str) -> tuple[Snippet, ...]:
         try:
