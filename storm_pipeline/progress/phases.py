@@ -122,7 +122,7 @@ def seconds_left(phases: Collection[Phase], so_far: Mapping[str, SoFar], elapsed
             each *= _mean_ratio(phases, so_far)
         calls = _calls_left(phase, so_far)
         under_way = min(calls, 0.5 if own.is_asking and phase.beside_others else 0)  # a call that is half done
-        is_long_first = phase.stage == "sections" and own.calls < phase.calls  # whole sections, then what is asked again
+        is_long_first = phase.stage == "sections" and own.calls < phase.calls  # then what is asked again
         rest = max(each * phase.calls - was, 0.0) / max(phase.calls - own.calls, 1.0)
         each = rest if is_long_first else (_PRIOR * each + was) / (_PRIOR + own.calls)
         done += each * under_way
