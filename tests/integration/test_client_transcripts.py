@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "clients.md"
 CURL, MCP = PAGE.read_text(encoding="utf-8").split("\n## MCP\n")
 PORT, RUN = "8765", "silk-road-20261122-203616"
 """In the page; the test has its own."""
-SMALL = {"STORM_ROUNDS": "1", "STORM_RELATED_TOPICS": "2", "STORM_WIKIPEDIA_CONTENTS": "never"}
+SMALL = {"STORM_RELATED_TOPICS": "2", "STORM_WIKIPEDIA_CONTENTS": "never"}
 
 pytestmark = pytest.mark.assets
 

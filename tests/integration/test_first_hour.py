@@ -19,7 +19,7 @@ from storm_pipeline.search.registry import Choice
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "first-hour.md").read_text(encoding="utf-8")
 PEOPLE = dict(re.findall(r"^## A (\w+)\n(.*?)(?=^## |\Z)", TEXT, re.M | re.S))
-SMALL = {"PERSPECTIVES": "0", "TURNS": "1", "ROUNDS": "1", "RELATED_TOPICS": "2", "READ_PAGES": "never"}
+SMALL = {"PERSPECTIVES": "0", "TURNS": "1", "RELATED_TOPICS": "2", "READ_PAGES": "never"}
 
 
 def found(request: Request) -> Reply:
