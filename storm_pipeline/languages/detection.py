@@ -19,7 +19,7 @@ def detect(text: str) -> str:
     Only the first 2000 characters are examined.
 
     Raises:
-        AssetError: py3langid could not unpack its model (15 MB) in the folder for temporary files.
+        AssetError: py3langid could not unpack its model (68 MB) in the folder for temporary files.
     """
     return _detected(text[:_SAMPLE].strip())
 

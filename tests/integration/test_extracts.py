@@ -92,3 +92,21 @@ def test_six_good_documents_make_three_sections_of_four_hundred_true_words(tmp_p
     assert sum(len(text.split()) for text in told) >= 400
     assert all(any(text in paper for paper in papers.values()) for text in told)
     assert not any("#" in text for text in told)
+
+
+@pytest.mark.parametrize("reply", ["walrus", json.dumps({"headings": ["Ships and storms"]})])
+def test_groups_without_a_heading_of_their_own_lose_no_sentence_and_are_reported(tmp_path: Path, reply: str) -> None:
+    """All of them have the title of the one document."""
+    (tmp_path / "papers").mkdir()
+    sides = "\n\n".join(document(side).partition("\n\n")[2] for side in SIDES)
+    (tmp_path / "papers" / "harbour.md").write_text(f"# Port Averil\n\n{sides}", encoding="utf-8")
+    search = f"corpus:{tmp_path / 'papers'}"
+    good = extract(tmp_path / "good", {}, "Port Averil harbour", search=search)
+    bad = extract(tmp_path / "bad", {"NameGroups": reply}, "Port Averil harbour", search=search)
+    told, other = ({text for _, texts in below_the_lead(own) for text in texts} for own in (good, bad))
+    assert len(good.sections) > 1
+    assert other == told
+    headings = [heading for heading, _ in below_the_lead(bad)]
+    assert "Port Averil" in headings
+    assert len(set(headings)) == len(headings)
+    assert any("titles of sources" in str(problem) for problem in bad.report.problems)

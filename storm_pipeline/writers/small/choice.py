@@ -61,9 +61,9 @@ def in_groups(ctx: RunContext, found: Sequence[Candidate], number: int) -> list[
     means = np.stack([vectors[passages == place].mean(axis=0) for place in places])
     divided = []
     for wanted in range(min(number, len(places)), 1, -1):
-        means_of = KMeans(wanted, n_init=10, random_state=0).fit(means)
-        group = means_of.labels_[np.searchsorted(places, passages)]
-        centres = means_of.cluster_centers_
+        fitted = KMeans(wanted, n_init=10, random_state=0).fit(means)
+        group = fitted.labels_[np.searchsorted(places, passages)]
+        centres = fitted.cluster_centers_
         for small in sorted(range(wanted), key=lambda n: (group == n).sum()):
             others = [n for n in np.unique(group) if n != small]
             if (group == small).sum() < PARAGRAPH and others:

@@ -1,6 +1,7 @@
 """Headings that a model gives to groups of sentences."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,29 +11,34 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.outlines import outline_from_headings
 from storm_pipeline.types import Body, Heading, Paragraph, Section
-from storm_pipeline.writers.small.evidence import Candidate
+from storm_pipeline.writers.small.evidence import Candidate, SentenceEvidence
 
 
-def named(
-    ctx: RunContext, topic: str, groups: Sequence[Sequence[Candidate]]
-) -> list[tuple[Heading, tuple[Candidate, ...]]]:
+def named(ctx: RunContext, topic: str, groups: Sequence[Sequence[Candidate]]) -> tuple[SentenceEvidence, ...]:
     """Return the groups under the model's headings, which sees the titles of their pages, each under the likest one.
 
-    Where the model names none for a group, the title of its nearest page is the heading, which is recorded. Raises
-    ModelAuthError: the endpoint refuses the key.
+    Where the model names none for a group, the title of its nearest page is the heading, which is recorded; groups of
+    the same heading are one. Raises ModelAuthError: the endpoint refuses the key.
     """
-    titles = [list(dict.fromkeys(one.fact.title for one in group)) for group in groups]
+    titles = [list(filter(None, dict.fromkeys(one.fact.title for one in group))) for group in groups]
     shown = "\n".join(f"{n}. {'; '.join(own[: ctx.settings.section_facts])}" for n, own in enumerate(titles, 1))
     given: Sequence[str] = ()
+    why = "the model named too few"
     try:
         given = ctx.ask("outliner", ctx.programs.groups, topic=topic, groups=shown).headings if groups else ()
     except ModelError as error:
-        ctx.events.degraded(f"the headings are titles of sources: {error}")
+        why = str(error)
     headings = outline_from_headings(((1, title.strip(" .,;:")) for title in given), topic).sections
-    told = _matched(ctx, headings, groups)
-    return [
-        (told.get(n, Heading(own[0])), tuple(group)) for n, (own, group) in enumerate(zip(titles, groups, strict=True))
-    ]
+    matched = _matched(ctx, headings, groups)
+    if len(matched) < len(groups):
+        ctx.events.degraded(f"{'some of ' if matched else ''}the headings are titles of sources: {why}")
+    found: dict[str, SentenceEvidence] = {}
+    for n, (own, group) in enumerate(zip(titles, groups, strict=True)):
+        heading = matched.get(n) or Heading(next(iter(own), topic))
+        before = found.get(heading.title.casefold(), SentenceEvidence(heading, room=0))
+        joined = replace(before, candidates=(*before.candidates, *group), room=before.room + 1)
+        found[heading.title.casefold()] = joined
+    return tuple(found.values())
 
 
 def _matched(ctx: RunContext, headings: Sequence[Heading], groups: Sequence[Sequence[Candidate]]) -> dict[int, Heading]:

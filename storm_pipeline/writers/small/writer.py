@@ -84,8 +84,7 @@ class SmallWriter:
         if not outline.sections:
             number = min(_SECTIONS, round(len(told) / ctx.settings.section_facts))
             parts = named(ctx, outline.topic, in_groups(ctx, told, number))
-            grouped = replace(outline, sections=tuple(heading for heading, _ in parts))
-            return Evidence(grouped, tuple(SentenceEvidence(*part) for part in parts), lead)
+            return Evidence(replace(outline, sections=tuple(part.heading for part in parts)), parts, lead)
         shares = by_heading(ctx, subject, outline.sections, told)
         sections = tuple(SentenceEvidence(*own) for own in zip(outline.sections, shares, strict=True))
         return Evidence(outline, sections, lead)
