@@ -46,7 +46,7 @@ def deciding(question: Question) -> tuple[Span, ...]:
 
 
 def excerpt(text: str, claims: Sequence[str]) -> str:
-    """The sentences of a text that decide claims, each behind the one before it, with ``…`` for what is left out.
+    """The sentences of a text that decide claims, each between its neighbours, with ``…`` for what is left out.
 
     The whole text where one of the claims shares no word with it, as between languages.
     """
@@ -56,7 +56,7 @@ def excerpt(text: str, claims: Sequence[str]) -> str:
     starts = {one.start for own in spans for one in own}
     sentences = list(_spans_of_sentences(text))
     kept = [i for i, (start, _) in enumerate(sentences) if start in starts]
-    shown = sorted({at for i in kept for at in (i - 1, i) if at >= 0})
+    shown = sorted({at for i in kept for at in (i - 1, i, i + 1) if 0 <= at < len(sentences)})
     return " ".join(("" if at == 0 or at - 1 in shown else "… ") + text[slice(*sentences[at])] for at in shown)
 
 

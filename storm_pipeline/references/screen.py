@@ -84,7 +84,8 @@ class Screen:
         self.shown = tuple(shown)
         self._known, self._embed, self._language, self._limits = known, embed, language, limits
         around = stem_set(known, language)
-        self._stems = [stem_set(f"{one.title} {one.text}", language) | around for one in shown]
+        self._texts = [f"{one.title} {one.heading} {one.site} {one.published or ''} {one.text}" for one in shown]
+        self._stems = [stem_set(text, language) | around for text in self._texts]
         self._windows = [windows(one.text, limits.window, limits.step) for one in shown]
         self._languages = [source_language(one.text) for one in shown]
         self._vectors: dict[str, Vector] = {}
@@ -198,10 +199,9 @@ class Screen:
 
     def _lacking(self, text: str, positions: Sequence[int]) -> tuple[str, ...]:
         """The quantities of a sentence that neither these passages nor the known text state."""
-        told = [self.shown[i] for i in positions]
         return missing(
             text,
-            [self._known, *(f"{one.title} {one.site} {one.published or ''} {one.text}" for one in told)],
+            [self._known, *(self._texts[i] for i in positions)],
             language=self._language,
             source_languages=[self._language, *(self._languages[i] for i in positions)],
         )
@@ -217,8 +217,8 @@ class Screen:
         return None
 
     def _has(self, i: int, quotation: str) -> bool:
-        """Whether a passage has a quotation, but for case and punctuation; words may be glued to it."""
-        return " ".join(folded_words(quotation)) in " ".join(folded_words(self.shown[i].text))
+        """Whether a passage, its title or date has a quotation, but for case and punctuation; words may be glued."""
+        return " ".join(folded_words(quotation)) in " ".join(folded_words(self._texts[i]))
 
     def _citations(self, text: str, kept: Sequence[int]) -> tuple[Citation, ...]:
         """Of each passage the snippet with most of a sentence's stems, and those that add two or a number."""
