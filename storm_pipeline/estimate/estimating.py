@@ -17,7 +17,7 @@ from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, TokenRates, count_
 from storm_pipeline.models.prices import FREE, Price, cost, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, no_such_recipe, require_outline
+from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, for_recipe, no_such_recipe, require_outline
 from storm_pipeline.run.context import UserPieces
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import Role, Settings, is_embedded
@@ -75,6 +75,7 @@ def estimate(
     name = recipe if isinstance(recipe, str) else getattr(recipe, "__name__", "")
     if method is None:
         raise SettingsError(no_such_recipe(str(recipe), recipes))
+    settings = for_recipe(settings, "outline" if outline_only else name)
     programs, user_prices = programs or Programs(), parse_prices(settings.prices)
     pieces = _user_pieces(topic, name, outline)
     simulations = [simulate(method, settings, topic, programs, scenario, user_pieces=pieces) for scenario in _SCENARIOS]
