@@ -183,6 +183,8 @@ def _rounded(low: Sequence[float], likely: Sequence[float], high: Sequence[float
 
 
 def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
+    if settings.is_extract:
+        return ["an extract asks no language model"]
     notes = [
         f"not counted: replies that do not parse are drawn up to {settings.parse_attempts} times, and calls with "
         f"transient errors are attempted up to {settings.call_attempts} times"

@@ -143,7 +143,7 @@ def simulate(
 
     parts = Parts(
         engine=open_engine(settings, checked(search)),
-        models={} if settings.is_extract else {role: model(role) for role in ROLES},
+        models={role: model(role) for role in ROLES},
         embedder=HashingEmbedder(_DIMENSION),
         contents=_MadeUpContents(scenario),
         programs=programs,

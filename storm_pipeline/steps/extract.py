@@ -9,7 +9,7 @@ from math import ceil
 
 from storm_pipeline.identity import is_wikipedia
 from storm_pipeline.references.evidence import FEWEST_SENTENCES
-from storm_pipeline.references.facts import Fact, facts_of
+from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.subject import Subject, related, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.search.registry import is_local, is_own
@@ -19,7 +19,15 @@ from storm_pipeline.steps.outline import keep_outline
 from storm_pipeline.steps.searching import nothing_found, search_all, search_with_topic
 from storm_pipeline.types import UNTITLED, Article, Body, Heading, Outline, Section, Snippet
 from storm_pipeline.writers.section_loop import keep_section
-from storm_pipeline.writers.sentences import Candidate, by_heading, by_title, candidates, in_order, in_paragraphs
+from storm_pipeline.writers.sentences import (
+    Candidate,
+    by_heading,
+    by_title,
+    candidates,
+    in_order,
+    in_paragraphs,
+    sentences_of,
+)
 
 _NOTE = (
     "An extract, made without a language model: its sentences are its sources', unchanged, those that a sentence "
@@ -46,7 +54,7 @@ def extract(ctx: RunContext, topic: str) -> Article:
     with ctx.events.in_stage("evidence"):
         snippets = tuple(snippet for source in ctx.store.sources() for snippet in source.snippets)
         found = candidates(ctx.store, subject, snippets)
-        own = [fact for one in snippets if one.source_id in subject.own for fact in facts_of(one)]
+        own = [fact for one in snippets if one.source_id in subject.own for fact in sentences_of(one)]
         lead = own or in_order(found[: ctx.settings.section_facts])
         rest = [one for one in found if one.fact not in lead]
         told = rest[: min(ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
@@ -64,7 +72,7 @@ def extract_answer(ctx: RunContext, question: str) -> Article:
     Raises NothingFoundError: nothing is found.
     """
     found = search_with_topic(ctx, question, depth=ctx.settings.queries)
-    facts = list({fact.text: fact for snippet in found for fact in facts_of(snippet)}.values())
+    facts = list({fact.text: fact for snippet in found for fact in sentences_of(snippet)}.values())
     vectors = ctx.store.embed([question, *(fact.in_context for fact in facts)])
     near = vectors[1:] @ vectors[0]
     best = sorted(range(len(facts)), key=lambda i: (-near[i], i))[: ctx.settings.answer_facts]
@@ -85,7 +93,7 @@ def _look_up(ctx: RunContext, topic: str) -> tuple[Subject, int]:
     subject = subject_of(topic, found)
     near = related(subject, found, ctx.store)
     on_topic = {one.source_id for one in near if is_own(ctx.search.name)} | subject.own
-    sentences = sum(s.source_id in on_topic or subject.named_in(fact.text) for s in near for fact in facts_of(s))
+    sentences = sum(s.source_id in on_topic or subject.named_in(fact.text) for s in near for fact in sentences_of(s))
     if not sentences:
         raise nothing_found(
             ctx,

@@ -29,6 +29,11 @@ class Candidate:
     nearness: float  # to the topic, in [-1, 1]
 
 
+def sentences_of(snippet: Snippet) -> list[Fact]:
+    """Return the sentences of a snippet, in order, without headings in Markdown."""
+    return [fact for fact in facts_of(snippet) if not fact.text.startswith("#")]
+
+
 def candidates(store: ReferenceStore, subject: Subject, snippets: Sequence[Snippet]) -> tuple[Candidate, ...]:
     """Return the sentences that may be told of related pages, nearest first, the subject's own page left out.
 
@@ -41,7 +46,7 @@ def candidates(store: ReferenceStore, subject: Subject, snippets: Sequence[Snipp
     pages = Counter(snippet.source_id for snippet in snippets)
     for number, snippet in enumerate(related(subject, snippets, store)):
         if snippet.source_id not in subject.own:
-            facts = [fact for fact in facts_of(snippet) if word_count(fact.text) >= SHORTEST]
+            facts = [fact for fact in sentences_of(snippet) if word_count(fact.text) >= SHORTEST]
             for i, fact in enumerate(facts):
                 if not (is_own(snippet.engine) or subject.named_in(fact.in_context)):
                     continue
