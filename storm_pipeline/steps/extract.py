@@ -9,7 +9,6 @@ from math import ceil
 
 from storm_pipeline.identity import is_wikipedia
 from storm_pipeline.references.evidence import FEWEST_SENTENCES
-from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.subject import Subject, related, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.search.registry import is_local, is_own
@@ -55,14 +54,16 @@ def extract(ctx: RunContext, topic: str) -> Article:
         snippets = tuple(snippet for source in ctx.store.sources() for snippet in source.snippets)
         found = candidates(ctx.store, subject, snippets)
         own = [fact for one in snippets if one.source_id in subject.own for fact in sentences_of(one)]
-        lead = own or in_order(found[: ctx.settings.section_facts])
-        rest = [one for one in found if one.fact not in lead]
+        lead = {fact.text: fact for fact in own or in_order(found[: ctx.settings.section_facts])}
+        rest = [one for one in found if one.fact.text not in lead]
         told = rest[: min(ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
         number = max(1, min(_SECTIONS, round(len(told) / ctx.settings.section_facts))) if sentences >= _LITTLE else 0
-        shares = by_heading(ctx.store, subject, headings, told) if headings else by_title(ctx.store, told, number)
+        shares = (
+            by_heading(ctx.store, subject, headings, told) if headings else by_title(ctx.store, subject, told, number)
+        )
     sections = _sections(ctx, shares, lead)
     outline = keep_outline(ctx, Outline(topic, headings or tuple(Heading(one.heading) for one in sections)))
-    body = Body(in_paragraphs(lead), sections)
+    body = Body(in_paragraphs(lead.values()), sections)
     return as_article(ctx, outline, body, note=_note("topic", "write", topic, snippets))
 
 
@@ -116,9 +117,9 @@ def _search_for(ctx: RunContext, subject: Subject, titles: Iterable[str]) -> Non
         ctx.store.add(usable(ctx, search_all(ctx, list(queries), depth=_HEADING_DEPTH)))
 
 
-def _sections(ctx: RunContext, shares: Mapping[str, Sequence[Candidate]], lead: Iterable[Fact]) -> tuple[Section, ...]:
+def _sections(ctx: RunContext, shares: Mapping[str, Sequence[Candidate]], before: Iterable[str]) -> tuple[Section, ...]:
     """Return a section for each heading that has enough to tell; no text is told twice."""
-    told = {fact.text for fact in lead}
+    told = set(before)
     sections = []
     with ctx.events.in_stage("sections", total=len(shares)):
         for number, (title, chosen) in enumerate(shares.items(), 1):

@@ -61,14 +61,16 @@ def candidates(store: ReferenceStore, subject: Subject, snippets: Sequence[Snipp
     return tuple(sorted(found, key=lambda one: -one.nearness))
 
 
-def by_title(store: ReferenceStore, found: Sequence[Candidate], number: int) -> dict[str, list[Candidate]]:
+def by_title(
+    store: ReferenceStore, subject: Subject, found: Sequence[Candidate], number: int
+) -> dict[str, list[Candidate]]:
     """Return title of the nearest page → candidates, in up to ``number`` groups of like passages, the nearest first.
 
-    Groups whose nearest pages have equal titles are one.
+    Groups whose nearest pages have equal titles are one; of pages without titles the topic stands for them.
     """
     groups: dict[str, list[Candidate]] = {}
     for own in _in_groups(store, found, number):
-        title = next((one.fact.title for one in own if one.fact.title), "")
+        title = next((one.fact.title for one in own if one.fact.title), subject.topic)
         known = next((other for other in groups if other.casefold() == title.casefold()), title)
         groups.setdefault(known, []).extend(own)
     return groups

@@ -97,6 +97,11 @@ def test_without_headings_of_the_user_they_are_titles_of_the_pages_that_stand_be
     assert [own.title for own in article.outline.sections] == [own.heading for own in article.sections]
 
 
+def test_of_pages_without_titles_the_topic_is_the_heading() -> None:
+    article = extract([OWN, *(replace(page, title="") for page in PAGES[1:])], None)
+    assert [own.heading for own in article.sections] == ["Orrin Dam"]
+
+
 def test_a_sentence_stands_behind_the_first_of_its_page() -> None:
     for section in extract(PAGES).sections:
         told = [sentence.text for sentence in section.sentences()]
