@@ -26,9 +26,6 @@ from storm_pipeline.run.events import CallbackSink, Event, Searched
 from storm_pipeline.search.engines.fused import fused
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.tables_of_contents import TableOfContents
-from storm_pipeline.types import Heading, Outline
-
-MONKS = Outline("Silk Road", tuple(map(Heading, ("Goods", "Routes", "Monks and temples"))))
 
 
 class NoContents:
