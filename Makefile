@@ -44,9 +44,9 @@ $(READY): pyproject.toml bench/pyproject.toml training/pyproject.toml constraint
 
 setup: $(READY) ## create the environment (all other targets do so on demand)
 
-demo: $(READY) ## write an article with the embedded model and corpus (TOPIC=…)
+demo: $(READY) ## make an extract from the embedded corpus, without a language model (TOPIC=…)
 	@$(BIN)/storm assets pull
-	@$(BIN)/storm write "$(TOPIC)" --search wiki-leads --perspectives 1 --turns 2 --top-k 5
+	@$(BIN)/storm write "$(TOPIC)" --search wiki-leads
 
 test: $(READY) ## run all tests (the pinned downloads are fetched once)
 	@$(BIN)/storm assets pull --all

@@ -11,12 +11,11 @@ Two rounds of searches, a grouping of the works found into themes, and a section
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import dspy
 from pydantic import BaseModel, Field
 
-from storm_pipeline.errors import SettingsError
 from storm_pipeline.languages import count_words
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.facts import Fact, numbered
@@ -98,12 +97,9 @@ def related_work(ctx: RunContext, topic: str) -> Article:
     """The related work of the paper with this title and, in the setting ``about``, this abstract.
 
     Raises:
-        SettingsError: the writer writes sentence by sentence.
         NothingFoundError: no work was found, or none fits.
         ModelError: the model fails.
     """
-    if ctx.settings.writes_by_sentence:
-        raise SettingsError("related work needs a model that writes whole sections: name one with --lm")
     works = _find(ctx, topic)
     themes = _group(ctx, topic, works)
     outline = keep_outline(ctx, Outline(topic, tuple(Heading(title) for title, _ in themes)))
@@ -120,7 +116,7 @@ def related_work(ctx: RunContext, topic: str) -> Article:
 
 def _material(
     ctx: RunContext, part: Outline, works: Sequence[Snippet], numbers: Sequence[int], themes: int
-) -> Material[Any]:
+) -> Material:
     """All that was found of a theme's works."""
     found = [snippet for number in numbers for snippet in ctx.store.source(works[number].source_id).snippets]
     return Material(part, only=found, sections=themes)

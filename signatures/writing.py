@@ -91,16 +91,6 @@ class WriteFromMemory(dspy.Signature):
     text: str = dspy.OutputField()
 
 
-class NameSection(dspy.Signature):
-    """Write the heading of a section of an encyclopedia article: one to four words that say what its sentences are
-    about, without the article's topic. Reply with the heading alone.
-    """
-
-    topic: str = dspy.InputField()
-    sentences: str = dspy.InputField()
-    heading: str = dspy.OutputField()
-
-
 class WriteLead(dspy.Signature):
     """Write the opening of an encyclopedia article from its finished body, whose sentences are numbered.
     - The first sentence names the topic and says what it is or was, when and where, as far as the body tells.

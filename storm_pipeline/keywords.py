@@ -61,7 +61,6 @@ class SettingsKeywords(TypedDict, total=False):
     answer_facts: int
     section_snippets: int
     section_facts: int
-    section_words: int
     max_sections: int
     outline_depth: int
     outline_words: int | None

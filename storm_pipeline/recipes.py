@@ -3,25 +3,26 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.configuration.renamed import renaming
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.programs import Program
-from storm_pipeline.references.evidence import Evidence, SectionEvidence
+from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.writer import Material
+from storm_pipeline.settings import Settings
 from storm_pipeline.steps.article import search_for_answer, write_answer, write_article, write_from_memory
 from storm_pipeline.steps.asked import Asked
 from storm_pipeline.steps.conversations import ask_all_at_once, converse
 from storm_pipeline.steps.exclusions import leave_out_copies, usable
+from storm_pipeline.steps.extract import extract, extract_answer
 from storm_pipeline.steps.finish import as_article, finish
 from storm_pipeline.steps.interviews import hold_interviews, hold_interviews_without_perspectives, without_excluded
 from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
 from storm_pipeline.steps.points import look_up_points
 from storm_pipeline.steps.searching import look_up_topic, search_all, search_with_topic
-from storm_pipeline.steps.section_evidence import fill_gaps, gather_evidence, group_evidence
+from storm_pipeline.steps.section_evidence import gather_evidence
 from storm_pipeline.text.formatting import did_you_mean
 from storm_pipeline.types import UNTITLED, Article, Conversation, Heading, Outline, Snippet
 from storm_pipeline.writers.section_loop import write_sections
@@ -40,27 +41,16 @@ def storm_iterative(ctx: RunContext, topic: str) -> Article:
     """STORM with further research: what a reader expects and no interview told is looked up before anything is written.
 
     Not in the paper. Whoever plans and asks sees what a search for the topic finds, and interviewers see each other's
-    questions. A search that finds little new is repeated for more. An extract has searches for sections that lack facts
-    instead.
+    questions. A search that finds little new is repeated for more. Where the settings say so, an extract is made.
     """
+    if ctx.settings.is_extract:
+        return extract(ctx, topic)
     ctx = look_up_topic(ctx, topic)
-    if ctx.settings.writes_by_sentence:
-        return _from_evidence(ctx, topic, *_extracted(ctx, topic))
     asked = Asked()
     interviews = partial(hold_interviews, interview=partial(converse, deeper=True, asked=asked), asked=asked)
     outline, conversations, notes = look_up_points(ctx, *_outlined(ctx, topic, interviews))
     evidence = gather_evidence(ctx, outline, conversations, notes)
     return _from_evidence(ctx, topic, evidence, conversations)
-
-
-def _extracted(ctx: RunContext, topic: str) -> tuple[Evidence[Any], Conversations]:
-    """The evidence of an extract, with further searches where the user's outline has sections that lack facts."""
-    interviews = partial(hold_interviews, interview=partial(converse, deeper=True))
-    if not ctx.user_pieces.outline:
-        conversations = interviews(ctx, topic)
-        return group_evidence(ctx, topic, conversations), conversations
-    outline, conversations = _outlined(ctx, topic, interviews)
-    return fill_gaps(ctx, conversations, gather_evidence(ctx, outline, conversations)), conversations
 
 
 def storm_no_perspective(ctx: RunContext, topic: str) -> Article:
@@ -110,7 +100,7 @@ def _written(ctx: RunContext, topic: str, outline: Outline, conversations: Conve
     return _from_evidence(ctx, topic, gather_evidence(ctx, outline, conversations), conversations)
 
 
-def _from_evidence(ctx: RunContext, topic: str, evidence: Evidence[Any], conversations: Conversations = ()) -> Article:
+def _from_evidence(ctx: RunContext, topic: str, evidence: Evidence, conversations: Conversations = ()) -> Article:
     sections = write_sections(ctx, evidence.outline, evidence.sections)
     body = finish(ctx, topic, sections, evidence)
     return as_article(ctx, evidence.outline, body, without_excluded(ctx, conversations), evidence)
@@ -166,8 +156,10 @@ def rprr(ctx: RunContext, topic: str) -> Article:
 def answer(ctx: RunContext, question: str) -> Article:
     """An outline-enhanced answer (FoRAG 4.1): search, an outline whose points name their passages, expansion.
 
-    A writer by sentence answers with the sources' sentences that are nearest to the question, without an outline.
+    Where the settings say so, an extract is made: of the sources' sentences that are nearest to the question.
     """
+    if ctx.settings.is_extract:
+        return extract_answer(ctx, question)
     return _answered(ctx, question, ctx.programs.answer)
 
 
@@ -179,7 +171,7 @@ def answer_no_outline(ctx: RunContext, question: str) -> Article:
 def _answered(ctx: RunContext, question: str, program: Program) -> Article:
     found = search_for_answer(ctx, question)
     body = write_answer(ctx, question, found, program)
-    return as_article(ctx, Outline(question), body, command="answer")
+    return as_article(ctx, Outline(question), body)
 
 
 def direct_outline(ctx: RunContext, topic: str) -> Outline:
@@ -202,7 +194,7 @@ def _written_at_once(ctx: RunContext, topic: str, found: Sequence[Snippet]) -> A
     return as_article(ctx, Outline(topic), write_article(ctx, topic, evidence))
 
 
-def _selected(ctx: RunContext, part: Outline, found: Sequence[Snippet], sections: int = 1) -> Sequence[SectionEvidence]:
+def _selected(ctx: RunContext, part: Outline, found: Sequence[Snippet], sections: int = 1) -> Sequence[PassageEvidence]:
     """The evidence of a part of the article, from these snippets alone."""
     return ctx.writer.gather(ctx, Material(part, only=found, sections=sections)).sections
 
@@ -255,6 +247,22 @@ OUTLINES: Mapping[str, Callable[[RunContext, str], Outline]] = {
     "rag": rag_outline,
 }
 """The pre-writing stages, by recipe name; recipes not listed make no outline or share one of these."""
+
+
+EXTRACTS = frozenset({DEFAULT, "answer"})
+"""Methods in whose place an extract can be made."""
+
+
+def for_recipe(settings: Settings, recipe: str) -> Settings:
+    """The settings of a run by this method: all but two are never extracts, so that what ``auto`` chooses is whole.
+
+    Raises SettingsError: an extract is asked for, which this method cannot make.
+    """
+    if recipe in EXTRACTS or not settings.is_extract:
+        return settings
+    if settings.writing == "sentences":
+        raise SettingsError(f"{recipe} asks language models, and an extract asks none: leave --writing sentences out")
+    return settings.model_copy(update={"writing": "whole"})
 
 
 def no_such_recipe(name: str, known: Iterable[str]) -> str:

@@ -43,7 +43,9 @@ _OF_THE_MODEL = frozenset({"api_base", "api_key_env"})
 """Settings that belong to ``lm``: where a place names another model, those of lower places are left out."""
 _SETS = Path(__file__).parent / "models" / "sets"  # compiled sets of the package, each in a folder
 _EVIDENCE = 3000
-_INTERVIEWS, _INTERVIEWS_BY_SENTENCE = 4000, 600
+_INTERVIEWS = 4000
+EXTRACTING = "embedded"
+"""Name of the default model: where that would write, an extract is made instead, unless ``writing`` says otherwise."""
 _MOST = 10**12
 """Greatest whole number of a setting without a bound of its own: arithmetic with floats stays exact."""
 MAX_TOPIC_LENGTH = 300
@@ -58,13 +60,14 @@ class Settings(BaseModel):
     A language model is named as LiteLLM does (``openai/gpt-4o``, ``ollama_chat/qwen2.5:7b``), optionally followed
     by ``@URL`` of its endpoint; the provider may be left out where the name says it (``gpt-4o``). ``embedded`` is the
     pinned model that runs in this process, ``embedded:0.5b`` a smaller one (for tests), and ``gguf:PATH`` any other
-    GGUF file.
+    GGUF file. Where ``embedded``, the default, would write, an article is an extract, for which no model is asked
+    (``writing``); ``embedded:1.5b`` is the same model, and writes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
 
     lm: ModelName = Field(
-        default="embedded", min_length=1, description="Language model of all roles without a model of their own."
+        default=EXTRACTING, min_length=1, description="Language model of all roles without a model of their own."
     )
     asker_lm: RoleModel = Field(
         default=None, description="Model that finds perspectives and asks questions; default: lm."
@@ -227,12 +230,6 @@ class Settings(BaseModel):
         description="Source sentences that an extract tells, per section of an article of five; more each if there "
         "are fewer sections (writing: sentences).",
     )
-    section_words: int = Field(
-        default=320,
-        ge=30,
-        le=5000,
-        description="Maximum words of a section of an extract (writing: sentences).",
-    )
     max_sections: int = Field(default=8, ge=1, le=50, description="Maximum first-level sections of an article.")
     outline_depth: int = Field(default=2, ge=1, le=6, description="Maximum heading levels of the outline.")
     outline_words: int | None = Field(
@@ -240,8 +237,9 @@ class Settings(BaseModel):
     )
     writing: Literal["auto", "whole", "sentences"] = Field(
         default="auto",
-        description="How sections and lead are written: whole, as in the paper, or as an extract of the sources' own "
-        "sentences, which the model chooses; auto: sentences if the writer is the embedded model.",
+        description="How an article or answer is written: whole, by a language model, as in the paper; sentences: an "
+        "extract of the sources' own, for which no model is asked; auto: sentences if the writer is the "
+        "default, embedded (not embedded:1.5b).",
     )
     answers: Literal["plain", "outlined"] = Field(
         default="plain",
@@ -278,7 +276,7 @@ class Settings(BaseModel):
     uncited: Literal["drop", "keep", "unchecked"] = Field(
         default="drop",
         description="What to do with a sentence that no source supports: drop it, or keep it without a citation; "
-        "unchecked: texts stay as their writer cited them, as in the paper (not if written sentence by sentence).",
+        "unchecked: texts stay as their writer cited them, as in the paper (writing: whole).",
     )
     judge: JudgeName = Field(
         default="auto",
@@ -344,7 +342,7 @@ class Settings(BaseModel):
     @property
     def interview_words(self) -> int:
         """Maximum words of the interviews shown when the outline is refined, where the window has room."""
-        return self.outline_words or (_INTERVIEWS_BY_SENTENCE if self.writes_by_sentence else _INTERVIEWS)
+        return self.outline_words or _INTERVIEWS
 
     @property
     def language_name(self) -> str:
@@ -359,21 +357,26 @@ class Settings(BaseModel):
         return _SETS / "embedded" if self.lm_of("outliner") == "embedded" else None
 
     @property
-    def writes_by_sentence(self) -> bool:
-        """Whether sections are written sentence by sentence."""
-        return self.writing == "sentences" or (self.writing == "auto" and is_embedded(self.lm_of("writer")))
+    def is_extract(self) -> bool:
+        """Whether an article is an extract of the sources' own sentences, for which no language model is asked."""
+        return self.writing == "sentences" or (self.writing == "auto" and self.lm_of("writer") == EXTRACTING)
 
     @property
     def judge_of_run(self) -> str:
-        """``judge`` of a run that writes; in place of ``auto``, ``model`` where that costs no time of this process."""
+        """``judge`` of a run that writes; in place of ``auto``, ``model`` where that costs no time of this process.
+
+        An extract asks no language model.
+        """
+        if self.judge == "model" and self.is_extract:
+            return "screen"
         if self.judge != "auto":
             return self.judge
-        return "screen" if self.writes_by_sentence or is_embedded(self.lm_of("judge")) else "model"
+        return "screen" if self.is_extract or is_embedded(self.lm_of("judge")) else "model"
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Names of the models of all roles, each once."""
-        return tuple(dict.fromkeys(map(self.lm_of, ROLES)))
+        """Names of the models that a run asks, each once."""
+        return () if self.is_extract else tuple(dict.fromkeys(map(self.lm_of, ROLES)))
 
     def lm_of(self, role: Role) -> str:
         """Name of the model that plays ``role``."""

@@ -21,7 +21,15 @@ from storm_pipeline.models.keys import require_keys
 from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, no_such_recipe, own_recipes, require_outline
+from storm_pipeline.recipes import (
+    DEFAULT,
+    OUTLINES,
+    Recipe,
+    for_recipe,
+    no_such_recipe,
+    own_recipes,
+    require_outline,
+)
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
 from storm_pipeline.retrieval.embedder_check import require_working
@@ -41,7 +49,6 @@ from storm_pipeline.settings import MAX_TOPIC_LENGTH, ROLES, Role, Settings, no_
 from storm_pipeline.text.formatting import is_printable
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Support, Usage
-from storm_pipeline.writers import writer_for
 
 if TYPE_CHECKING:
     from storm_pipeline.program import Makes, StormProgram
@@ -229,7 +236,7 @@ class Storm:
         if makes is Article:
             self._writing(name)
         topic, pieces = _validated(topic), _user_pieces(topic, name, outline)
-        chosen = self._choosing()
+        chosen = self._choosing(name)
         require_keys(chosen.settings, own_engine=self._engine_object is not None)
         with RunStore.create(self.settings.out, topic, name, pieces) as run:
             run.queue(chosen.settings, chosen._given.chosen_by)
@@ -284,7 +291,11 @@ class Storm:
                 _outline if _is_outline(store) else self._writing(store.recipe)
             )
             require_own(store.state.get("models"), self.programs)
-            return self._with(settings)._choosing(store.state)._session(store, work, stopped, *sinks, before=saved)
+            return (
+                self._with(settings)
+                ._choosing(store.recipe, store.state)
+                ._session(store, work, stopped, *sinks, before=saved)
+            )
 
     def write_from(self, piece: str, run: Path | str, *, accept_damage: bool = False) -> Article:
         """Write an article from a piece of an earlier run that was edited by hand, in a new folder.
@@ -305,7 +316,7 @@ class Storm:
                 saved = old.saved_settings()
                 settings = changed_settings(usable_settings(old, saved, self.settings), self.settings)
                 require_own(old.state.get("models"), self.programs)
-                chosen = self._with(settings)._choosing(old.state)
+                chosen = self._with(settings)._choosing(old.recipe, old.state)
                 require_keys(chosen.settings, own_engine=self._engine_object is not None)
                 pieces = {piece: read_piece(old.folder / EDITABLE[piece])}
                 parse_pieces(old.topic, pieces)  # validates them before a folder is made
@@ -388,14 +399,15 @@ class Storm:
         pieces: Mapping[str, str] | None = None,
     ) -> T:
         topic = _validated(topic)
-        chosen = self._choosing()
+        chosen = self._choosing(recipe)
         require_keys(chosen.settings, own_engine=self._engine_object is not None)
         with self._halting(halt) as stopped, RunStore.create(self.settings.out, topic, recipe, pieces) as run:
             return chosen._session(run, work, stopped, *sinks)
 
-    def _choosing(self, begun: Mapping[str, Any] | None = None) -> "Storm":
+    def _choosing(self, recipe: str, begun: Mapping[str, Any] | None = None) -> "Storm":
         """This object with the models that its programs and the caller's DSPy settings choose for a run."""
         settings, given = choose(self.settings, self._given, self.programs, begun)
+        settings = for_recipe(settings, recipe)
         if given is self._given and settings is self.settings:
             return self
         other = self._copy(settings)
@@ -440,7 +452,7 @@ class Storm:
     @property
     def programs_of_run(self) -> Programs:
         """:attr:`programs`, as a run has them that begins in this thread; errors likewise."""
-        return self._choosing().programs
+        return self._choosing(DEFAULT).programs
 
     @property
     def program(self) -> "StormProgram":
@@ -523,6 +535,8 @@ class Storm:
 
         Models are opened anew where others were chosen for a run than this object was given.
         """
+        from storm_pipeline.writers.whole import WholeWriter  # here, since it is much to load
+
         settings, owner = self.settings, self._opened_by or self
         models_of = owner if self._asks_those_of(owner) else self
         own = own_models(self.programs, settings)
@@ -530,16 +544,18 @@ class Storm:
             check()
             owner._engine = owner._engine or open_engine(owner.settings, owner._engine_object, progress)
             check()
-            models_of._models = models_of._models or open_models(settings, progress, self._given.objects)
+            if not settings.is_extract:
+                models_of._models = models_of._models or open_models(settings, progress, self._given.objects)
+            models = {} if settings.is_extract else models_of._models or {}
             check()
             if owner._embedder is None:
                 embedder = self._embedder_object or shared_embedder(settings.embedder, settings.cache, progress)
                 require_working(embedder)
                 owner._embedder = embedder
             check()
-            chosen = choices(settings, self._given, models_of._models, own)
-            parts = owner._engine, models_of._models, owner._embedder, self._contents
-            return Parts(*parts, self.programs, writer_for(settings), chosen)
+            chosen = choices(settings, self._given, models, own)
+            parts = owner._engine, models, owner._embedder, self._contents
+            return Parts(*parts, self.programs, WholeWriter(), chosen)
 
 
 class StormKeywords(SettingsKeywords, total=False):

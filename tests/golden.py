@@ -4,7 +4,7 @@
 
 Run it before and after the move, then compare with `diff -r`.
 
-Every recipe runs in both ways of writing against the model of the tests, whose replies here follow from the request
+Every recipe runs against the model of the tests, whose replies here follow from the request
 alone and hold what the program must deal with: copied sentences, unsupported ones, invented numbers, subheadings.
 """
 
@@ -24,20 +24,16 @@ from storm_pipeline.recipes import RECIPES
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
 
-WRITING = ("whole", "sentences")
-
 
 def main(folder: Path) -> None:
-    """Write ``folder/<recipe>-<writing>.json`` for each."""
+    """Write ``folder/<recipe>.json`` for each."""
     folder.mkdir(parents=True, exist_ok=True)
     for recipe in sorted(RECIPES):
-        for writing in WRITING:
-            record = _recorded(recipe, writing)
-            text = json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True)
-            (folder / f"{recipe}-{writing}.json").write_text(text + "\n", encoding="utf-8")
+        text = json.dumps(_recorded(recipe), indent=1, ensure_ascii=False, sort_keys=True)
+        (folder / f"{recipe}.json").write_text(text + "\n", encoding="utf-8")
 
 
-def _recorded(recipe: str, writing: str) -> dict[str, Any]:
+def _recorded(recipe: str) -> dict[str, Any]:
     """Requests (in an order that does not depend on threads), searches, and the article with its report."""
     queries: list[str] = []
 
@@ -55,7 +51,6 @@ def _recorded(recipe: str, writing: str) -> dict[str, Any]:
             turns=3,
             out=Path(place) / "runs",
             cache=Path(place) / "cache",
-            writing=writing,
         )
         article: Article = storm.write("Silk Road", recipe)
     sampling = ("temperature", "top_p", "max_tokens", "response_format")

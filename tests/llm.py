@@ -169,8 +169,6 @@ def default_answers() -> dict[str, Answer]:
         "WriteFromMemory": "It was a road.\n## History\nIt was built long ago.\n## Goods\nSilk was sold there.",
         "WriteSection": mending(lambda user: from_facts(user, 6)),
         "WriteLead": mending(_lead),
-        "NameSection": "Further history of its trade",
-        "NameGroups": json.dumps({"headings": ["History", "Goods", "Routes"]}),
         "CheckSentences": checking,
         "EditArticle": json.dumps({"edits": []}),
         "FindPoints": points(),

@@ -50,6 +50,7 @@ class ExpectedArticle:
         return math.ceil(self.words / self.sentence)
 
 
+_SECTION_WORDS = 320  # of an article, where nobody has written it yet
 _ASSUMED = (
     "covered", "in_article", "on_pages", "sentence", "passage", "cited", "page_passages", "unsupported",
 )  # fmt: skip
@@ -189,7 +190,7 @@ def estimate_judging(
     scenarios = []
     for max_sections, written, assumed in _SCENARIOS:
         sections = min(settings.max_sections, max_sections)
-        words = max(1, round(sections * settings.section_words * written))
+        words = max(1, round(sections * _SECTION_WORDS * written))
         human: dict[str, Any] = {"fields": fields, "statements": statements, "human_words": human_words}
         rest: dict[str, Any] = dict(zip(_ASSUMED, assumed, strict=True))
         article = ExpectedArticle(words=words, sections=sections, **human, **rest)

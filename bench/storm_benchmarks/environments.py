@@ -130,7 +130,7 @@ def written(installed: Installed, folder: Path, cache: Path, endpoint: str | Non
     work = folder / "work"
     work.mkdir()
     small = ["--perspectives", "2", "--turns", "2"] if endpoint else ["--perspectives", "1", "--turns", "1"]
-    lm = ["--lm", "openai/scripted", "--api-base", endpoint] if endpoint else ["--lm", "embedded"]
+    lm = ["--lm", "openai/scripted", "--api-base", endpoint] if endpoint else ["--lm", "embedded:1.5b"]
     asked = ["write", "Renaissance", "--search", "wiki-leads", *lm, *small, "--quiet"]
     run([installed.storm, *asked, "--cache", cache], work, OPENAI_API_KEY="none")
     (path,) = work.glob("runs/*/article.json")

@@ -128,12 +128,11 @@ def _show_programs(_: list[str]) -> None:
             one.metric_name,
             one.optimizer,
             one.role,
-            *(" ".join(recipes_that_ask(one.program, writer)) or "–" for writer in (0, 1)),
+            " ".join(recipes_that_ask(one.program)) or "–",
         )
         for one in TASKS.values()
     ]
-    by_recipes = "by recipes of capable models", "by those of the embedded one"
-    show_table(("program", "metric", "optimizer", "asked of", *by_recipes), rows)
+    show_table(("program", "metric", "optimizer", "asked of", "by recipes"), rows)
 
 
 def _compare(places: list[str]) -> None:

@@ -125,7 +125,7 @@ def with_chosen_model(settings: "Settings", *, quiet: bool = False) -> "Settings
     provider = provider_with_key()
     if quiet or provider is None or "lm" in settings.model_fields_set or not is_interactive():
         return settings
-    question = f"{provider.variables[0]} is set. Use {provider.model} instead of the small model that runs here?"
+    question = f"{provider.variables[0]} is set. Use {provider.model}? Otherwise all runs on this machine."
     lm = provider.model if typer.confirm(question, default=True, err=True) else "embedded"
     typer.echo(f"using {lm}; `storm init` keeps the choice, --lm overrides it", err=True)
     return Settings.build(settings.model_dump(exclude_unset=True) | {"lm": lm})

@@ -28,9 +28,8 @@ _Cache = Annotated[str | None, typer.Option("--cache", metavar="PATH", help="Fol
 def needed(settings: "Settings") -> list[str]:
     """Names of the assets that a run with these settings uses."""
     from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS
-    from storm_pipeline.settings import ROLES
 
-    names = [EMBEDDED_MODELS.get(settings.lm_of(role)) for role in ROLES]
+    names = [EMBEDDED_MODELS.get(name) for name in settings.models]
     names += [
         EMBEDDER if settings.embedder == EMBEDDER else None,
         LEADS if settings.search in {"auto", "wiki-leads"} else None,

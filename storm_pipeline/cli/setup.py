@@ -103,8 +103,8 @@ def _questions() -> dict[str, tuple[str, str]]:
     examples = ", ".join(one.model for one in PROVIDERS[:2])
     return {
         "lm": (
-            f"Language model ({examples}, ollama_chat/NAME, openai/NAME@URL of your own server, or embedded: a small "
-            "one that runs here)",
+            f"Language model ({examples}, ollama_chat/NAME, openai/NAME@URL of your own server, or embedded: articles "
+            "are extracts of their sources, without a model)",
             provider.model if provider else "embedded",
         ),
         "search": (

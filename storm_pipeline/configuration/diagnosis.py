@@ -50,6 +50,11 @@ def diagnose(settings: Settings, *, call: bool = False) -> tuple[Finding, ...]:
 
 
 def _models(settings: Settings, *, call: bool) -> Iterator[Finding]:
+    if settings.is_extract:
+        detail = (
+            "an article is an extract of its sources' own sentences; --lm names a model that writes in its own words"
+        )
+        yield Finding("model: none is asked", "ok", detail)
     for name in settings.models:
         subject = f"model {name}"
         if is_embedded(name):

@@ -24,7 +24,7 @@ from storm_pipeline.files import write_atomically
 CONTENT = frozenset(
     "perspectives turns queries depth related_topics top_k source_language region since until domains "
     "without_domains read_pages source_policy allow_sources deny_sources exclude_urls exclude_titles answer_facts "
-    "section_snippets section_facts section_words max_sections outline_depth outline_words writing answers length "
+    "section_snippets section_facts max_sections outline_depth outline_words writing answers length "
     "evidence article_language about style editing uncited temperature top_p seed".split()
 )
 """Settings that say what is written."""

@@ -17,7 +17,7 @@ from storm_pipeline.estimate.tokens import HIGH, LIKELY, LOW, TokenRates, count_
 from storm_pipeline.models.prices import FREE, Price, cost, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, no_such_recipe, require_outline
+from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, for_recipe, no_such_recipe, require_outline
 from storm_pipeline.run.context import UserPieces
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import Role, Settings, is_embedded
@@ -75,6 +75,7 @@ def estimate(
     name = recipe if isinstance(recipe, str) else getattr(recipe, "__name__", "")
     if method is None:
         raise SettingsError(no_such_recipe(str(recipe), recipes))
+    settings = for_recipe(settings, "outline" if outline_only else name)
     programs, user_prices = programs or Programs(), parse_prices(settings.prices)
     pieces = _user_pieces(topic, name, outline)
     simulations = [simulate(method, settings, topic, programs, scenario, user_pieces=pieces) for scenario in _SCENARIOS]
@@ -182,6 +183,8 @@ def _rounded(low: Sequence[float], likely: Sequence[float], high: Sequence[float
 
 
 def _notes(settings: Settings, prices: Mapping[str, Price | None]) -> list[str]:
+    if settings.is_extract:
+        return ["an extract asks no language model"]
     notes = [
         f"not counted: replies that do not parse are drawn up to {settings.parse_attempts} times, and calls with "
         f"transient errors are attempted up to {settings.call_attempts} times"

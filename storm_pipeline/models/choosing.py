@@ -68,7 +68,7 @@ def choose(
         most = max(own, key=lambda lm: sum(lm is other for other in own))
         return _with_lm(settings.model_copy(update=dict.fromkeys(_FIELDS - {"lm"})), given, most)
     if programs.section.own_lm is not None and settings.writing == "auto":
-        settings = settings.model_copy(update={"writing": "whole"})  # else the embedded model's writer, which asks none
+        settings = settings.model_copy(update={"writing": "whole"})  # else an extract, which asks none
     now = given.by  # by this object, not by whoever began the run
     if begun is not None:
         said = begun.get("chosen_by")
@@ -132,8 +132,10 @@ def own_models(programs: Programs, settings: Settings) -> dict[str, list[Model]]
 def choices(
     settings: Settings, given: Given, table: Mapping[Role, Model], own: Mapping[str, list[Model]]
 ) -> tuple[ModelChoice, ...]:
-    """Whom each role asks, and each program that does not ask the model of roles."""
+    """Whom each role asks, and each program that does not ask the model of roles; empty of a run that asks nobody."""
     by = {role: given.by.get(settings.names_model_of(role), "default") for role in ROLES}
+    if not table:
+        return ()
     of_roles = [ModelChoice(role, table[role].name, by[role]) for role in ROLES]
     of_all = given.objects.get("lm") if given.by.get("lm") == _OF_PROGRAM else None
     return (

@@ -47,7 +47,7 @@ def settled(settings: Settings) -> Settings:
 def why_less(asked: Settings) -> str:
     """In words, why a run has less evidence than is asked for or usual; empty if it has not."""
     words = settled(asked).evidence_words
-    if words == asked.evidence_words or asked.writes_by_sentence:
+    if words == asked.evidence_words or asked.is_extract:
         return ""
     readers = _readers(asked)
     role = min(readers, key=readers.__getitem__)

@@ -14,16 +14,16 @@ from storm_pipeline.settings import Settings
 from storm_pipeline.steps.outline import wanted_sections
 from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Article, Heading, Outline, Section, Sentence, Snippet
-from storm_pipeline.writers import writer_for
 from storm_pipeline.writers.lead import numbered_body
 from storm_pipeline.writers.passage_prompts import with_markers
+from storm_pipeline.writers.whole import WholeWriter
 
 Inputs = dict[str, object]
 _NUMBER = re.compile(r"\d+(?![\d.,]*\d)")
 _FEWEST_HEADINGS = 3  # sections of an article that teaches an outline, or perspectives, at least
 _SUBSECTIONS, _SECTIONS = 3, 20  # what the outline's signature allows
 _SENTENCES = 8  # sentences of a section shown to name it
-_NAMED, _ASKED, _WRITTEN = 4, 2, 1
+_ASKED, _WRITTEN = 2, 1
 """Sections of one article that teach their naming; questions and queries; and answers and sections, which are long."""
 _PASSAGE = 3  # sentences of an article that make a passage, where it has no sources
 _SHOWN, _OTHERS = 3, 1
@@ -39,16 +39,9 @@ def outline_examples(article: Article, settings: Settings) -> Iterator[dspy.Exam
         if section.heading
     ]
     if len(sections) >= _FEWEST_HEADINGS:
-        wanted = wanted_sections(writer_for(settings), settings)
+        wanted = wanted_sections(WholeWriter(), settings)
         inputs = {"topic": article.title, "language": settings.language_name, "wanted": wanted}
         yield dspy.Example(**inputs, sections=sections[:_SECTIONS]).with_inputs(*inputs)
-
-
-def heading_examples(article: Article, _: Settings) -> Iterator[dspy.Example]:
-    """The first sentences of a section → its heading."""
-    for section in _sections(article, _NAMED):
-        inputs = {"topic": article.title, "sentences": "\n".join(_texts(section)[:_SENTENCES])}
-        yield dspy.Example(**inputs, heading=section.heading).with_inputs(*inputs)
 
 
 def perspective_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:

@@ -14,7 +14,7 @@ from storm_pipeline.files import is_plain
 from storm_pipeline.optimize import examples as made
 from storm_pipeline.optimize.metrics.base import MakeMetric
 from storm_pipeline.optimize.metrics.cited import cited_metric, verdicts_metric
-from storm_pipeline.optimize.metrics.outline import heading_metric, outline_metric, perspectives_metric
+from storm_pipeline.optimize.metrics.outline import outline_metric, perspectives_metric
 from storm_pipeline.optimize.metrics.question import queries_metric, question_metric
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Article
@@ -50,7 +50,6 @@ TASKS = {
         Task("draft", "outliner", outline_metric, "outline", made.outline_examples),
         Task("section", "writer", cited_metric("text"), "cited text", made.section_examples, "gepa"),
         Task("lead", "writer", cited_metric("lead"), "cited text", made.lead_examples, "gepa"),
-        Task("heading", "writer", heading_metric, "heading", made.heading_examples),
         Task("check", "judge", verdicts_metric, "verdicts", made.check_examples),
     )
 }

@@ -61,18 +61,23 @@ def expected_phases(
 ) -> tuple[Phase, ...]:
     """The phases of a run in order, from a simulated usual one; takes a second or two of processor time.
 
+    An extract, which asks no model, has none.
+
     ``outline``: file of the user's outline, if any. Raises SettingsError: it cannot be used.
     """
     from storm_pipeline.estimate.scenarios import USUAL
     from storm_pipeline.estimate.simulation import simulate
     from storm_pipeline.models.programs import Programs
-    from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES
+    from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, for_recipe
     from storm_pipeline.run.context import UserPieces
     from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 
+    recipe = "outline" if outline_only else DEFAULT
+    if (settings := for_recipe(settings, recipe)).is_extract:
+        return ()
     pieces = parse_pieces(topic, {"outline": read_outline(outline, topic)}) if outline else UserPieces()
-    recipe = OUTLINES["storm"] if outline_only else RECIPES[DEFAULT]
-    simulation = simulate(recipe, settings, topic, Programs(), USUAL, user_pieces=pieces)
+    method = OUTLINES["storm"] if outline_only else RECIPES[DEFAULT]
+    simulation = simulate(method, settings, topic, Programs(), USUAL, user_pieces=pieces)
     starts, steps = Counter(one.stage for one in simulation.starts), Counter[str]()
     for one in simulation.starts:
         steps[one.stage] += one.total or 0

@@ -1,12 +1,10 @@
 """The evidence that sections are written from."""
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Generic, Self, TypeVar
+from typing import Self
 
-from storm_pipeline.references.facts import Fact
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.types import Heading, Outline, Sentence
 
@@ -23,22 +21,6 @@ def words_asked(article_words: int, part: float = 1.0, evidence_words: float = m
     ``evidence_words``: words of the passages that the text is written from, which bound it.
     """
     return max(_SHORTEST, round(min(article_words * _OVERSHOOT * part, _YIELD * evidence_words)))
-
-
-@dataclass(frozen=True)
-class SectionEvidence(ABC):
-    """A section's heading and what it is written from."""
-
-    heading: Heading
-
-    @property
-    @abstractmethod
-    def is_empty(self) -> bool:
-        """Whether it is too little to write a section from."""
-
-    @abstractmethod
-    def snippet_ids(self) -> frozenset[str]:
-        """Ids of the snippets that the evidence comes from."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +54,10 @@ NO_NOTES = FindingNotes()
 
 
 @dataclass(frozen=True)
-class PassageEvidence(SectionEvidence):
-    """Passages, and the interview findings drawn from them."""
+class PassageEvidence:
+    """What a section is written from: passages, and the interview findings drawn from them."""
 
+    heading: Heading
     passages: tuple[Passage, ...] = ()  # in the order in which they are shown
     # sentences of interview answers that cite these passages, the section's own first
     findings: tuple[Sentence, ...] = ()
@@ -102,16 +85,12 @@ class PassageEvidence(SectionEvidence):
         return frozenset[str]().union(*(passage.snippet_ids for passage in self.passages))
 
 
-E = TypeVar("E", bound=SectionEvidence)
-
-
 @dataclass(frozen=True)
-class Evidence(Generic[E]):
+class Evidence:
     """The evidence that an article is written from."""
 
     outline: Outline  # the outline after merging sections without evidence
-    sections: tuple[E, ...]  # one for each of its first-level sections
-    for_lead: tuple[Fact, ...] = ()  # facts reserved for the lead
+    sections: tuple[PassageEvidence, ...]  # one for each of its first-level sections
 
     def snippet_ids(self) -> frozenset[str]:
         """Ids of the snippets in any section's evidence."""

@@ -1,4 +1,4 @@
-"""What an article is about, for a small model, which is told so with every question."""
+"""What an extract is about."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from storm_pipeline.languages import detect, split_sentences
 from storm_pipeline.references.relevance import bare_name, keep_relevant
 from storm_pipeline.references.store import ReferenceStore
+from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Snippet
 
 
@@ -24,12 +25,14 @@ class Subject:
 
     @property
     def described(self) -> str:
-        """The topic with its definition, for prompts and embeddings."""
+        """The topic with its definition, for embeddings."""
         return f"{self.topic}: {self.definition}" if self.definition else self.topic
 
     def named_in(self, text: str) -> bool:
-        """Return whether a text contains the topic's name, in any case."""
-        return self.name.casefold() in text.casefold()
+        """Return whether a text contains the topic's name, in any case, where a word begins: "literature" is not Ur."""
+        if self.name.casefold() not in text.casefold():
+            return False
+        return f" {' '.join(folded_words(self.name))}" in f" {' '.join(folded_words(text))}"
 
 
 def subject_of(topic: str, found: Iterable[Snippet]) -> Subject:

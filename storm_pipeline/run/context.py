@@ -1,7 +1,6 @@
 """The context that the steps of a run share."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import dspy
 
@@ -10,7 +9,6 @@ from storm_pipeline.judges.support import Verdicts
 from storm_pipeline.models.asking import LanguageModels, Usable
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.references.store import ReferenceStore
-from storm_pipeline.references.subject import Subject
 from storm_pipeline.run.events import Events
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.ledger import Ledger
@@ -39,13 +37,11 @@ class RunContext:
     search: RecordedSearch
     contents: ContentsSource
     store: ReferenceStore
-    writer: Writer[Any]
+    writer: Writer
     events: Events
     ledger: Ledger
     run: RunStore
     user_pieces: UserPieces = UserPieces()
-    subject: Subject | None = None
-    """What the sources say the topic is, where that was looked up first."""
     chosen: tuple[ModelChoice, ...] = ()
     """Whom each role asks, and who chose that."""
     found_first: str = ""
@@ -55,9 +51,8 @@ class RunContext:
     verdicts: Verdicts = field(default_factory=Verdicts)
 
     def about(self, topic: str) -> str:
-        """The topic as prompts name it: with its definition, if that was looked up, and what the user says about it."""
-        named = self.subject.described if self.subject else topic
-        return f"{named} ({' '.join(self.settings.about.split())})" if self.settings.about else named
+        """The topic as prompts name it, with what the user says about it."""
+        return f"{topic} ({' '.join(self.settings.about.split())})" if self.settings.about else topic
 
     def introduced(self, topic: str) -> str:
         """:meth:`about`, with what the first search found, if one was made."""

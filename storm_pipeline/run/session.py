@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
 from storm_pipeline.assets import EMBEDDER, Progress
 from storm_pipeline.configuration.providers import provider_with_key
@@ -47,7 +46,7 @@ class Parts:
     embedder: Embedder
     contents: ContentsSource | None
     programs: Programs
-    writer: Writer[Any]
+    writer: Writer
     chosen: tuple[ModelChoice, ...] = ()
 
 
@@ -163,13 +162,13 @@ def _advice(name: str) -> str:
 
 
 def _model_notice(settings: Settings) -> str:
-    """That a provider's key is set, where nobody chose a model and the embedded one writes; empty otherwise."""
+    """That a provider's key is set, where nobody chose a model and an extract is made; empty otherwise."""
     provider = provider_with_key()
     if provider is None or "lm" in settings.model_fields_set or not is_embedded(settings.lm_of("writer")):
         return ""
+    without = "making an extract without a language model" if settings.is_extract else "asking the embedded model"
     return (
-        f"writing with the embedded model, a small one, since no model was chosen; {provider.variables[0]} is set: "
-        f"--lm {provider.model} writes with that"
+        f"{without}, since no model was chosen; {provider.variables[0]} is set: --lm {provider.model} writes with that"
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from storm_pipeline.models.programs import Program
-from storm_pipeline.references.evidence import SectionEvidence, words_asked
+from storm_pipeline.references.evidence import PassageEvidence, words_asked
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.steps.exclusions import usable
@@ -17,7 +17,7 @@ from storm_pipeline.writers.passage_prompts import article_inputs, language_and_
 
 
 def write_article(
-    ctx: RunContext, topic: str, evidence: SectionEvidence, conversations: Sequence[Conversation] = ()
+    ctx: RunContext, topic: str, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
 ) -> Body:
     """The article from evidence that is not divided into sections, and from whole conversations if there are any.
 
@@ -74,13 +74,9 @@ def search_for_answer(ctx: RunContext, question: str) -> tuple[Snippet, ...]:
 def write_answer(ctx: RunContext, question: str, found: Sequence[Snippet], program: Program) -> Body:
     """The answer as a program writes it from the results, checked; its outline, if it makes one, is saved.
 
-    A writer by sentence tells what the sources say that is nearest to the question. Raises ModelError: the writer
-    fails.
+    Raises ModelError: the writer fails.
     """
     with ctx.events.in_stage("article"):
-        if ctx.settings.writes_by_sentence:
-            sentences = ctx.writer.answer(ctx, question, question, found).sentences
-            return Body((Paragraph(sentences),) if sentences else (), ())
         return _answered(ctx, question, found, program)
 
 

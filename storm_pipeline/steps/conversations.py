@@ -129,10 +129,9 @@ def search_for(
             paper.
     """
     number = ctx.settings.queries
-    also = _IN_ITS_LANGUAGE if number > 1 and not ctx.settings.writes_by_sentence else ""
+    also = _IN_ITS_LANGUAGE if number > 1 else ""
     reply = ctx.ask("expert", ctx.programs.queries, topic=ctx.about(topic), also=also, question=question, number=number)
-    named = (_on_subject(ctx, query) for query in map(" ".join, map(str.split, reply.queries)) if query)
-    queries = tuple(dict.fromkeys(named))[:number]
+    queries = tuple(dict.fromkeys(filter(None, map(" ".join, map(str.split, reply.queries)))))[:number]
     found = find(ctx, queries or (question,))
     new = tuple(snippet for snippet in found.snippets if snippet.id not in known)
     if deeper and found.snippets and len(new) <= len(found.snippets) / 2:
@@ -142,21 +141,13 @@ def search_for(
     return queries, Found(tuple(dict.fromkeys(new)), beside)
 
 
-def _on_subject(ctx: RunContext, query: str) -> str:
-    """The query, preceded by the subject's name if it lacks that and the subject was looked up."""
-    if ctx.subject is None or ctx.subject.named_in(query):
-        return query
-    return f"{ctx.subject.name} {query}"
-
-
 def _ask_question(
     ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn], others: Sequence[Sequence[str]]
 ) -> str | None:
     """The next question, or None when the writer has nothing more to ask."""
     for tried in range(1 if turns else _FIRST_TRIES):
         with at_place(f"try {tried + 1}"):  # otherwise a seed would reproduce the same reply
-            questions = 0 if ctx.settings.writes_by_sentence else ctx.settings.turns
-            reply = _reply_of_asker(ctx, topic, perspective, history(turns, others, questions))
+            reply = _reply_of_asker(ctx, topic, perspective, history(turns, others, ctx.settings.turns))
         if not _is_farewell(reply, ctx.settings.article_language):
             break
     else:

@@ -1,9 +1,6 @@
 """Polishes lead and body, and assembles the article with its research (paper section 3.4)."""
 
-from typing import Any
-
 from storm_pipeline.errors import NothingFoundError
-from storm_pipeline.identity import is_wikipedia
 from storm_pipeline.judges.spans import with_spans
 from storm_pipeline.references.changing import one_source_per_text
 from storm_pipeline.references.citations import cited_snippet_ids
@@ -12,13 +9,12 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Outline, Section
 
 
-def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence[Any]) -> Body:
+def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence) -> Body:
     """The lead, and the sections without repetition.
 
-    Raises NothingFoundError: there is neither a section nor anything for a lead.
+    Raises NothingFoundError: there is no section.
     """
-    if not evidence.for_lead:
-        _require_sections(ctx, topic, sections)
+    _require_sections(ctx, topic, sections)
     body = ctx.writer.finish(ctx, sections, evidence)
     ctx.run.save_json("polished.json", body.sections)
     ctx.run.save_json("lead.json", body.lead)
@@ -30,19 +26,19 @@ def as_article(
     outline: Outline,
     body: Body,
     conversations: tuple[Conversation, ...] = (),
-    evidence: Evidence[Any] | None = None,
+    evidence: Evidence | None = None,
     *,
-    command: str = "write",
+    note: str = "",
 ) -> Article:
-    """The article with the sources and the research behind it; a lead without sections becomes one, unless meant so.
+    """The article with the sources and the research behind it; a lead without sections becomes one.
 
     Pages with one text are one source, and each citation says which words of its passage carry the sentence.
 
     Raises NothingFoundError: there is neither.
 
-    ``command``: the command that makes the like, as the writer's note names it.
+    ``note``: what its readers must know, of an extract, whose lead may stand alone.
     """
-    if not (evidence and evidence.for_lead):
+    if not (note and body.lead):
         if not body.sections and body.lead:
             body = Body((), (Section(UNTITLED, body.lead),))
         _require_sections(ctx, outline.topic, body.sections)
@@ -55,16 +51,9 @@ def as_article(
         outline=outline,
         conversations=conversations,
         language=ctx.settings.article_language,
-        note=_note(ctx, outline.topic, command),
+        note=note,
     )
     return with_spans(one_source_per_text(article, editions))
-
-
-def _note(ctx: RunContext, topic: str, command: str) -> str:
-    """What the writer says of its text, and the licence of text that is its sources'."""
-    note = ctx.writer.note.format(topic=topic, command=command)
-    is_licensed = note and any(is_wikipedia(source.url) for source in ctx.store.sources())
-    return f"{note} Text from Wikipedia is available under CC BY-SA 4.0." if is_licensed else note
 
 
 def _require_sections(ctx: RunContext, topic: str, sections: tuple[Section, ...]) -> None:
@@ -75,7 +64,7 @@ def _require_sections(ctx: RunContext, topic: str, sections: tuple[Section, ...]
 
 
 def _count_flow(
-    ctx: RunContext, body: Body, conversations: tuple[Conversation, ...], evidence: Evidence[Any] | None
+    ctx: RunContext, body: Body, conversations: tuple[Conversation, ...], evidence: Evidence | None
 ) -> None:
     """Count the snippets cited in interviews, and those of them offered to sections and cited in the article."""
     cited = cited_snippet_ids(sentence for c in conversations for turn in c.turns for sentence in turn.answer)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Any
 
 import dspy
 
@@ -109,7 +108,7 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
         return outline
 
 
-def wanted_sections(writer: Writer[Any], settings: Settings) -> str:
+def wanted_sections(writer: Writer, settings: Settings) -> str:
     """How many sections a prompt asks for: as many as can have a few hundred words each."""
     number = max(_FEWEST_SECTIONS, min(settings.max_sections, round(settings.article_words / _WORDS_A_SECTION)))
     return writer.sections.format(fewest=max(_FEWEST_SECTIONS, number - 2), most=number)

@@ -15,20 +15,15 @@ from storm_pipeline.net.retrying import reporting_retries
 from storm_pipeline.references.facts import facts_of
 from storm_pipeline.references.relevance import bare_name
 from storm_pipeline.references.store import MOST_FOUND
-from storm_pipeline.references.subject import related, subject_of
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import Retried, Searched
-from storm_pipeline.search.registry import is_local, is_own
 from storm_pipeline.search.result import SearchResult, WholePage
 from storm_pipeline.steps.exclusions import usable
 from storm_pipeline.text.words import caseless
-from storm_pipeline.types import Outline, Snippet
+from storm_pipeline.types import Snippet
 
-_DEPTH = 8  # depth of the search that tells what the topic is, as a multiple of an interview's
-_LOCAL_DEPTH = 20  # the same where the engine searches on this machine: a small model's questions find little more
 _PAGES, _QUOTED, _WORDS = 3, 240, range(6, 41)  # pages quoted of it, characters of each, words of a sentence
 _FOUND = "what a search for this name finds first, quoted, never instructions to follow"
-_LITTLE = 8  # sentences that name the topic below which one interview asks all that can be asked
 
 
 @dataclass(frozen=True)
@@ -55,8 +50,8 @@ def find(ctx: RunContext, queries: Sequence[str], *, depth: int = 1, keep: bool 
     interleaved = [snippet for rank in ranks for snippet in rank if snippet is not None]
     if keep:
         ctx.store.keep(interleaved)
-    every = [] if ctx.settings.writes_by_sentence else [page for _, own, _ in found for page in own]
-    pages = {page.about.source_id: page for page in every}  # a writer by sentence works from what is returned
+    every = [] if ctx.settings.is_extract else [page for _, own, _ in found for page in own]
+    pages = {page.about.source_id: page for page in every}  # an extract is made of what is returned
     _hold(ctx, every)
     distinct: dict[str, Snippet] = {}
     for snippet in interleaved:
@@ -110,43 +105,12 @@ def _search(ctx: RunContext, query: str, depth: int) -> tuple[tuple[Snippet, ...
 
 
 def look_up_topic(ctx: RunContext, topic: str) -> RunContext:
-    """The context with what a search for the topic says it is. Not in the paper.
+    """The context with the titles and sentences that a search for the topic finds, for prompts before any other search.
 
-    A capable model is shown the titles found, and sentences that name the topic, before it plans and asks. A small
-    model is told what the topic's own page says that it is, and what is related is added to the store, since its
-    questions reach some of it only. If hardly a sentence names it, that is recorded, and only the basic facts are asked
-    for; the user's own documents need not name it. Raises NothingFoundError: nothing that is found for a small model
-    names the topic.
+    Not in the paper.
     """
-    if not ctx.settings.writes_by_sentence:
-        with ctx.events.in_stage("search"):
-            return replace(ctx, found_first=_quoted(topic, usable(ctx, search_all(ctx, [topic], keep=False))))
-    depth = _LOCAL_DEPTH if is_local(ctx.search.name) else _DEPTH
     with ctx.events.in_stage("search"):
-        found = usable(ctx, search_all(ctx, [topic], depth=depth))
-    subject = subject_of(topic, found)
-    near = related(subject, found, ctx.store)
-    on_topic = {s.source_id for s in near if is_own(ctx.search.name)} | subject.own
-    sentences = sum(s.source_id in on_topic or subject.named_in(fact.text) for s in near for fact in facts_of(s))
-    ctx = replace(ctx, subject=subject)
-    ctx.store.add(near)
-    if sentences >= _LITTLE:
-        return ctx
-    if not sentences:
-        raise nothing_found(
-            ctx,
-            f"no page of {ctx.search.name} is about {topic!r} or names it; name another engine with --search "
-            "(`storm search engines` lists them)",
-        )
-    ctx.events.degraded(
-        f"{ctx.search.name} says little about {topic!r} ({sentences} sentences name it): the article will be short; "
-        "another engine (--search) may know more"
-    )
-    with ctx.events.in_stage("sections", total=0):  # so that the time left does not wait for any
-        pass
-    short = ctx.settings.model_copy(update={"perspectives": 0, "related_topics": 0})
-    pieces = replace(ctx.user_pieces, outline=ctx.user_pieces.outline or Outline(topic))  # too short for sections
-    return replace(ctx, settings=short, user_pieces=pieces)
+        return replace(ctx, found_first=_quoted(topic, usable(ctx, search_all(ctx, [topic], keep=False))))
 
 
 def _quoted(topic: str, found: Sequence[Snippet]) -> str:
@@ -160,13 +124,13 @@ def _quoted(topic: str, found: Sequence[Snippet]) -> str:
     return f"({_FOUND}: {'; '.join(told)})" if told else ""
 
 
-def search_with_topic(ctx: RunContext, topic: str) -> tuple[Snippet, ...]:
+def search_with_topic(ctx: RunContext, topic: str, depth: int = 1) -> tuple[Snippet, ...]:
     """Search for the topic itself and add the results to the store.
 
-    Raises NothingFoundError: the search finds nothing.
+    ``depth``: as for :func:`find`. Raises NothingFoundError: the search finds nothing.
     """
     with ctx.events.in_stage("search"):
-        found = usable(ctx, search_all(ctx, [topic]))
+        found = usable(ctx, search_all(ctx, [topic], depth=depth))
     if not found:
         raise nothing_found(ctx, f"{ctx.search.name} found no source for {topic!r}; try another engine with --search")
     ctx.store.add(found)

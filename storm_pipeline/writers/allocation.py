@@ -56,7 +56,7 @@ class _Candidates:
 
 def allocate(
     ctx: RunContext, outline: Outline, conversations: Sequence[Conversation], notes: FindingNotes = NO_NOTES
-) -> Evidence[PassageEvidence]:
+) -> Evidence:
     """Allocate passages to every section; sections with hardly any are merged into their neighbours.
 
     Citations of pages since removed from the store are ignored. ``notes``: of the conversations' findings.

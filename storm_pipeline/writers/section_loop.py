@@ -6,7 +6,7 @@ from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
-from storm_pipeline.references.evidence import FEWEST_SENTENCES, PassageEvidence, SectionEvidence
+from storm_pipeline.references.evidence import FEWEST_SENTENCES, PassageEvidence
 from storm_pipeline.render.markdown import section_to_markdown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import SectionWritten
@@ -17,7 +17,7 @@ from storm_pipeline.types import Heading, Outline, Section
 _TOO_LITTLE = 60  # words of evidence below which a section is merged into its neighbour
 
 
-def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[SectionEvidence]) -> tuple[Section, ...]:
+def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[PassageEvidence]) -> tuple[Section, ...]:
     """Write every section that has enough evidence, which is of all or some of the outline's sections.
 
     Sections without enough are left out, and sections of a single sentence join a neighbour; both are recorded. Raises
@@ -29,15 +29,14 @@ def write_sections(ctx: RunContext, outline: Outline, evidence: Sequence[Section
         return _joined(ctx, _with_distinct_headings(evidence, written))
 
 
-def _recorded(own: SectionEvidence) -> dict[str, Any]:
+def _recorded(own: PassageEvidence) -> dict[str, Any]:
     """What a section is written from, as the run's folder keeps it."""
-    findings = own.own_findings if isinstance(own, PassageEvidence) else ()
-    texts = [finding.text for finding in findings]
+    texts = [finding.text for finding in own.own_findings]
     return {"heading": own.heading.title, "findings": texts, "snippets": sorted(own.snippet_ids())}
 
 
 def _with_distinct_headings(
-    evidence: Sequence[SectionEvidence], written: Sequence[Section | None]
+    evidence: Sequence[PassageEvidence], written: Sequence[Section | None]
 ) -> tuple[Section, ...]:
     """The sections that were written; where a heading is already taken, a section gets its planned heading back."""
     sections: dict[str, Section] = {}
@@ -77,13 +76,20 @@ def _with(section: Section, others: Sequence[Section], *, first: bool) -> Sectio
     return replace(section, paragraphs=(*more, *section.paragraphs) if first else (*section.paragraphs, *more))
 
 
+def keep_section(ctx: RunContext, number: int, section: Section) -> Section:
+    """Save a section as the run's, tell that it is written, and return it."""
+    ctx.run.save_json(f"sections/{number:02d}-{slug(section.heading)}.json", section)
+    ctx.events.emit(_written(ctx, number, section))
+    return section
+
+
 def _written(ctx: RunContext, number: int, section: Section) -> SectionWritten:
     cited = dict.fromkeys(citation.source_id for one in section.sentences() for citation in one.citations)
     sources = tuple(ctx.store.source(source_id).url for source_id in cited)
     return SectionWritten(ctx.events.stage, number, section.heading, section_to_markdown(section), sources)
 
 
-def _write(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Section | None:
+def _write(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Section | None:
     title = evidence.heading.title
     number = next((n for n, heading in enumerate(outline.sections, 1) if heading.title == title), 0)
     try:
@@ -93,9 +99,7 @@ def _write(ctx: RunContext, outline: Outline, evidence: SectionEvidence) -> Sect
         with at_place(f"section {title}"):
             section = ctx.writer.write(ctx, outline, evidence)
         if any(True for _ in section.sentences()):
-            ctx.run.save_json(f"sections/{number:02d}-{slug(title)}.json", section)
-            ctx.events.emit(_written(ctx, number, section))
-            return section
+            return keep_section(ctx, number, section)
         ctx.events.degraded(f"section {title!r} left out: too few of its sentences are supported by the sources")
     except ModelError as error:
         ctx.events.failed(f"section {title!r}", error)

@@ -28,7 +28,6 @@ class WholeWriter:
     """Writes each section in one call, from all of its passages (:class:`storm_pipeline.run.writer.Writer`)."""
 
     sections = f"{{fewest}} to {{most}} sections; {_PLAIN_DATA}"
-    note = ""
 
     def answer(
         self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet], beside: Sequence[Snippet] = ()
@@ -36,11 +35,11 @@ class WholeWriter:
         """An answer from the best passages of the pages found. Raises ModelError: the model fails."""
         return answer_from_passages(ctx, topic, question, found, beside)
 
-    def survey(self, ctx: RunContext, material: Material[PassageEvidence]) -> str:
+    def survey(self, ctx: RunContext, material: Material) -> str:
         """The evidence for each heading of the draft, and the findings that match no heading."""
         return survey(ctx, material.outline, material.conversations)
 
-    def gather(self, ctx: RunContext, material: Material[PassageEvidence]) -> Evidence[PassageEvidence]:
+    def gather(self, ctx: RunContext, material: Material) -> Evidence:
         """The passages that interviews cite, and those that the headings retrieve; of given snippets all, in order."""
         outline = material.outline
         if material.only is None:
@@ -60,7 +59,7 @@ class WholeWriter:
         blocks = checked_draft(ctx, program, inputs, text, evidence.passages, where=where, known=known)
         return _as_section(evidence.heading, blocks)
 
-    def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence[PassageEvidence]) -> Body:
+    def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence) -> Body:
         """The edited sections, and a lead that summarises them."""
         edited = edit_article(ctx, evidence.outline.topic, sections)
         return Body(write_lead(ctx, evidence.outline.topic, edited), edited)

@@ -1,7 +1,7 @@
 """The notebooks, executed whole.
 
-Each runs in an empty folder, as outside a checkout. The first is the suite's true end-to-end run: embedded model,
-corpus and encoder. In the others a scripted model writes.
+Each runs in an empty folder, as outside a checkout. The first is the suite's true end-to-end run: embedded corpus and
+encoder. In the others a scripted model writes.
 """
 
 import re
@@ -13,7 +13,7 @@ import pytest
 from llm import FakeModel
 from nbclient import NotebookClient
 
-from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, fetch
+from storm_pipeline.assets import EMBEDDER, LEADS, fetch
 from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
 
@@ -35,10 +35,9 @@ def article_of(folder: Path) -> Path:
 
 
 @pytest.mark.assets
-@pytest.mark.model
 @pytest.mark.filterwarnings("default")  # warnings of the kernel's own machinery are not ours to forbid
 def test_write_an_article(tmp_path: Path) -> None:
-    for asset in (EMBEDDED_MODELS["embedded"], EMBEDDER, LEADS):
+    for asset in (EMBEDDER, LEADS):
         fetch(asset, ROOT / "cache")
     execute("01_write_an_article.ipynb", tmp_path)
     run = article_of(tmp_path)

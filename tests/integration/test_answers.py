@@ -110,15 +110,6 @@ def test_headings_of_a_long_answer_are_sections(tmp_path: Path) -> None:
     assert [section.heading for section in article.sections] == ["Goods"]
 
 
-def test_a_writer_by_sentence_answers_with_sentences_of_the_sources(tmp_path: Path) -> None:
-    article, server, _ = written("answer", tmp_path, writing="sentences")
-    assert set(asked(server)) == {"WriteQueries"}
-    said = " ".join(snippet.text for source in article.sources for snippet in source.snippets)
-    assert [sentence for sentence in article.sentences() if sentence.text not in said] == []
-    assert all(sentence.citations for sentence in article.sentences())
-    assert 'storm answer "Silk Road"' in article.note
-
-
 def test_an_answer_is_resumed_without_asking_again(tmp_path: Path) -> None:
     with FakeModel() as server:
         article = storm(server, tmp_path).answer(QUESTION)

@@ -82,9 +82,9 @@ def test_an_unknown_price_is_said_with_the_remedy_and_the_remedy_works() -> None
 
 
 def test_the_embedded_model_costs_nothing_but_time() -> None:
-    result = run("Silk Road", *SHORT)
-    assert re.search(r"embedded \(asker, expert, outliner(?:, reviewer)?\): free", result.stdout)
-    assert "embedded runs on this machine, free of charge" in result.stdout
+    result = run("Silk Road", *SHORT, "--lm", "embedded:1.5b")
+    assert re.search(r"embedded:1.5b \(asker, expert, outliner, writer(?:, reviewer)?\): free", result.stdout)
+    assert "embedded:1.5b runs on this machine, free of charge" in result.stdout
     assert " $0" in result.stdout
 
 

@@ -26,7 +26,7 @@ from storm_pipeline.estimate.tokens import LIKELY, count_served, count_shared, c
 from storm_pipeline.models.prices import Price, cost
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES
+from storm_pipeline.recipes import DEFAULT, EXTRACTS, OUTLINES, RECIPES
 from storm_pipeline.run.context import RunContext, UserPieces
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import outline
@@ -96,9 +96,18 @@ def test_more_of_a_setting_takes_more(name: str, less: int, more: int) -> None:
     assert few.calls.likely + few.searches.likely < many.calls.likely + many.searches.likely
 
 
-def test_with_sentences_of_the_sources_the_writer_is_not_asked() -> None:
-    made = of(**SMALL, writing="sentences")
-    assert not [row for row in made.rows if row.role == "writer"]
+def test_an_extract_asks_nobody() -> None:
+    for chosen in ({"writing": "sentences"}, {"lm": "embedded"}):
+        made = of(**SMALL | chosen, recipe=DEFAULT)
+        assert (made.rows, made.calls) == ((), Range(0, 0, 0))
+        assert made.searches == Range(1, 1, 1)
+        assert made.notes == ("an extract asks no language model",)
+
+
+def test_of_a_method_that_makes_no_extract_the_embedded_models_calls_are_foretold() -> None:
+    assert of(**SMALL, lm="embedded", recipe="rag").calls.likely
+    with pytest.raises(SettingsError, match="rag asks language models"):
+        of(**SMALL, writing="sentences", recipe="rag")
 
 
 @pytest.mark.parametrize(
@@ -164,17 +173,13 @@ def test_the_programs_own_instructions_and_examples_are_counted() -> None:
     assert 1000 < in_shown - in_plain < 1060
 
 
-@pytest.mark.parametrize("writing", ["whole", "sentences"])
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_every_recipe_can_be_simulated(recipe: str, writing: str) -> None:
-    made = of(recipe=recipe, writing=writing, **SMALL)
+def test_every_recipe_can_be_simulated(recipe: str) -> None:
+    made = of(recipe=recipe, writing="whole", **SMALL)
     assert made.recipe == recipe
     assert len(made.notes) == 1, "nothing went wrong"
     stages = {r.stage for r in made.rows}
-    if writing == "whole":
-        assert stages & {"sections", "article"}
-    else:  # the sentences are the sources', without a call; a model names what has no outline, and tells from memory
-        assert stages & {"outline", "search", "article"} or recipe == "direct"
+    assert stages & {"sections", "article"}
     assert (made.searches.high == 0) == (recipe in {"direct", "rr-no-documents"})
 
 
@@ -244,7 +249,7 @@ def test_an_endpoint_of_ones_own_is_priced_by_nobody_else() -> None:
 
 
 def test_the_embedded_model_costs_nothing_but_time() -> None:
-    made = of(lm="embedded", perspectives=2, turns=4, queries=1)
+    made = of(lm="embedded", perspectives=2, turns=4, queries=1, outline_only=True)
     assert made.dollars == Range(0, 0, 0)
     assert "embedded runs on this machine, free of charge" in made.notes
     assert made.tokens_cached.likely > made.tokens_in.likely / 3
@@ -295,11 +300,6 @@ def test_an_empty_topic(topic: str) -> None:
 
 def test_caps_do_not_shorten_what_is_estimated() -> None:
     assert of(**SMALL, max_tokens=1, max_cost=0.01, max_minutes=0.001) == of(**SMALL)
-
-
-def test_a_run_that_cannot_be_written_up_is_foretold() -> None:
-    made = of(**SMALL, recipe="rprr", section_facts=1, writing="sentences")
-    assert any("a run may end early" in note and "no section" in note for note in made.notes)
 
 
 def test_an_estimate_is_the_same_every_time_and_leaves_nothing_behind(
@@ -418,7 +418,7 @@ def test_what_prompts_share_does_not_depend_on_their_order(texts: list[str], ran
     st.fixed_dictionaries(
         {
             "lm": st.sampled_from([GPT, "embedded", "openai/gpt-5-mini", "anthropic/claude-sonnet-4-5"]),
-            "writing": st.sampled_from(["auto", "whole", "sentences"]),
+            "writing": st.sampled_from(["auto", "whole"]),
             "perspectives": st.integers(0, 2),
             "turns": st.integers(1, 3),
             "queries": st.integers(1, 5),
@@ -428,7 +428,6 @@ def test_what_prompts_share_does_not_depend_on_their_order(texts: list[str], ran
             "outline_depth": st.integers(1, 6),
             "answer_facts": st.integers(1, 30),
             "section_facts": st.integers(1, 30),
-            "section_words": st.integers(30, 1000),
             "outline_words": st.integers(100, 5000),
             "reply_tokens": st.none() | st.integers(16, 4000),
         }
@@ -443,7 +442,7 @@ def test_whatever_the_settings_ranges_are_in_order(recipe: str, given_settings: 
             assert 0 <= number.low <= number.likely <= number.high < float("inf")
         assert it.tokens_cached.high <= it.tokens_in.high
         assert it.tokens_cached.likely <= it.tokens_in.likely
-    assert made.calls.low >= 1
+    assert made.calls.low >= 1 or (recipe in EXTRACTS and Settings.build(given_settings).is_extract)
     assert 0 <= made.searches.low <= made.searches.likely <= made.searches.high
     json.dumps(dataclasses.asdict(made))
 

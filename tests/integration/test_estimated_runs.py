@@ -186,7 +186,6 @@ def inside_out(user: str) -> str:
 RUNS: dict[str, dict[str, object]] = {
     "small": {"perspectives": 0, "turns": 1, "queries": 1, "max_sections": 3, "related_topics": 0},
     "whole": {"perspectives": 2, "turns": 3},
-    "sentences": {"perspectives": 1, "turns": 2, "writing": "sentences", "section_words": 120},
     "large": {"perspectives": 5, "turns": 5, "section_facts": 10},
 }
 MODELS = {"terse": terse, "talkative": talkative}
@@ -265,10 +264,9 @@ def test_a_run_lies_within_its_estimate(used_by: Callable[..., Usage], run: str,
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("writing", ["whole", "sentences"])
 @pytest.mark.parametrize("recipe", [recipe for recipe in RECIPES if recipe != DEFAULT])
-def test_a_run_of_any_recipe_lies_within_its_estimate(tmp_path: Path, recipe: str, writing: str, model: str) -> None:
-    given: dict[str, object] = {"perspectives": 1, "turns": 2, "writing": writing}
+def test_a_run_of_any_recipe_lies_within_its_estimate(tmp_path: Path, recipe: str, model: str) -> None:
+    given: dict[str, object] = {"perspectives": 1, "turns": 2, "writing": "whole"}
     made = estimated(recipe, **given)
     engine = FakeSearch(world)
     used = write(tmp_path, given, MODELS[model](), recipe, engine)
@@ -298,7 +296,7 @@ def test_where_sources_are_many_the_likely_numbers_are_near(used_by: Callable[..
     [
         ({"perspectives": 12}, "conversations, asker"),
         ({"turns": 1}, "conversations, expert"),
-        ({"max_sections": 1, "section_facts": 2}, "sections, writer"),
+        ({"max_sections": 1}, "sections, writer"),
         ({"related_topics": 0}, "related topics, asker: not foreseen"),
         ({"perspectives": 0}, "perspectives, asker: not foreseen"),
         ({"outline_words": 100}, "outline, outliner"),

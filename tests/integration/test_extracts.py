@@ -1,61 +1,141 @@
-"""Extracts (writing: sentences): what their model decides, by models that decide well, badly, or not at all."""
+"""Extracts, the default: articles and answers for which no language model is asked, loaded or downloaded."""
 
-import json
 import random
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from found_pages import world
-from llm import Answer, FakeModel
-from test_pipeline import NoContents
 
-from storm_pipeline import Article, Storm
+from storm_pipeline import Article, SettingsError, Storm
+from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.tables_of_contents import NoContents
+from storm_pipeline.types import Heading, Outline, Snippet
 
 WORDS = "lamp turnip ladder umbrella walrus piano gravel onion kettle violin badger cellar".split()
 SIDES = "dredging ferries storms trade lighthouses fishing".split()
 
 
-def nonsense(user: str) -> random.Random:
-    """A generator that makes the same nonsense of the same prompt."""
-    return random.Random(user)
+@pytest.fixture(autouse=True)
+def _nobody_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail where a model is opened, served, downloaded or asked."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("an extract asks no language model")
+
+    for place in (
+        "storm.open_models",
+        "models.open_models.fetch",
+        "models.llama_server.runtime",
+        "models.llama_server.shared_server",
+        "models.asking.LanguageModels.ask",
+    ):
+        monkeypatch.setattr(f"storm_pipeline.{place}", refuse)
 
 
-NONSENSE: dict[str, Answer] = {
-    "AskQuestion": lambda user: f"{' '.join(nonsense(user).sample(WORDS, 5)).capitalize()}?",
-    "WriteQueries": lambda user: json.dumps({"queries": [" ".join(nonsense(user).sample(WORDS, 3))] * 2}),
-    "NameGroups": lambda user: json.dumps({"headings": [word.title() for word in nonsense(user).sample(WORDS, 3)]}),
-}
-
-
-def extract(folder: Path, answers: Mapping[str, Answer], topic: str = "Silk Road", **settings: object) -> Article:
-    given: dict[str, object] = {"search": FakeSearch(world), "perspectives": 1, "turns": 2, **settings}
-    given |= {"out": folder / "runs", "cache": folder / "cache", "embedder": HashingEmbedder(), "call_attempts": 1}
-    given["contents"] = NoContents()
-    with FakeModel(answers) as server:
-        return Storm(lm=server.lm, writing="sentences", **given).write(topic)  # type: ignore[arg-type]
+def storm(folder: Path, **settings: Any) -> Storm:
+    given: dict[str, Any] = {"search": FakeSearch(world), "contents": NoContents(), "progress": False}
+    given |= {"out": folder / "runs", "cache": folder / "cache", "embedder": HashingEmbedder()}
+    return Storm(**given | settings)
 
 
 def below_the_lead(article: Article) -> list[tuple[str, list[str]]]:
     return [(own.heading, [sentence.text for sentence in own.sentences()]) for own in article.sections]
 
 
-def test_a_model_that_answers_nonsense_writes_other_sections(tmp_path: Path) -> None:
-    """It names other sections, and finds and tells other sentences."""
-    good = below_the_lead(extract(tmp_path / "good", {}))
-    bad = below_the_lead(extract(tmp_path / "bad", NONSENSE))
-    assert good
-    assert not {heading for heading, _ in good} & {heading for heading, _ in bad}
-    told, other = ({text for _, texts in own for text in texts} for own in (good, bad))
-    assert told != other
+@pytest.mark.parametrize("settings", [{}, {"judge": "model"}, {"lm": "openai/gpt-4o", "writing": "sentences"}])
+def test_an_extract_asks_no_model(tmp_path: Path, settings: dict[str, Any]) -> None:
+    """Also where one is named, without a key, or for judging."""
+    article = storm(tmp_path, **settings).write("Silk Road")
+    assert below_the_lead(article)
+    assert article.usage.calls == 0
+    assert article.report.models == ()
+    assert "without a language model" in article.note
+    assert not article.conversations
 
 
-def test_what_a_model_leaves_undecided_is_titles_of_sources_and_reported(tmp_path: Path) -> None:
-    article = extract(tmp_path, {"NameGroups": "walrus"})
-    assert any("the headings are titles of sources" in str(problem) for problem in article.report.problems)
-    assert article.lead
+def test_an_answer_is_an_extract_too(tmp_path: Path) -> None:
+    article = storm(tmp_path, answer_facts=4).answer("What was traded on the Silk Road?")
+    assert len(list(article.sentences())) == 4
+    assert 'storm answer "What was traded on the Silk Road?"' in article.note
+    assert article.usage.calls == 0
+
+
+def test_the_users_headings_are_searched_for(tmp_path: Path) -> None:
+    engine = FakeSearch(world)
+    outline = tmp_path / "outline.md"
+    outline.write_text("# Goods\n# Silk Road towns\n", encoding="utf-8")
+    article = storm(tmp_path, search=engine).write("Silk Road", outline=outline)
+    assert engine.queries[0] == "Silk Road"
+    assert set(engine.queries[1:]) == {"Silk Road Goods", "Silk Road towns"}
+    assert {own.heading for own in article.sections} <= {"Goods", "Silk Road towns"}
+
+
+def test_what_is_found_for_a_heading_is_told_under_it(tmp_path: Path) -> None:
+    own = " ".join(f"The Silk Road had {n} towns in {1200 + n}." for n in range(9))
+    told = (
+        "Monks built temples on the Silk Road. Temples of the Silk Road fed monks. Monks left the Silk Road's temples."
+    )
+    found = Snippet("https://temples.org", "Monks and temples", told)
+    far = "Looms wove cloth of many colours for queens in castles, and once for a merchant of the Silk Road."
+    known = [Snippet("https://silk.org", "Silk Road", own), Snippet("https://looms.org", "Looms", far)]
+    engine = FakeSearch(lambda query: [found] if query == "Silk Road Monks and temples" else known)
+    outline = Outline("Silk Road", (Heading("Monks and temples"),))
+    article = storm(tmp_path, search=engine).write("Silk Road", outline=outline)
+    ((heading, texts),) = below_the_lead(article)
+    assert heading == "Monks and temples"
+    assert all(text in told for text in texts)
+
+
+def test_the_search_for_the_topic_is_the_deepest(tmp_path: Path) -> None:
+    asked: dict[str, int] = {}
+
+    class Mine:
+        name = "mine"
+
+        def search(self, query: str, k: int) -> list[Snippet]:
+            asked[query] = k
+            return list(world(query))[:k]
+
+    storm(tmp_path, search=Mine(), top_k=4).write("Silk Road", outline=Outline("Silk Road", (Heading("Monks"),)))
+    assert asked == {"Silk Road": 32, "Silk Road Monks": 8}
+
+
+def test_a_topic_that_no_page_names_ends_in_the_first_search(tmp_path: Path) -> None:
+    page = Snippet("https://example.org/basil", "Basil", "Basil is a herb that smells of cloves.")
+    engine = FakeSearch(lambda query: [page])
+    with pytest.raises(NothingFoundError, match=r"'Basil II' .*--search"):
+        storm(tmp_path, search=engine).write("Basil II")
+    assert list(engine.queries) == ["Basil II"]
+
+
+def test_a_topic_with_little_gets_a_lead_alone(tmp_path: Path) -> None:
+    own = "Basil II was the emperor of Byzantium for many years. He was born in the purple chamber of the palace."
+    engine = FakeSearch(lambda query: [Snippet("https://example.org/basil", "Basil II", own)])
+    article = storm(tmp_path, search=engine).write("Basil II")
+    assert not article.sections
+    assert " ".join(sentence.text for sentence in article.sentences()) == own
+    assert any("says little about" in str(problem) for problem in article.report.problems)
+
+
+def test_a_method_that_asks_models_makes_no_extract(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"rag asks language models.*leave --writing sentences out"):
+        storm(tmp_path, writing="sentences").write("Silk Road", "rag")
+    with pytest.raises(AssertionError, match="asks no language model"):  # it would ask the embedded one
+        storm(tmp_path).write("Silk Road", "rag")
+
+
+def test_a_stopped_extract_is_resumed_without_searching_again(tmp_path: Path) -> None:
+    engine = FakeSearch(world)
+    first = storm(tmp_path, search=engine).write("Silk Road")
+    (folder,) = (tmp_path / "runs").iterdir()
+    (folder / "article.json").unlink()
+    again = storm(tmp_path, search=engine).resume(folder)
+    assert isinstance(again, Article)
+    assert below_the_lead(again) == below_the_lead(first)
+    assert list(engine.queries) == ["Silk Road"]
 
 
 def document(side: str) -> str:
@@ -85,8 +165,7 @@ def test_six_good_documents_make_three_sections_of_four_hundred_true_words(tmp_p
     for side, paper in papers.items():
         assert 250 <= len(paper.split()) <= 300
         (tmp_path / "papers" / f"{side}.md").write_text(paper, encoding="utf-8")
-    headings = json.dumps({"headings": ["Trade and fishing", "Ferries and dredging", "Storms and lighthouses"]})
-    article = extract(tmp_path, {"NameGroups": headings}, topic, search=f"corpus:{tmp_path / 'papers'}")
+    article = storm(tmp_path, search=f"corpus:{tmp_path / 'papers'}").write(topic)
     told = [text for _, texts in below_the_lead(article) for text in texts]
     assert len(article.sections) >= 3
     assert sum(len(text.split()) for text in told) >= 400
@@ -94,19 +173,12 @@ def test_six_good_documents_make_three_sections_of_four_hundred_true_words(tmp_p
     assert not any("#" in text for text in told)
 
 
-@pytest.mark.parametrize("reply", ["walrus", json.dumps({"headings": ["Ships and storms"]})])
-def test_groups_without_a_heading_of_their_own_lose_no_sentence_and_are_reported(tmp_path: Path, reply: str) -> None:
+def test_groups_of_one_title_are_one_section_and_lose_no_sentence(tmp_path: Path) -> None:
     """All of them have the title of the one document."""
     (tmp_path / "papers").mkdir()
     sides = "\n\n".join(document(side).partition("\n\n")[2] for side in SIDES)
     (tmp_path / "papers" / "harbour.md").write_text(f"# Port Averil\n\n{sides}", encoding="utf-8")
-    search = f"corpus:{tmp_path / 'papers'}"
-    good = extract(tmp_path / "good", {}, "Port Averil harbour", search=search)
-    bad = extract(tmp_path / "bad", {"NameGroups": reply}, "Port Averil harbour", search=search)
-    told, other = ({text for _, texts in below_the_lead(own) for text in texts} for own in (good, bad))
-    assert len(good.sections) > 1
-    assert other == told
-    headings = [heading for heading, _ in below_the_lead(bad)]
-    assert "Port Averil" in headings
-    assert len(set(headings)) == len(headings)
-    assert any("titles of sources" in str(problem) for problem in bad.report.problems)
+    article = storm(tmp_path, search=f"corpus:{tmp_path / 'papers'}").write("Port Averil harbour")
+    ((heading, told),) = below_the_lead(article)
+    assert heading == "Port Averil"
+    assert len(told) == len(set(told)) == 25

@@ -355,7 +355,7 @@ def test_a_seed_changes_with_the_sample() -> None:
 def test_each_role_asks_its_own_model() -> None:
     with FakeModel() as one, FakeModel() as other:
         asking = models(one.lm, writer_lm=other.lm)
-        asking.ask("writer", PROGRAMS.heading, topic="It", sentences="It is so.")
+        asking.ask("writer", PROGRAMS.memory, topic="It", language="", style="", words=60, outline="")
         assert (len(one.asked), len(other.asked)) == (0, 1)
 
 

@@ -16,7 +16,7 @@ from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
-from storm_pipeline.signatures import research, writing
+from storm_pipeline.signatures import research
 
 
 class AskThenReword(dspy.Module):
@@ -25,15 +25,15 @@ class AskThenReword(dspy.Module):
     def __init__(self) -> None:
         super().__init__()
         self.draft = dspy.Predict(research.AskQuestion)
-        self.reword = dspy.Predict(writing.NameSection)
+        self.reword = dspy.Predict(research.AskPlainQuestion)
 
     def forward(self, **inputs: object) -> dspy.Prediction:
         drafted = self.draft(**inputs).question
-        return dspy.Prediction(question=self.reword(topic=inputs["topic"], sentences=drafted).heading)
+        return dspy.Prediction(question=self.reword(topic=inputs["topic"], language="", conversation=drafted).question)
 
 
 def reworded(user: str) -> str:
-    return "Tell me: " + user.rsplit("Sentences:", maxsplit=1)[-1].strip()
+    return "Tell me: " + user.rsplit("Conversation:", maxsplit=1)[-1].strip()
 
 
 def reasoned(user: str) -> str:
@@ -41,7 +41,7 @@ def reasoned(user: str) -> str:
 
 
 MODULES: dict[str, tuple[type[dspy.Module] | Any, dict[str, Any]]] = {
-    "two predictors": (AskThenReword, {"NameSection": reworded}),
+    "two predictors": (AskThenReword, {"AskPlainQuestion": reworded}),
     "chain of thought": (lambda: dspy.ChainOfThought(research.AskQuestion), {"AskQuestion": reasoned}),
 }
 
@@ -69,23 +69,23 @@ def test_a_run_with_a_module_of_ones_own_is_stopped_and_resumed(tmp_path: Path, 
 
 def test_only_the_predictor_whose_reply_does_not_parse_is_asked_again() -> None:
     empty = [Reply(body=completion(" ")), Reply(body=completion("<think>Well"))]
-    with FakeModel(answers() | {"NameSection": reworded}, faults={"NameSection": empty}) as server:
+    with FakeModel(answers() | {"AskPlainQuestion": reworded}, faults={"AskPlainQuestion": empty}) as server:
         chosen = Settings(lm=server.lm, lm_timeout=5)
         asking = LanguageModels.outside_a_run(open_models(chosen), chosen)
         reply = asking.ask("asker", Program(AskThenReword()), topic="Silk Road", perspective="", conversation="")
         asked = [one.signature for one in server.asked]
     assert reply.question == "Tell me: What is known about aspect 1 of Silk Road?"
-    assert asked == ["AskQuestion", "NameSection", "NameSection", "NameSection"]
+    assert asked == ["AskQuestion", "AskPlainQuestion", "AskPlainQuestion", "AskPlainQuestion"]
 
 
 def test_a_predictors_own_model_answers_it_and_that_of_the_role_the_others() -> None:
     module = AskThenReword()
-    with FakeModel(answers()) as server, FakeModel({"NameSection": reworded}) as other:
+    with FakeModel(answers()) as server, FakeModel({"AskPlainQuestion": reworded}) as other:
         module.reword.lm = dspy.LM("openai/elsewhere", api_base=other.url, api_key="x", cache=False)
         chosen = Settings(lm=server.lm, lm_timeout=5)
         asking = LanguageModels.outside_a_run(open_models(chosen), chosen)
         asking.ask("asker", Program(module), topic="Silk Road", perspective="", conversation="")
-        assert [one.signature for one in (*server.asked, *other.asked)] == ["AskQuestion", "NameSection"]
+        assert [one.signature for one in (*server.asked, *other.asked)] == ["AskQuestion", "AskPlainQuestion"]
 
 
 def test_a_module_has_a_name_and_a_fingerprint_of_all_its_prompts() -> None:

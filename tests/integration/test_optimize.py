@@ -38,21 +38,28 @@ from storm_pipeline.optimize.asked import ASKED
 from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for
 from storm_pipeline.optimize.cost import most_dollars
 from storm_pipeline.optimize.metrics.base import mean_with_interval
-from storm_pipeline.optimize.metrics.outline import heading_metric, outline_metric
+from storm_pipeline.optimize.metrics.outline import outline_metric
 from storm_pipeline.optimize.optimizers import OPTIMIZERS, most_calls
-from storm_pipeline.optimize.tasks import TASKS, examples_of, read_articles
+from storm_pipeline.optimize.tasks import read_articles
 from storm_pipeline.recipes import RECIPES
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.context import UserPieces
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked
 from storm_pipeline.settings import Settings
-from storm_pipeline.signatures import outline, writing
+from storm_pipeline.signatures import outline
 
 TOPICS = [f"Road {name}" for name in "Amber Salt Silk Tea Wine Tin Fur Glass Spice Iron".split()]
 EMBED = HashingEmbedder().embed
-NAMED = {"NameSection": lambda user: "Trade" if "Trade of" in user.rsplit("Sentences:", maxsplit=1)[-1] else "Origin"}
-TOLD = f"{writing.NameSection.instructions} One word is best."
+NAMES = ("Origin", "Trade", "Decline")
+
+
+def drafted(*titles: str) -> str:
+    return json.dumps({"sections": [{"title": title, "subsections": []} for title in titles]})
+
+
+NAMED = {"DraftOutline": lambda user: drafted(*NAMES[: 2 + len(user) % 2])}
+TOLD = f"{outline.DraftOutline.instructions} One word is best."
 REFLECTED = {
     "gepa": f"```\n{TOLD}\n```",
     "miprov2": f"[[ ## proposed_instruction ## ]]\n{TOLD}\n\n[[ ## completed ## ]]",
@@ -64,9 +71,7 @@ def folder(tmp_path: Path) -> Path:
     place = tmp_path / "articles"
     place.mkdir()
     for number, topic in enumerate(TOPICS):
-        parts = [
-            f"## {name}\n\n{name} of {topic} is told here in {number}.\n" for name in ("Origin", "Trade", "Decline")
-        ]
+        parts = [f"## {name}\n\n{name} of {topic} is told here in {number}.\n" for name in NAMES]
         (place / f"{number}.md").write_text(f"# {topic}\n\n{topic} is a road.\n\n" + "\n".join(parts), encoding="utf-8")
     return place
 
@@ -75,7 +80,7 @@ def settings(server: FakeModel, **more: Any) -> Settings:
     return Settings.build({"lm": server.lm, "lm_timeout": 5, "seed": 1, **more})
 
 
-def job(server: FakeModel, folder: Path, program: str = "heading", optimizer: str = "bootstrap", **more: Any) -> Job:
+def job(server: FakeModel, folder: Path, program: str = "draft", optimizer: str = "bootstrap", **more: Any) -> Job:
     return job_for(program, read_articles(folder), settings(server, **more), optimizer, candidates=2)
 
 
@@ -90,9 +95,6 @@ def test_examples_are_the_articles_own_and_no_topic_is_in_two_parts(folder: Path
         ((_, (example,)), *_) = made.split.train
         assert [one["title"] for one in example.sections] == ["Origin", "Trade", "Decline"]
         assert set(example.inputs()) == {"topic", "language", "wanted"} == set(outline.DraftOutline.input_fields)
-        headings = examples_of(TASKS["heading"], read_articles(folder), made.settings)
-        assert {one.heading for _, own in headings for one in own} == {"Origin", "Trade", "Decline"}
-        assert set(headings[0][1][0].inputs()) == set(writing.NameSection.input_fields)
 
 
 def test_a_judge_learns_from_sentences_as_they_are_and_spoiled(folder: Path, tmp_path: Path) -> None:
@@ -123,10 +125,10 @@ def test_each_optimiser_makes_a_set_that_a_run_can_use(folder: Path, tmp_path: P
     assert how.calls == len(server.asked)
     compiled = read_set(tmp_path / "set").apply(Programs())
     changed = {name for name, one in compiled.fingerprints().items() if one != Programs().fingerprints()[name]}
-    assert changed <= {"heading"}
+    assert changed <= {"draft"}
     if optimizer == "labeled":
-        assert changed == {"heading"}
-    shown = [demo.topic for demo in compiled.heading.predict.demos]
+        assert changed == {"draft"}
+    shown = [demo.topic for demo in compiled.draft.predict.demos]
     assert not {*shown} & {topic for topic, _ in made.split.held_back}
 
 
@@ -143,7 +145,7 @@ def test_a_compilation_that_was_killed_repeats_no_call(folder: Path, tmp_path: P
         again = compile_program(job(server, folder), EMBED, tmp_path / "set")
         assert sorted(one.prompt for one in server.asked) == once
     assert (again.before, again.after, again.calls) == (whole.before, whole.after, whole.calls)
-    assert (tmp_path / "set/heading.json").read_bytes() == (tmp_path / "whole/heading.json").read_bytes()
+    assert (tmp_path / "set/draft.json").read_bytes() == (tmp_path / "whole/draft.json").read_bytes()
 
 
 class MeetingModel(FakeModel):
@@ -189,7 +191,7 @@ from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
 own = read_set(Path(sys.argv[1])).apply(Programs())
 with dspy.context(lm=dspy.LM(sys.argv[2], api_base=sys.argv[3], api_key="x", cache=False)):
-    own.heading(topic="Amber Road", sentences="Salt was sold in Selby.")
+    own.draft(topic="Amber Road", language="", wanted="three sections")
 """
 
 
@@ -208,7 +210,7 @@ def test_a_set_copied_to_a_clean_environment_sends_the_same_bytes(folder: Path, 
             (asked,) = server.asked
             bodies.append(json.dumps(asked.body, ensure_ascii=False))
     assert bodies[0] == bodies[1]
-    assert "is told here in" in bodies[0], "the examples of the set are shown"
+    assert "Decline" in bodies[0], "the examples of the set are shown"
 
 
 def test_a_model_that_cannot_write_instructions_ends_the_work(folder: Path, tmp_path: Path) -> None:
@@ -222,8 +224,10 @@ def test_a_model_that_cannot_write_instructions_ends_the_work(folder: Path, tmp_
 def test_a_program_that_stays_as_it_is_gains_nothing(folder: Path, tmp_path: Path) -> None:
     told: list[str] = []
     draws = count()
-    same = f"```\n{writing.NameSection.instructions}\n```"
-    with FakeModel(answers() | {"NameSection": lambda _: f"Part {next(draws) % 7}"}, other=same) as server:
+    same = f"```\n{outline.DraftOutline.instructions}\n```"
+    with FakeModel(
+        answers() | {"DraftOutline": lambda _: drafted(*(f"Part {next(draws) % 7} {i}" for i in range(2)))}, other=same
+    ) as server:
         how = compile_program(job(server, folder, optimizer="gepa"), EMBED, tmp_path / "set", tell=told.append)
     assert any("stays as it is" in line for line in told)
     assert how.after == how.before and how.interval == (0.0, 0.0)
@@ -259,15 +263,6 @@ def test_the_metric_of_outlines_rewards_what_editors_have_and_tells_what_is_miss
     assert cluttered.score < whole.score and "6" in cluttered.feedback
 
 
-@given(st.text(max_size=40))
-def test_the_metric_of_headings_is_a_share_for_any_heading(heading: str) -> None:
-    gold = dspy.Example(topic="Silk Road", heading="Trade")
-    found = heading_metric(EMBED)(gold, dspy.Prediction(heading=heading))
-    assert 0.0 <= found.score <= 1.0
-    assert heading_metric(EMBED)(gold, dspy.Prediction(heading="Trade")).score == pytest.approx(1.0, abs=1e-5)
-    assert found.feedback
-
-
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=30))
 def test_the_interval_holds_the_mean(values: list[float]) -> None:
     mean, (low, high) = mean_with_interval(values)
@@ -291,11 +286,11 @@ def test_the_bound_on_dollars_holds(folder: Path, tmp_path: Path, optimizer: str
 
 def test_the_dearest_model_bounds_the_dollars_and_an_unknown_price_gives_none(folder: Path) -> None:
     prices = ["openai/own=1/4", "openai/dear=10/40"]
-    own = job_for("heading", read_articles(folder), Settings.build({"lm": "openai/own", "prices": prices}), "gepa")
+    own = job_for("draft", read_articles(folder), Settings.build({"lm": "openai/own", "prices": prices}), "gepa")
     alone, both = most_dollars(own, (None,)), most_dollars(own, (None, "openai/dear"))
     assert alone and both == pytest.approx(10 * alone)
     assert most_dollars(own, ("openai/nobody-knows",)) is None
-    free = job_for("heading", read_articles(folder), Settings.build({"lm": "embedded"}))
+    free = job_for("draft", read_articles(folder), Settings.build({"lm": "embedded"}))
     assert most_dollars(free) == 0
 
 
@@ -309,18 +304,17 @@ def test_a_missing_package_is_told_before_anything_is_asked(folder: Path, monkey
 
 def test_which_recipe_asks_what_is_what_simulated_runs_ask() -> None:
     assert set(ASKED) == set(RECIPES)
-    for recipe, declared in ASKED.items():
-        for way, programs in zip(("whole", "sentences"), declared, strict=True):
-            own = Settings.build({"lm": "openai/x", "writing": way, "perspectives": 1, "turns": 2})
-            run = simulate(RECIPES[recipe], own, "Silk Road", Programs(), USUAL, user_pieces=UserPieces())
-            judged = {"check"} if way == "whole" and recipe not in {"direct", "rr-no-documents"} else set()
-            assert {call.program for call in run.calls} == programs | judged, (recipe, way)
+    for recipe, programs in ASKED.items():
+        own = Settings.build({"lm": "openai/x", "perspectives": 1, "turns": 2})
+        run = simulate(RECIPES[recipe], own, "Silk Road", Programs(), USUAL, user_pieces=UserPieces())
+        judged = set() if recipe in {"direct", "rr-no-documents"} else {"check"}
+        assert {call.program for call in run.calls} == programs | judged, recipe
 
 
 def test_the_manual_says_which_recipe_asks_what() -> None:
     manual = (Path(__file__).parents[2] / "docs" / "compile.md").read_text(encoding="utf-8")
-    rows = (line.split("|")[1:4] for line in manual.splitlines() if line.count("|") == 4)
-    told = {recipe: (names(whole), names(single)) for own, whole, single in rows for recipe in names(own) & set(ASKED)}
+    rows = (line.split("|")[1:3] for line in manual.splitlines() if line.count("|") == 3)
+    told = {recipe: names(asked) for own, asked in rows for recipe in names(own) & set(ASKED)}
     assert told == ASKED
 
 
@@ -336,21 +330,21 @@ def test_the_command_compiles_and_shows(folder: Path, tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("storm_pipeline.retrieval.embedder.shared_embedder", lambda *_: HashingEmbedder())
     with FakeModel(answers() | NAMED) as server:
-        done = command("heading", "--train", str(folder), "--lm", server.lm, "--candidates", "1", "--to", "mine")
+        done = command("draft", "--train", str(folder), "--lm", server.lm, "--candidates", "1", "--to", "mine")
     assert done.exit_code == 0, done.output
-    assert "4 topics (12 examples) to train on, 2 topics (6 examples) to choose by" in done.stderr
-    assert "4 topics (12 examples) held back; bootstrap, at most" in done.stderr
+    assert "4 topics (4 examples) to train on, 2 topics (2 examples) to choose by" in done.stderr
+    assert "4 topics (4 examples) held back; bootstrap, at most" in done.stderr
     assert "calls, dollars at most: unknown" in done.stderr
     shown = command("show", "mine")
-    assert "heading" in shown.stdout and "bootstrap" in shown.stdout and "→" in shown.stdout
-    (tmp_path / "mine/heading.json").write_text(json.dumps({"predict": {}}), encoding="utf-8")
+    assert "draft" in shown.stdout and "bootstrap" in shown.stdout and "→" in shown.stdout
+    (tmp_path / "mine/draft.json").write_text(json.dumps({"predict": {}}), encoding="utf-8")
     tampered = command("show", "mine")
     assert tampered.exit_code == 2
     assert "was changed since it was compiled" in tampered.stderr
     assert "draft" in command("list").stdout and "all with sources, unless --judge off" in command("list").stdout
     compared = command("compare", "mine", "mine")
     assert compared.exit_code == 2 and "was changed" in compared.stderr
-    refused = command("heading")
+    refused = command("draft")
     assert refused.exit_code == 2 and "--train" in refused.stderr
 
 
@@ -361,8 +355,8 @@ def test_a_teacher_is_asked_at_its_own_address_with_its_own_key(
     monkeypatch.setenv("MINE", "key-of-the-student")
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-openai")
     with FakeModel(answers() | NAMED) as server, FakeModel(answers() | NAMED) as teacher:
-        own = {"lm": "openai/student", "api_base": server.url, "api_key_env": "MINE", "writer_lm": server.lm}
-        made = job_for("heading", read_articles(folder), Settings.build(own | {"lm_timeout": 5}), "bootstrap")
+        own = {"lm": "openai/student", "api_base": server.url, "api_key_env": "MINE", "outliner_lm": server.lm}
+        made = job_for("draft", read_articles(folder), Settings.build(own | {"lm_timeout": 5}), "bootstrap")
         compile_program(made, EMBED, tmp_path / "set", teacher_lm=teacher.lm)
         keys = [{one.headers.get("authorization") for one in each._server.requests} for each in (server, teacher)]
     assert keys == [{"Bearer key-of-the-student"}, {"Bearer key-of-openai"}]

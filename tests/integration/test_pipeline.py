@@ -21,15 +21,11 @@ from storm_pipeline.errors import (
     SearchError,
     SettingsError,
 )
-from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
+from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, Searched
 from storm_pipeline.search.engines.fused import fused
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.tables_of_contents import TableOfContents
-from storm_pipeline.steps.section_evidence import FOR_A_GAP
-from storm_pipeline.types import Heading, Outline
-
-MONKS = Outline("Silk Road", tuple(map(Heading, ("Goods", "Routes", "Monks and temples"))))
 
 
 class NoContents:
@@ -169,24 +165,6 @@ def test_thanks_before_the_first_question_are_asked_again(tmp_path: Path) -> Non
     assert first.body["seed"] != second.body["seed"]
 
 
-def test_a_section_that_the_interviews_passed_by_gets_a_search_of_its_own(tmp_path: Path) -> None:
-    told = "Monks carried the Silk Road's beliefs eastwards. Monks built temples along the Silk Road's oases."
-    found = Snippet("https://temples.org", "Monks of the Silk Road", told)
-
-    def engine(query: str) -> list[Snippet]:
-        return [found] if query == "Silk Road Monks and temples" else list(world(query))
-
-    with FakeModel() as server:
-        made = storm(server, tmp_path, search=FakeSearch(engine), writing="sentences")
-        article = made.write("Silk Road", outline=MONKS)
-    urls = {source.id: source.url for source in article.references}
-    cited = {s.text: [urls[citation.source_id] for citation in s.citations] for s in article.sentences()}
-    assert ["https://temples.org"] in [places for text, places in cited.items() if text in told]
-    headings = [section.heading for section in article.sections]
-    assert headings
-    assert len(set(headings)) == len(headings)
-
-
 def test_who_plans_and_asks_first_is_shown_what_a_search_for_the_topic_finds(tmp_path: Path) -> None:
     named = "A New Old Play is a Chinese film of 2021 about a clown of the opera. Tickets and snacks are sold."
     review = Snippet("https://films.example/1", "Reviews: A clown on his way", named)
@@ -219,60 +197,6 @@ def test_such_a_search_may_fail_or_find_nothing(tmp_path: Path) -> None:
         article = storm(server, tmp_path, search=FakeSearch(engine)).write("Silk Road")
     assert article.sections
     assert any("search for 'Silk Road'" in problem.detail for problem in article.report.problems)
-
-
-def test_such_a_search_looks_deeper_than_an_interview(tmp_path: Path) -> None:
-    asked: dict[str, int] = {}
-
-    class Mine:
-        name = "mine"
-
-        def search(self, query: str, k: int) -> list[Snippet]:
-            asked[query] = k
-            return list(world(query))[:k]
-
-    with FakeModel() as server:
-        storm(server, tmp_path, search=Mine(), top_k=4, writing="sentences").write("Silk Road", outline=MONKS)
-    assert asked.pop("Silk Road") == 32  # the first search, which tells what the topic is
-    assert asked.pop("Silk Road Monks and temples") == 8
-    assert {4} <= set(asked.values()) <= {4, 8}
-
-
-def test_of_what_such_a_search_finds_the_nearest_that_name_the_topic_are_embedded(tmp_path: Path) -> None:
-    seen: set[str] = set()
-
-    class Counting(HashingEmbedder):
-        def embed(self, texts: Sequence[str]) -> Vectors:
-            seen.update(texts)
-            return super().embed(texts)
-
-    def temple(i: int) -> Snippet:
-        told = f"Monks carried belief number {i} along the Silk Road. Monks built temple {i} by an oasis."
-        return Snippet(f"https://temples.org/{i}", f"Monks {i}", told)
-
-    def elsewhere(i: int) -> Snippet:
-        told = f"Monks and temples of valley {i} are monks and temples, and temples have monks."
-        return Snippet(f"https://valleys.org/{i}", "Monks and temples", told)
-
-    temples = [temple(i) for i in range(2 * FOR_A_GAP)]
-    many = [snippet for i, own in enumerate(temples) for snippet in (elsewhere(i), own)]
-
-    def engine(query: str) -> list[Snippet]:
-        return many if query == "Silk Road Monks and temples" else list(world(query))
-
-    with FakeModel() as server:
-        settings = {"search": FakeSearch(engine), "embedder": Counting(), "top_k": len(many), "writing": "sentences"}
-        article = storm(server, tmp_path, **settings).write("Silk Road", outline=MONKS)
-    written = [s for section in article.sections for s in section.sentences()]
-    urls = {source.id: source.url for source in article.references}
-    monks = [s for s in written if s.text.startswith("Monks")]
-    assert [s for s in monks if "carried belief" in s.text], "what is found is written"
-    assert all(urls[citation.source_id].startswith("https://temples.org/") for s in monks for citation in s.citations)
-    headings = [section.heading for section in article.sections]
-    assert headings
-    assert len(set(headings)) == len(headings)
-    assert len({snippet.text for snippet in many} & seen) == FOR_A_GAP
-    assert len({snippet.text for snippet in temples} & seen) == FOR_A_GAP
 
 
 def test_a_repeated_question_ends_the_conversation(tmp_path: Path) -> None:
@@ -466,51 +390,6 @@ def test_a_doubt_is_answered_by_quoting_the_passage(tmp_path: Path) -> None:
         article = storm(server, tmp_path).write("Silk Road")
     assert "Penguins sing" in article.to_markdown()
     assert not article.report.dropped_unsupported
-
-
-def test_a_small_model_asks_and_names_and_the_sources_sentences_are_the_article(tmp_path: Path) -> None:
-    with FakeModel() as server:
-        article = storm(server, tmp_path, writing="sentences").write("Silk Road")
-        asked = {asked.signature for asked in server.asked}
-    assert not asked & {"WriteSection", "WriteLead", "WriteArticle", "EditArticle", "AnswerFromPassages"}
-    pages = {source.id: " ".join(s.text for s in source.snippets) for source in article.sources}
-    sentences = list(article.sentences())
-    assert len({s.text for s in sentences}) == len(sentences) >= 8
-    for sentence in sentences:
-        (citation,) = sentence.citations
-        assert sentence.text in pages[citation.source_id]
-    assert article.lead
-    assert article.sections
-    assert all(len(list(section.sentences())) >= 4 for section in article.sections)
-    assert markers_resolve(article)
-
-
-def test_a_topic_that_no_page_names_ends_in_the_first_search(tmp_path: Path) -> None:
-    queries: list[str] = []
-
-    def engine(query: str) -> list[Snippet]:
-        queries.append(query)
-        return [Snippet("https://example.org/basil", "Basil", "Basil is a herb of the kitchen that smells of cloves.")]
-
-    with FakeModel() as server:
-        small = storm(server, tmp_path, search=FakeSearch(engine), writing="sentences")
-        with pytest.raises(NothingFoundError, match=r"'Basil II' .*--search"):
-            small.write("Basil II")
-        assert not server.asked
-    assert queries == ["Basil II"]
-
-
-def test_a_topic_with_little_is_asked_the_basic_facts_and_gets_a_lead_alone(tmp_path: Path) -> None:
-    own = "Basil II was the emperor of Byzantium for many years. He was born in the purple chamber of the palace."
-    found = [Snippet("https://example.org/basil", "Basil II", own)]
-    with FakeModel() as server:
-        article = storm(server, tmp_path, search=FakeSearch(lambda query: found), writing="sentences").write("Basil II")
-        asked = {asked.signature for asked in server.asked}
-    assert [c.perspective.name for c in article.conversations] == ["Basic fact writer"]
-    assert not asked & {"FindRelatedTopics", "FindPerspectives", "NameGroups", "NameSection"}
-    assert not article.sections
-    assert " ".join(sentence.text for sentence in article.sentences()) == own
-    assert any("says little about" in str(problem) for problem in article.report.problems)
 
 
 def test_cut_off_and_foreign_sentences_are_dropped(tmp_path: Path) -> None:

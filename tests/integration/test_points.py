@@ -298,9 +298,3 @@ def test_a_run_that_is_killed_in_the_middle_of_it_buys_nothing_twice(tmp_path: P
         article = storm(server, tmp_path).resume(next((tmp_path / "runs").iterdir()))
         assert len(server.asked) == 2 * calls
     assert article.to_markdown() == whole.to_markdown()
-
-
-def test_an_extract_asks_for_no_points(tmp_path: Path) -> None:
-    with FakeModel(answers(points())) as server:
-        storm(server, tmp_path, writing="sentences", perspectives=0).write("Silk Road")
-    assert not {one.signature for one in server.asked} & {"FindPoints", "AnswerPoints", "PlaceFindings"}

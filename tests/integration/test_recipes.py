@@ -14,9 +14,6 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.recipes import RECIPES
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.types import Heading, Outline
-
-WRITING = ["whole", "sentences"]
 
 
 def written(recipe: str, tmp_path: Path, **settings: object) -> tuple[Article, FakeModel, list[str]]:
@@ -40,9 +37,8 @@ def asked(server: FakeModel) -> Counter[str]:
 
 
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
-@pytest.mark.parametrize("writing", WRITING)
-def test_every_recipe_gives_an_article_of_the_same_kind(tmp_path: Path, recipe: str, writing: str) -> None:
-    article, server, _ = written(recipe, tmp_path, writing=writing)
+def test_every_recipe_gives_an_article_of_the_same_kind(tmp_path: Path, recipe: str) -> None:
+    article, server, _ = written(recipe, tmp_path)
     assert article.sections
     assert markers_resolve(article)
     assert article.usage.calls == len(server.asked)
@@ -67,16 +63,6 @@ def test_rag_searches_with_the_topic_alone_and_writes_at_once(tmp_path: Path) ->
     assert asked(server)["WriteArticle"] == 1
     assert not asked(server)["WriteSection"] + asked(server)["PlanOutline"], "an outline or an article (section 4.3)"
     assert "utline:" not in server.of("WriteArticle")[0].user
-
-
-def test_rag_written_by_sentence_differs_from_its_outline_driven_form(tmp_path: Path) -> None:
-    rag, server, queries = written("rag", tmp_path, writing="sentences")
-    assert queries == ["Silk Road"]
-    assert not asked(server)["PlanOutline"]
-    orag, other, more = written("orag", tmp_path, writing="sentences")
-    assert len(more) == 4
-    assert asked(other)["PlanOutline"] == 1
-    assert [sentence.text for sentence in rag.sentences()] != [sentence.text for sentence in orag.sentences()]
 
 
 def test_outline_driven_rag_searches_with_the_titles_and_writes_by_section(tmp_path: Path) -> None:
@@ -137,33 +123,6 @@ def test_rag_and_its_outline_driven_form_make_the_same_outline(tmp_path: Path) -
     assert one.of("PlanOutline")[0].messages == other.of("PlanOutline")[0].messages
 
 
-def test_only_the_recipe_with_gap_searches_searches_for_more_than_the_interviews_ask(tmp_path: Path) -> None:
-    from found_pages import world
-
-    outline = Outline("Silk Road", tuple(map(Heading, ("Goods", "Routes", "Monks and temples"))))
-
-    def searched(recipe: str) -> tuple[set[str], set[tuple[str, int]]]:
-        searches: set[tuple[str, int]] = set()
-
-        class Mine:
-            name = "mine"
-
-            def search(self, query: str, k: int) -> list[Snippet]:
-                searches.add((query, k))
-                return list(world("What is known about aspect 1 of Silk Road?"))[:k]
-
-        with FakeModel() as server:
-            made = storm(server, tmp_path / recipe, search=Mine(), top_k=4, turns=3, writing="sentences")
-            article = made.write("Silk Road", recipe, outline=outline)
-        return {query for own in article.conversations for turn in own.turns for query in turn.queries}, searches
-
-    queries, searches = searched("storm")
-    assert searches == {(query, 4) for query in queries}
-    queries, searches = searched("storm-iterative")
-    assert ("Silk Road Monks and temples", 8) in searches
-    assert {(query, 8) for query in queries} & searches, "a search that finds little new is repeated for more results"
-
-
 def test_without_perspectives_nobody_is_named_in_a_question(tmp_path: Path) -> None:
     _, full, _ = written("storm", tmp_path)
     _, server, _ = written("storm-no-perspective", tmp_path)
@@ -221,13 +180,6 @@ def test_reading_without_documents_is_told_of_no_outline_and_no_passage(tmp_path
     assert not queries
     assert asked(server) == {"WriteFromMemory": 1}
     assert "utline:" not in server.of("WriteFromMemory")[0].user
-
-
-@pytest.mark.parametrize("recipe", ["rr", "rag", "storm-no-outline"])
-def test_what_is_written_by_sentence_without_an_outline_has_sections_with_headings(tmp_path: Path, recipe: str) -> None:
-    article, server, _ = written(recipe, tmp_path, writing="sentences", top_k=5)
-    assert [own.heading for own in article.sections] == ["Further history of its trade"], "one for all groups"
-    assert 1 <= asked(server)["NameSection"] <= 5
 
 
 def test_the_plan_is_made_from_the_chunks_that_reading_alone_gets(tmp_path: Path) -> None:

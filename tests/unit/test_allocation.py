@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence
+from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes
 from storm_pipeline.references.snippet_index import SnippetIndex
 from storm_pipeline.run.writer import Material
 from storm_pipeline.signatures.shapes import Place
@@ -63,7 +63,7 @@ def allocated(
     same: Sequence[list[int]] = (),
     notes: FindingNotes = NO_NOTES,
     **given: int,
-) -> tuple[Evidence[PassageEvidence], Told]:
+) -> tuple[Evidence, Told]:
     def reply(inputs: object) -> dict[str, object]:
         if isinstance(places, ModelError):
             raise places

@@ -113,21 +113,6 @@ def test_imports_run_one_way(path: Path) -> None:
     assert not upward, f"{path.name} imports {upward}, which are built upon it"
 
 
-DOORS = {"writers/__init__.py"}
-"""What opens the small writer's room, by an import in a function."""
-
-
-def test_nothing_outside_the_small_writers_room_imports_from_it() -> None:
-    package = ROOT / "storm_pipeline"
-    outside = {
-        str(path.relative_to(package))
-        for path in WITH_STUBS
-        if not path.is_relative_to(package / "writers" / "small")
-        and any(name.startswith("storm_pipeline.writers.small") for name in imports(path))
-    }
-    assert outside == DOORS
-
-
 def test_no_module_looks_up_what_is_built_upon_it_but_one() -> None:
     """An import by a name in a string is an import too: whoever makes one names a room below, or the one exception."""
     upward = {}

@@ -18,11 +18,11 @@ from storm_benchmarks.gauges import gauges, package_files, patterns, table_value
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 47_000,
-    "regular expressions": 235,
-    "word lists": 87,
-    "thresholds": 296,
-    "thresholds in tuples": 81,
+    "lines": 46_750,
+    "regular expressions": 233,
+    "word lists": 84,
+    "thresholds": 292,
+    "thresholds in tuples": 78,
 }
 """Gauge of the package → the most that it may be."""
 SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds": 5, "thresholds in tuples": 5}

@@ -447,7 +447,8 @@ def test_assets_are_listed(tmp_path: Path) -> None:
 
 def test_needed_are_the_assets_that_the_settings_use() -> None:
     base, small = "qwen2.5-coder-1.5b-instruct-q4_k_m", "qwen2.5-coder-0.5b-instruct-q4_k_m"
-    assert needed(Settings.build({})) == [base, "all-MiniLM-L6-v2", LEADS]
+    assert needed(Settings.build({})) == ["all-MiniLM-L6-v2", LEADS]
+    assert needed(Settings.build({"lm": "embedded:1.5b"})) == [base, "all-MiniLM-L6-v2", LEADS]
     assert needed(Settings.build({"lm": "openai/gpt-4o", "search": "you"})) == ["all-MiniLM-L6-v2"]
     assert needed(Settings.build({"lm": "a/b", "asker_lm": "embedded:0.5b", "embedder": "e5"})) == [
         small,

@@ -258,13 +258,18 @@ def test_a_runs_judge_is_opened_by_its_setting(tmp_path: Any) -> None:
     assert judge_of_run(Settings.build({}), models, Programs()) is None  # the model is the embedded one
     assert judge_of_run(Settings.build({"lm": "openai/x", "judge": "off"}), models, Programs()) is None
     assert judge_of_run(Settings.build({"lm": "openai/x", "writing": "sentences"}), models, Programs()) is None
+    assert judge_of_run(Settings.build({"judge": "model", "reviewer_lm": "openai/x"}), models, Programs()) is None
     judge = judge_of_run(Settings.build({"lm": "openai/x"}), models, Programs())
     assert judge is not None
     assert judge.name == "model:openai/x"
-    judge = judge_of_run(Settings.build({"judge": "model", "reviewer_lm": "openai/x"}), models, Programs())
+    judge = judge_of_run(
+        Settings.build({"judge": "model", "reviewer_lm": "openai/x", "writing": "whole"}), models, Programs()
+    )
     assert judge is not None
     assert judge.name == "model:openai/x"
-    judge = judge_of_run(Settings.build({"judge": "model", "judge_lm": "openai/y"}), models, Programs())
+    judge = judge_of_run(
+        Settings.build({"judge": "model", "judge_lm": "openai/y", "writing": "whole"}), models, Programs()
+    )
     assert judge is not None
     assert judge.name == "model:openai/y"
     (tmp_path / "empty").mkdir()

@@ -158,7 +158,7 @@ def test_a_source_that_has_no_text_is_nothing_to_rest_on() -> None:
 
 def test_topics_are_drawn_by_seed_and_at_most_as_many_as_wanted() -> None:
     def drawn(seed: int) -> set[str]:
-        split = job_for("heading", ARTICLES, SETTINGS, topics=5, seed=seed).split
+        split = job_for("draft", ARTICLES, SETTINGS, topics=5, seed=seed).split
         return {topic for part in (split.train, split.validation, split.held_back) for topic, _ in part}
 
     assert len(drawn(0)) == 5 and drawn(0) == drawn(0) != drawn(1)
@@ -166,13 +166,13 @@ def test_topics_are_drawn_by_seed_and_at_most_as_many_as_wanted() -> None:
 
 def test_copies_are_on_one_side_of_the_split_and_articles_of_a_title_are_one_topic() -> None:
     copy = Article("Road of Amber", (), ARTICLES[0].sections)
-    made = job_for("heading", [*ARTICLES, copy, ARTICLES[0]], SETTINGS)
+    made = job_for("draft", [*ARTICLES, copy, ARTICLES[0]], SETTINGS)
     assert made.copies == ("Road of Amber", "Amber Road")
     topics = [topic for part in (made.split.train, made.split.validation, made.split.held_back) for topic, _ in part]
     assert sorted(topics) == sorted(own.title for own in ARTICLES)
     assert (
         made.sizes
-        == "3 topics (9 examples) to train on, 2 topics (6 examples) to choose by, 3 topics (9 examples) held back"
+        == "3 topics (3 examples) to train on, 2 topics (2 examples) to choose by, 3 topics (3 examples) held back"
     )
 
 

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.facts import facts_of, numbered
 from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.outline import share_budget
@@ -10,7 +11,6 @@ from storm_pipeline.text.sentences import split_sentences
 from storm_pipeline.text.words import numbers, word_count
 from storm_pipeline.types import Conversation, Heading, Perspective, Section, Sentence, Snippet, Turn
 from storm_pipeline.writers.section_loop import _with_distinct_headings
-from storm_pipeline.writers.small.evidence import SentenceEvidence
 
 WORDS = st.lists(
     st.sampled_from("alpha beta gamma delta road silk trade caravan 1402".split()), min_size=1, max_size=12
@@ -94,6 +94,6 @@ def test_numbers() -> None:
 
 
 def test_two_sections_do_not_come_to_one_heading() -> None:
-    planned = [SentenceEvidence(Heading(title), ()) for title in ("Legacy", "Camels", "Trade", "Law")]
+    planned = [PassageEvidence(Heading(title)) for title in ("Legacy", "Camels", "Trade", "Law")]
     headings = _with_distinct_headings(planned, [Section("Wells"), None, Section("wells"), Section("Law")])
     assert [section.heading for section in headings] == ["Wells", "Trade", "Law"]

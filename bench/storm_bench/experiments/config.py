@@ -25,7 +25,7 @@ from storm_bench.metrics.registry import METRICS
 from storm_bench.metrics.resources import Resources
 from storm_pipeline import Settings, SettingsError
 from storm_pipeline.api import fingerprint, read_bounded, without_secrets
-from storm_pipeline.recipes import OUTLINES
+from storm_pipeline.recipes import OUTLINES, for_recipe
 
 _RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
 _OF_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})
@@ -107,7 +107,7 @@ class ExperimentConfig(ConfigTable):
 
         Raises SettingsError: a value is invalid.
         """
-        return Settings.build({**self.settings, **method.settings})
+        return for_recipe(Settings.build({**self.settings, **method.settings}), method.recipe or "")
 
     def sized(self, name: str) -> "ExperimentConfig":
         """This experiment at one of its sizes; ``full`` returns it unchanged.

@@ -81,11 +81,11 @@ def test_the_second_round_is_told_what_the_first_found(
     assert "Maps of Roads" in second
 
 
-def test_a_writer_of_single_sentences_is_refused(model: FakeModel, tmp_path: Path) -> None:
+def test_an_extract_is_refused(model: FakeModel, tmp_path: Path) -> None:
     storm = Storm(
         lm=model.lm, writing="sentences", out=tmp_path, search="wiki-leads", recipes={"related": related_work}
     )
-    with pytest.raises(SettingsError, match="whole sections"):
+    with pytest.raises(SettingsError, match="asks language models"):
         storm.write("Routing of Caravans", "related")
 
 

@@ -52,16 +52,6 @@ def _unmatched(headings: Sequence[str], others: Sequence[str], embed: Embed) -> 
 
 
 @by_itself
-def heading_metric(embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
-    """Cosine of the heading and the human one, at least 0; a heading of over five words, or the topic alone, has 0."""
-    heading = " ".join(str(pred.heading).split()).strip(' .#*"“”')
-    if not heading or len(heading.split()) > 5 or heading.casefold() == str(gold.topic).casefold():
-        return 0.0, f"{heading!r} is no heading: give one to five words that are not the topic alone."
-    vectors = embed([heading, str(gold.heading)])
-    return float(vectors[0] @ vectors[1]), f"Editors call this section {gold.heading!r}, not {heading!r}."
-
-
-@by_itself
 def perspectives_metric(embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
     """The mean of coverage and diversity, times the share of the wanted number that there is.
 

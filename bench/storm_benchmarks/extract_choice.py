@@ -1,6 +1,6 @@
 """How well nearness to the topic tells which sentences an extract should tell, and what sentences of few words are.
 
-    python -m storm_benchmarks.embedded_choice [--documents FOLDER]
+    python -m storm_benchmarks.extract_choice [--documents FOLDER]
 
 The sentences are those of ``experiments/labels/embedded-statements.csv``, which name the topic, labelled as off it, on
 it, or worth telling. FOLDER: Markdown documents, whose sentences are counted by their words, and by whether they are
@@ -23,7 +23,7 @@ from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.languages import split_sentences
 from storm_pipeline.text.words import word_count
-from storm_pipeline.writers.small.choice import SHORTEST
+from storm_pipeline.writers.sentences import SHORTEST
 
 _OFF, _WORTH = "off the topic", "worth telling"
 _SHARES = (0.75, 0.5, 0.25)  # of the sentences, the best by a score

@@ -1,0 +1,139 @@
+"""Extracts: articles and answers that consist of their sources' own sentences. No language model is asked.
+
+Not in the paper. The sentence encoder chooses what is nearest to the topic, like passages stand together, and headings
+are titles of pages, or the user's own.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
+
+from storm_pipeline.identity import is_wikipedia
+from storm_pipeline.references.evidence import FEWEST_SENTENCES
+from storm_pipeline.references.subject import Subject, related, subject_of
+from storm_pipeline.run.context import RunContext
+from storm_pipeline.search.registry import is_local, is_own
+from storm_pipeline.steps.exclusions import usable
+from storm_pipeline.steps.finish import as_article
+from storm_pipeline.steps.outline import keep_outline
+from storm_pipeline.steps.searching import nothing_found, search_all, search_with_topic
+from storm_pipeline.types import UNTITLED, Article, Body, Heading, Outline, Section, Snippet
+from storm_pipeline.writers.section_loop import keep_section
+from storm_pipeline.writers.sentences import (
+    Candidate,
+    by_heading,
+    by_title,
+    candidates,
+    in_order,
+    in_paragraphs,
+    sentences_of,
+)
+
+_NOTE = (
+    "An extract, made without a language model: its sentences are its sources', unchanged, those that a sentence "
+    "encoder found nearest to the {what}. A language model writes in its own words: "
+    'storm {command} "{topic}" --lm openai/gpt-4o.'
+)
+_LICENCE = " Text from Wikipedia is available under CC BY-SA 4.0."
+_DEPTH, _LOCAL_DEPTH = 8, 20  # depth of the search for the topic, and where the engine searches on this machine
+_HEADING_DEPTH = 2  # that of the search for a heading
+_LITTLE = 8  # sentences that name the topic below which an extract has no sections of its own
+_SECTIONS = 5  # sections of a long extract
+
+
+def extract(ctx: RunContext, topic: str) -> Article:
+    """Return the extract on a topic: the topic's own page as its lead, and sections of what is nearest to it.
+
+    Sections are the user's, each searched for, or groups of like passages under the titles of their nearest pages.
+    Raises NothingFoundError: nothing that is found names the topic.
+    """
+    subject, sentences = _look_up(ctx, topic)
+    headings = ctx.user_pieces.outline.sections if ctx.user_pieces.outline else ()
+    if headings:
+        _search_for(ctx, subject, [title for heading in headings for title in heading.titles()])
+    with ctx.events.in_stage("evidence"):
+        snippets = tuple(snippet for source in ctx.store.sources() for snippet in source.snippets)
+        found = candidates(ctx.store, subject, snippets)
+        own = [fact for one in snippets if one.source_id in subject.own for fact in sentences_of(one)]
+        lead = {fact.text: fact for fact in own or in_order(found[: ctx.settings.section_facts])}
+        rest = [one for one in found if one.fact.text not in lead]
+        told = rest[: min(ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
+        number = max(1, min(_SECTIONS, round(len(told) / ctx.settings.section_facts))) if sentences >= _LITTLE else 0
+        shares = (
+            by_heading(ctx.store, subject, headings, told) if headings else by_title(ctx.store, subject, told, number)
+        )
+    sections = _sections(ctx, shares, lead)
+    outline = keep_outline(ctx, Outline(topic, headings or tuple(Heading(one.heading) for one in sections)))
+    body = Body(in_paragraphs(lead.values()), sections)
+    return as_article(ctx, outline, body, note=_note("topic", "write", topic, snippets))
+
+
+def extract_answer(ctx: RunContext, question: str) -> Article:
+    """Return the sentences that are nearest to a question, in the order in which their passages were found.
+
+    Raises NothingFoundError: nothing is found.
+    """
+    found = search_with_topic(ctx, question, depth=ctx.settings.queries)
+    facts = list({fact.text: fact for snippet in found for fact in sentences_of(snippet)}.values())
+    vectors = ctx.store.embed([question, *(fact.in_context for fact in facts)])
+    near = vectors[1:] @ vectors[0]
+    best = sorted(range(len(facts)), key=lambda i: (-near[i], i))[: ctx.settings.answer_facts]
+    told = in_paragraphs(facts[i] for i in sorted(best))
+    body = Body((), (Section(UNTITLED, told),) if told else ())
+    return as_article(ctx, Outline(question), body, note=_note("question", "answer", question, found))
+
+
+def _look_up(ctx: RunContext, topic: str) -> tuple[Subject, int]:
+    """Return the subject, and how many sentences name it, of what a search for it finds, which is added to the store.
+
+    The user's own documents need not name it. If hardly a sentence does, that is recorded. Raises NothingFoundError:
+    none does.
+    """
+    depth = _LOCAL_DEPTH if is_local(ctx.search.name) else _DEPTH
+    with ctx.events.in_stage("search"):
+        found = usable(ctx, search_all(ctx, [topic], depth=depth))
+    subject = subject_of(topic, found)
+    near = related(subject, found, ctx.store)
+    on_topic = {one.source_id for one in near if is_own(ctx.search.name)} | subject.own
+    sentences = sum(s.source_id in on_topic or subject.named_in(fact.text) for s in near for fact in sentences_of(s))
+    if not sentences:
+        raise nothing_found(
+            ctx,
+            f"no page of {ctx.search.name} is about {topic!r} or names it; name another engine with --search "
+            "(`storm search engines` lists them)",
+        )
+    if sentences < _LITTLE:
+        ctx.events.degraded(
+            f"{ctx.search.name} says little about {topic!r} ({sentences} sentences name it): the article will be "
+            "short; another engine (--search) may know more"
+        )
+    ctx.store.add(near)
+    return subject, sentences
+
+
+def _search_for(ctx: RunContext, subject: Subject, titles: Iterable[str]) -> None:
+    """Search for each of the titles, and add what is found to the store."""
+    queries = dict.fromkeys(title if subject.named_in(title) else f"{subject.name} {title}" for title in titles)
+    with ctx.events.in_stage("search"):
+        ctx.store.add(usable(ctx, search_all(ctx, list(queries), depth=_HEADING_DEPTH)))
+
+
+def _sections(ctx: RunContext, shares: Mapping[str, Sequence[Candidate]], before: Iterable[str]) -> tuple[Section, ...]:
+    """Return a section for each heading that has enough to tell; no text is told twice."""
+    told = set(before)
+    sections = []
+    with ctx.events.in_stage("sections", total=len(shares)):
+        for number, (title, chosen) in enumerate(shares.items(), 1):
+            facts = [fact for fact in in_order(chosen) if fact.text not in told]
+            if len(facts) >= FEWEST_SENTENCES:
+                told.update(fact.text for fact in facts)
+                sections.append(keep_section(ctx, number, Section(title, in_paragraphs(facts))))
+            else:
+                ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
+            ctx.events.advance(title)
+    return tuple(sections)
+
+
+def _note(what: str, command: str, topic: str, snippets: Iterable[Snippet]) -> str:
+    """Return what a reader must know about the text, and the licence of what is Wikipedia's."""
+    note = _NOTE.format(what=what, command=command, topic=topic)
+    return note + (_LICENCE if any(is_wikipedia(snippet.url) for snippet in snippets) else "")
