@@ -70,6 +70,7 @@ def test_roles_may_have_models_of_their_own(tmp_path: Path) -> None:
         ("expert", "the expert's", False),
         ("asker", "openai/third", True),
         ("outliner", "openai/fake", True),
+        ("judge", "openai/fake", True),
     }
 
 

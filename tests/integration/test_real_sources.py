@@ -123,9 +123,11 @@ def test_a_replay_names_its_engine(tmp_path: Path) -> None:
 
 def test_unreliable_sources_are_kept_out_and_shown(tmp_path: Path) -> None:
     def world(request: Request) -> Reply:
-        urls = ["https://www.reddit.com/r/silk/1", "https://www.britannica.com/topic/Silk-Road"]
-        text = "Caravans of the Silk Road carried silk from China to Rome. Merchants of the Silk Road met in oases."
-        hits = [{"url": url, "title": "Silk Road", "content": f"{text} See {url}."} for url in urls]
+        texts = {
+            "https://www.reddit.com/r/silk/1": "On the Silk Road camels walked in long rows through the Gobi desert.",
+            "https://www.britannica.com/topic/Silk-Road": "Caravans of the Silk Road carried silk from China to Rome.",
+        }
+        hits = [{"url": url, "title": "Silk Road", "content": text} for url, text in texts.items()]
         return Reply(body={"results": hits if request.query["pageno"] == "1" else []})
 
     with FakeModel() as model, ScriptedServer(world) as server:

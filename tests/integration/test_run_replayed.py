@@ -44,7 +44,7 @@ def test_display_and_usage_are_rebuilt_from_the_events(tmp_path: Path) -> None:
     usage = article.usage
     assert (board.calls, board.tokens_in, board.tokens_out) == (usage.calls, usage.tokens_in, usage.tokens_out)
     assert board.counts["problems"] == len(article.report.problems)
-    assert board.sources == len(article.sources)
+    assert board.sources == sum(1 + len(source.also) for source in article.sources)
     assert board.all_ended()
     made = read_timeline(run)
     assert made.usage.rows == usage.rows
