@@ -20,7 +20,6 @@ from storm_pipeline.languages import count_words
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.writer import Material
 from storm_pipeline.signatures.writing import WriteSection
 from storm_pipeline.steps.exclusions import usable
 from storm_pipeline.steps.finish import as_article
@@ -29,6 +28,7 @@ from storm_pipeline.steps.searching import nothing_found, search_all
 from storm_pipeline.text.fitting import fair_shares
 from storm_pipeline.types import Article, Body, Citation, Heading, Outline, Snippet
 from storm_pipeline.writers.section_loop import write_sections
+from storm_pipeline.writers.whole import evidence_from
 
 _ROUNDS, _QUERIES, _DEPTH = 2, 10, 2
 """Rounds of searches, queries of each, and results a query as a multiple of ``top_k``."""
@@ -106,20 +106,15 @@ def related_work(ctx: RunContext, topic: str) -> Article:
     evidence = [
         own
         for (_, numbers), heading in zip(themes, outline.sections, strict=True)
-        for own in ctx.writer.gather(
-            ctx, _material(ctx, Outline(topic, (heading,)), works, numbers, len(themes))
-        ).sections
+        for own in evidence_from(ctx, Outline(topic, (heading,)), _found(ctx, works, numbers), len(themes)).sections
     ]
     ctx = replace(ctx, programs=ctx.programs.replace(section=Program(WriteTheme, token_limit=1500)))
     return as_article(ctx, outline, Body((), write_sections(ctx, outline, evidence)))
 
 
-def _material(
-    ctx: RunContext, part: Outline, works: Sequence[Snippet], numbers: Sequence[int], themes: int
-) -> Material:
+def _found(ctx: RunContext, works: Sequence[Snippet], numbers: Sequence[int]) -> list[Snippet]:
     """All that was found of a theme's works."""
-    found = [snippet for number in numbers for snippet in ctx.store.source(works[number].source_id).snippets]
-    return Material(part, only=found, sections=themes)
+    return [snippet for number in numbers for snippet in ctx.store.source(works[number].source_id).snippets]
 
 
 def _find(ctx: RunContext, topic: str) -> list[Snippet]:

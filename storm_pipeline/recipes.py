@@ -10,7 +10,6 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.writer import Material
 from storm_pipeline.settings import Settings
 from storm_pipeline.steps.article import search_for_answer, write_answer, write_article, write_from_memory
 from storm_pipeline.steps.asked import Asked
@@ -26,6 +25,7 @@ from storm_pipeline.steps.section_evidence import gather_evidence
 from storm_pipeline.text.formatting import did_you_mean
 from storm_pipeline.types import UNTITLED, Article, Conversation, Heading, Outline, Snippet
 from storm_pipeline.writers.section_loop import write_sections
+from storm_pipeline.writers.whole import evidence_cited, evidence_from
 
 Conversations = tuple[Conversation, ...]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,59}")
@@ -66,7 +66,7 @@ def storm_no_conversation(ctx: RunContext, topic: str) -> Article:
 def storm_no_outline(ctx: RunContext, topic: str) -> Article:
     """STORM that writes the whole article from the topic and the conversations, questions included (section 5.2)."""
     conversations = hold_interviews(ctx, topic, converse)
-    (evidence,) = ctx.writer.gather(ctx, Material(_undivided(topic), conversations, only=())).sections
+    (evidence,) = evidence_cited(ctx, _undivided(topic), conversations).sections
     return as_article(ctx, Outline(topic), write_article(ctx, topic, evidence, conversations), conversations)
 
 
@@ -196,7 +196,7 @@ def _written_at_once(ctx: RunContext, topic: str, found: Sequence[Snippet]) -> A
 
 def _selected(ctx: RunContext, part: Outline, found: Sequence[Snippet], sections: int = 1) -> Sequence[PassageEvidence]:
     """The evidence of a part of the article, from these snippets alone."""
-    return ctx.writer.gather(ctx, Material(part, only=found, sections=sections)).sections
+    return evidence_from(ctx, part, found, sections).sections
 
 
 def _undivided(topic: str) -> Outline:

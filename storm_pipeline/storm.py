@@ -535,8 +535,6 @@ class Storm:
 
         Models are opened anew where others were chosen for a run than this object was given.
         """
-        from storm_pipeline.writers.whole import WholeWriter  # here, since it is much to load
-
         settings, owner = self.settings, self._opened_by or self
         models_of = owner if self._asks_those_of(owner) else self
         own = own_models(self.programs, settings)
@@ -555,7 +553,7 @@ class Storm:
             check()
             chosen = choices(settings, self._given, models, own)
             parts = owner._engine, models, owner._embedder, self._contents
-            return Parts(*parts, self.programs, WholeWriter(), chosen)
+            return Parts(*parts, self.programs, chosen)
 
 
 class StormKeywords(SettingsKeywords, total=False):

@@ -16,7 +16,6 @@ from storm_pipeline.run.events import CallbackSink, Counted, Degraded, Event, Ev
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Snippet
-from storm_pipeline.writers.whole import WholeWriter
 
 Reply = Callable[[Mapping[str, Any]], dict[str, Any]]
 """Inputs of a prompt → its output fields; may raise a ModelError."""
@@ -60,7 +59,6 @@ def run(
                 search=unused,
                 contents=unused,
                 store=store,
-                writer=WholeWriter(),
                 events=Events(CallbackSink(told.events.append)),
                 ledger=Ledger(),
                 run=unused,

@@ -32,7 +32,6 @@ from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.tables_of_contents import TableOfContents
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 from storm_pipeline.types import Snippet
-from storm_pipeline.writers.whole import WholeWriter
 
 _DIMENSION = 512  # dimension of hashed embeddings: high enough that texts without common words are dissimilar
 Recipe = Callable[[RunContext, str], object]
@@ -147,7 +146,6 @@ def simulate(
         embedder=HashingEmbedder(_DIMENSION),
         contents=_MadeUpContents(scenario),
         programs=programs,
-        writer=WholeWriter(),
     )
     run = _NullStore(topic)
     ctx = open_context(run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=user_pieces)

@@ -16,7 +16,6 @@ from storm_pipeline.text.outlines import outline_to_markdown
 from storm_pipeline.types import Article, Heading, Outline, Section, Sentence, Snippet
 from storm_pipeline.writers.lead import numbered_body
 from storm_pipeline.writers.passage_prompts import with_markers
-from storm_pipeline.writers.whole import WholeWriter
 
 Inputs = dict[str, object]
 _NUMBER = re.compile(r"\d+(?![\d.,]*\d)")
@@ -39,7 +38,7 @@ def outline_examples(article: Article, settings: Settings) -> Iterator[dspy.Exam
         if section.heading
     ]
     if len(sections) >= _FEWEST_HEADINGS:
-        wanted = wanted_sections(WholeWriter(), settings)
+        wanted = wanted_sections(settings)
         inputs = {"topic": article.title, "language": settings.language_name, "wanted": wanted}
         yield dspy.Example(**inputs, sections=sections[:_SECTIONS]).with_inputs(*inputs)
 

@@ -13,7 +13,6 @@ from storm_pipeline.run.events import Events
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.recorded_search import RecordedSearch
-from storm_pipeline.run.writer import Writer
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import ModelChoice, Outline, Perspective
@@ -37,7 +36,6 @@ class RunContext:
     search: RecordedSearch
     contents: ContentsSource
     store: ReferenceStore
-    writer: Writer
     events: Events
     ledger: Ledger
     run: RunStore

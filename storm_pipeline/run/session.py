@@ -31,7 +31,6 @@ from storm_pipeline.run.recorded_search import RecordedLookUps, RecordedSearch
 from storm_pipeline.run.saved_settings import claim_of, remember_own
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
-from storm_pipeline.run.writer import Writer
 from storm_pipeline.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
 from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 from storm_pipeline.types import ModelChoice
@@ -46,7 +45,6 @@ class Parts:
     embedder: Embedder
     contents: ContentsSource | None
     programs: Programs
-    writer: Writer
     chosen: tuple[ModelChoice, ...] = ()
 
 
@@ -226,7 +224,6 @@ def open_context(
         search=RecordedSearch(search, run.journal, events=events, control=control, settings=settings, spec=engine.spec),
         contents=look_ups,
         store=store,
-        writer=parts.writer,
         events=events,
         ledger=ledger,
         run=run,

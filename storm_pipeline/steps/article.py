@@ -14,6 +14,7 @@ from storm_pipeline.writers.draft_checks import checked_draft
 from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.passage_answers import passages_for
 from storm_pipeline.writers.passage_prompts import article_inputs, language_and_style
+from storm_pipeline.writers.whole import write_whole
 
 
 def write_article(
@@ -24,7 +25,7 @@ def write_article(
     Raises ModelError: the writer fails.
     """
     with ctx.events.in_stage("article"):
-        whole = ctx.writer.write(ctx, Outline(topic), evidence, conversations)
+        whole = write_whole(ctx, Outline(topic), evidence, conversations)
         return Body(whole.paragraphs, whole.subsections)
 
 

@@ -12,6 +12,7 @@ from storm_pipeline.steps.asked import Asked, piece_of
 from storm_pipeline.steps.searching import Found, find
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Conversation, Perspective, Turn
+from storm_pipeline.writers.passage_answers import answer_from_passages
 
 _THANKS = frozenset(
     "danke dank merci gracias grazie obrigado obrigada bedankt tack takk dziękuję teşekkür спасибо благодарю".split()
@@ -114,7 +115,7 @@ def look_up(
 ) -> Turn:
     """A question with its queries and answer, by what :func:`search_for` finds. Raises ModelError: the model fails."""
     queries, found = search_for(ctx, topic, question, known=known, deeper=deeper)
-    answer = ctx.writer.answer(ctx, topic, question, found.snippets, found.beside)
+    answer = answer_from_passages(ctx, topic, question, found.snippets, found.beside)
     return Turn(question, queries, answer.sentences, answer.shown)
 
 

@@ -7,15 +7,18 @@ from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import Evidence
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import UNTITLED, Article, Body, Conversation, Outline, Section
+from storm_pipeline.writers.editing import edit_article
+from storm_pipeline.writers.lead import write_lead
 
 
 def finish(ctx: RunContext, topic: str, sections: tuple[Section, ...], evidence: Evidence) -> Body:
-    """The lead, and the sections without repetition.
+    """The edited sections, and a lead that summarises them.
 
     Raises NothingFoundError: there is no section.
     """
     _require_sections(ctx, topic, sections)
-    body = ctx.writer.finish(ctx, sections, evidence)
+    edited = edit_article(ctx, evidence.outline.topic, sections)
+    body = Body(write_lead(ctx, evidence.outline.topic, edited), edited)
     ctx.run.save_json("polished.json", body.sections)
     ctx.run.save_json("lead.json", body.lead)
     return body

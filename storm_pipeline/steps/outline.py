@@ -10,16 +10,23 @@ from storm_pipeline.languages import count_words, detect, opening_of
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.facts import Fact, numbered
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.writer import Material, Writer
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.examples import names_invented
 from storm_pipeline.signatures.shapes import OutlineSection
 from storm_pipeline.text.fitting import fair_shares
 from storm_pipeline.text.outlines import outline_from_headings, outline_to_markdown, parse_outline
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Snippet, Turn
+from storm_pipeline.writers.allocation import survey
 
 _WORDS_A_SECTION, _FEWEST_SECTIONS = 350, 3
 """Words that a section should be able to have, and the least number of sections."""
+_PLAIN_DATA = (
+    "the first section tells the plain data that readers look up: of a person life dates and offices; of a place where "
+    "it lies, size and owners; of an event date, place and parties; of a work or product kind, makers, language and "
+    "length; of an organism kin, size and range; of an idea author and claim; of an organisation founders, seat and "
+    "purpose; of a court case court, parties and outcome. The article's opening, written later, is the overview: no "
+    "section gives one, and none tells again what another one tells"
+)
 
 
 def draft_outline(ctx: RunContext, topic: str) -> Outline:
@@ -65,7 +72,7 @@ def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: S
         return keep_outline(ctx, ctx.user_pieces.outline)
     with ctx.events.in_stage("outline"):
         inputs = {
-            "sources": ctx.writer.survey(ctx, Material(draft, conversations)),
+            "sources": survey(ctx, draft, conversations),
             "interviews": share_budget(conversations, ctx.settings.interview_words),
             "draft": outline_to_markdown(draft),
         }
@@ -88,7 +95,7 @@ def keep_outline(ctx: RunContext, outline: Outline) -> Outline:
 def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outline:
     """The outline in a model's reply, structured or plain text. Raises ModelError: no reply contains a heading."""
     named = ctx.about(topic) if inputs else ctx.introduced(topic)  # whoever drafts has nothing else
-    common = {"language": ctx.settings.language_name, "wanted": wanted_sections(ctx.writer, ctx.settings)}
+    common = {"language": ctx.settings.language_name, "wanted": wanted_sections(ctx.settings)}
 
     def read(reply: dspy.Prediction | str) -> Outline:
         bounds = {"max_sections": ctx.settings.max_sections, "max_depth": ctx.settings.outline_depth}
@@ -108,10 +115,10 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
         return outline
 
 
-def wanted_sections(writer: Writer, settings: Settings) -> str:
+def wanted_sections(settings: Settings) -> str:
     """How many sections a prompt asks for: as many as can have a few hundred words each."""
     number = max(_FEWEST_SECTIONS, min(settings.max_sections, round(settings.article_words / _WORDS_A_SECTION)))
-    return writer.sections.format(fewest=max(_FEWEST_SECTIONS, number - 2), most=number)
+    return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections; {_PLAIN_DATA}"
 
 
 def _without_copies(outline: Outline) -> Outline:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.writer import Material
 from storm_pipeline.types import Conversation, Outline
+from storm_pipeline.writers.allocation import allocate
 
 
 def gather_evidence(
@@ -13,4 +13,4 @@ def gather_evidence(
 ) -> Evidence:
     """The evidence for each section, from everything that the run has found, and what was noted of its findings."""
     with ctx.events.in_stage("evidence"):
-        return ctx.writer.gather(ctx, Material(outline, conversations, notes=notes))
+        return allocate(ctx, outline, conversations, notes)

@@ -1,1 +1,1 @@
-"""The writer turns evidence into text, section by section, as in the paper; and what extracts are made of."""
+"""Turns evidence into text, section by section, as in the paper; and what extracts are made of."""

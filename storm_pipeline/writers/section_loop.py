@@ -13,6 +13,7 @@ from storm_pipeline.run.events import SectionWritten
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.types import Heading, Outline, Section
+from storm_pipeline.writers.whole import write_whole
 
 _TOO_LITTLE = 60  # words of evidence below which a section is merged into its neighbour
 
@@ -99,7 +100,7 @@ def _write(ctx: RunContext, outline: Outline, evidence: PassageEvidence) -> Sect
             ctx.events.degraded(f"section {title!r} left out: the sources say too little about it")
             return None
         with at_place(f"section {title}"):
-            section = ctx.writer.write(ctx, outline, evidence)
+            section = write_whole(ctx, outline, evidence)
         if any(True for _ in section.sentences()):
             return keep_section(ctx, number, section)
         ctx.events.degraded(f"section {title!r} left out: too few of its sentences are supported by the sources")

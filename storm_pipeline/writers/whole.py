@@ -6,63 +6,40 @@ from dataclasses import replace
 from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
 from storm_pipeline.references.passages import numbered_passages, passages
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.writer import Material
-from storm_pipeline.types import UNTITLED, Answer, Body, Conversation, Heading, Outline, Section, Snippet
-from storm_pipeline.writers.allocation import allocate, survey
+from storm_pipeline.types import UNTITLED, Conversation, Heading, Outline, Section, Snippet
 from storm_pipeline.writers.draft_checks import checked_draft
-from storm_pipeline.writers.editing import edit_article
-from storm_pipeline.writers.lead import write_lead
-from storm_pipeline.writers.passage_answers import answer_from_passages
 from storm_pipeline.writers.passage_prompts import article_inputs, conversations_with_markers, section_inputs
 
-_PLAIN_DATA = (
-    "the first section tells the plain data that readers look up: of a person life dates and offices; of a place where "
-    "it lies, size and owners; of an event date, place and parties; of a work or product kind, makers, language and "
-    "length; of an organism kin, size and range; of an idea author and claim; of an organisation founders, seat and "
-    "purpose; of a court case court, parties and outcome. The article's opening, written later, is the overview: no "
-    "section gives one, and none tells again what another one tells"
-)
+
+def evidence_from(ctx: RunContext, outline: Outline, found: Iterable[Snippet], sections: int = 1) -> Evidence:
+    """The evidence of each section of an outline, from these snippets alone, all of them, in order.
+
+    ``sections``: number of sections that share the article's length with this part of it.
+    """
+    snippets = tuple(found)
+    return Evidence(outline, tuple(_whole(ctx, heading, snippets, 1 / sections) for heading in outline.sections))
 
 
-class WholeWriter:
-    """Writes each section in one call, from all of its passages (:class:`storm_pipeline.run.writer.Writer`)."""
+def evidence_cited(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]) -> Evidence:
+    """The evidence of each section of an outline: what the conversations cite."""
+    return evidence_from(ctx, outline, map(ctx.store.snippet, _cited(conversations)))
 
-    sections = f"{{fewest}} to {{most}} sections; {_PLAIN_DATA}"
 
-    def answer(
-        self, ctx: RunContext, topic: str, question: str, found: Sequence[Snippet], beside: Sequence[Snippet] = ()
-    ) -> Answer:
-        """An answer from the best passages of the pages found. Raises ModelError: the model fails."""
-        return answer_from_passages(ctx, topic, question, found, beside)
+def write_whole(
+    ctx: RunContext, outline: Outline, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
+) -> Section:
+    """A section from its evidence, possibly empty; an article without an outline is one section with subsections.
 
-    def survey(self, ctx: RunContext, material: Material) -> str:
-        """The evidence for each heading of the draft, and the findings that match no heading."""
-        return survey(ctx, material.outline, material.conversations)
-
-    def gather(self, ctx: RunContext, material: Material) -> Evidence:
-        """The passages that interviews cite, and those that the headings retrieve; of given snippets all, in order."""
-        outline = material.outline
-        if material.only is None:
-            return allocate(ctx, outline, material.conversations, material.notes)
-        found = material.only or [ctx.store.snippet(snippet_id) for snippet_id in _cited(material.conversations)]
-        return Evidence(outline, tuple(_whole(ctx, one, found, 1 / material.sections) for one in outline.sections))
-
-    def write(
-        self, ctx: RunContext, outline: Outline, evidence: PassageEvidence, conversations: Sequence[Conversation] = ()
-    ) -> Section:
-        """The text in one call, plus one for sentences sent back to the writer. Raises ModelError: the model fails."""
-        if not outline.sections:
-            return _undivided(ctx, outline.topic, evidence, conversations)
-        inputs, where = section_inputs(ctx, outline, evidence), evidence.heading.title
-        known = (outline.topic, *evidence.heading.titles())
-        text = ctx.ask("writer", program := ctx.programs.section, **inputs, remarks="").text
-        blocks = checked_draft(ctx, program, inputs, text, evidence.passages, where=where, known=known)
-        return _as_section(evidence.heading, blocks)
-
-    def finish(self, ctx: RunContext, sections: tuple[Section, ...], evidence: Evidence) -> Body:
-        """The edited sections, and a lead that summarises them."""
-        edited = edit_article(ctx, evidence.outline.topic, sections)
-        return Body(write_lead(ctx, evidence.outline.topic, edited), edited)
+    One call, plus one for sentences sent back to the writer. Raises ModelError: the model fails. ``conversations``:
+    interviews shown in full, where the article is not divided.
+    """
+    if not outline.sections:
+        return _undivided(ctx, outline.topic, evidence, conversations)
+    inputs, where = section_inputs(ctx, outline, evidence), evidence.heading.title
+    known = (outline.topic, *evidence.heading.titles())
+    text = ctx.ask("writer", program := ctx.programs.section, **inputs, remarks="").text
+    blocks = checked_draft(ctx, program, inputs, text, evidence.passages, where=where, known=known)
+    return _as_section(evidence.heading, blocks)
 
 
 def _undivided(

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import ModelError
 from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes
 from storm_pipeline.references.snippet_index import SnippetIndex
-from storm_pipeline.run.writer import Material
 from storm_pipeline.signatures.shapes import Place
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.passage_prompts import section_inputs
 from storm_pipeline.writers.placing import place_findings
+from storm_pipeline.writers.whole import evidence_from
 
 SUBJECTS = {
     "Wells": "The salt wells of the Silk Road were dug by hand",
@@ -306,9 +306,9 @@ def test_every_method_is_asked_for_as_many_words() -> None:
     assert len(set(words[1])) == 1
     assert abs(sum(words[0]) - sum(words[1])) <= len(OUTLINE.sections)
     with run(PAGES, {}, length=300) as (ctx, _):
-        apart = ctx.writer.gather(ctx, Material(OUTLINE, only=PAGES, sections=len(OUTLINE.sections))).sections
+        apart = evidence_from(ctx, OUTLINE, PAGES, len(OUTLINE.sections)).sections
         assert [own.target_words for own in apart] == words[1]
-        (whole,) = ctx.writer.gather(ctx, Material(Outline("Silk Road", (Heading(""),)), only=PAGES)).sections
+        (whole,) = evidence_from(ctx, Outline("Silk Road", (Heading(""),)), PAGES).sections
         assert whole.target_words == 330
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from contexts import run
 
 from storm_pipeline.types import Answer, Snippet
+from storm_pipeline.writers.passage_answers import answer_from_passages
 
 QUESTION = "How many votes did Congress need to remove the president of Peru?"
 
@@ -29,7 +30,7 @@ def answered(found: list[Snippet], reply: str, beside: Sequence[Snippet] = (), *
         return {"answer": reply}
 
     with run([], {"AnswerFromPassages": answer}, **settings) as (ctx, _):
-        return ctx.writer.answer(ctx, "Peru 2022", QUESTION, found, beside), "".join(shown)
+        return answer_from_passages(ctx, "Peru 2022", QUESTION, found, beside), "".join(shown)
 
 
 VOTE = page("vote", "Congress needed 87 votes to remove the president of Peru in 2022.")

@@ -22,6 +22,7 @@ from storm_pipeline.references.same_text import same_texts
 from storm_pipeline.references.snippet_index import SnippetIndex
 from storm_pipeline.render.json import from_json
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet
+from storm_pipeline.writers.passage_answers import answer_from_passages
 
 HOSTS = [f"https://host{n}.example.org/decision" for n in range(8)]
 
@@ -159,7 +160,7 @@ def test_an_answer_is_written_from_one_passage_of_a_text() -> None:
         return {"answer": "The commission found that the right to property was violated [1]."}
 
     with run(replies={"AnswerFromPassages": reply}) as (ctx, _):
-        (own,) = ctx.writer.answer(ctx, "The commission", "What did it find?", [found[3], *found, news]).sentences
+        (own,) = answer_from_passages(ctx, "The commission", "What did it find?", [found[3], *found, news]).sentences
     assert [line[:3] for line in asked[0].splitlines()] == ["[1]", "[2]"]
     assert [one.source_id for one in own.citations] == [found[3].source_id]
 

@@ -8,8 +8,9 @@ import pytest
 from contexts import run
 
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.writer import Material
 from storm_pipeline.types import Citation, Heading, Outline, Section, Sentence, Snippet
+from storm_pipeline.writers.passage_answers import answer_from_passages
+from storm_pipeline.writers.whole import evidence_from, write_whole
 
 DAM = Snippet(
     "https://a.org/dam", "Orrin Dam", "Two thousand men built the Orrin Dam of concrete from 1931 until 1936."
@@ -26,7 +27,7 @@ CAME = "In 1952 a flood came over the wall and took the mill of the town [2]."
 
 def evidence_of(ctx: RunContext, heading: Heading, found: Sequence[Snippet]) -> Any:
     """The evidence of a section from these snippets alone."""
-    return ctx.writer.gather(ctx, Material(Outline(OUTLINE.topic, (heading,)), only=found)).sections[0]
+    return evidence_from(ctx, Outline(OUTLINE.topic, (heading,)), found).sections[0]
 
 
 def texts(section: Section) -> list[str]:
@@ -39,7 +40,7 @@ def section(reply: str, remarks: str = "") -> Section:
 
     with run([DAM, FLOOD], {"WriteSection": write}) as (ctx, _):
         evidence = evidence_of(ctx, OUTLINE.sections[0], [DAM, FLOOD])
-        return ctx.writer.write(ctx, OUTLINE, evidence)
+        return write_whole(ctx, OUTLINE, evidence)
 
 
 def test_planned_subheadings_become_subsections() -> None:
@@ -72,7 +73,7 @@ def test_findings_of_other_sections_are_named_as_such() -> None:
     own, other = (Sentence(text, (Citation(DAM.source_id, DAM.id),)) for text in ("It is of concrete.", "It holds."))
     with run([DAM], {"WriteSection": write}) as (ctx, _):
         shown = evidence_of(ctx, OUTLINE.sections[0], [DAM])
-        ctx.writer.write(ctx, OUTLINE, replace(shown, findings=(own, other), own=1))
+        write_whole(ctx, OUTLINE, replace(shown, findings=(own, other), own=1))
     first, between, last = asked[0]["findings"].splitlines()
     assert (first, last) == ("- It is of concrete. [1]", "- It holds. [1]")
     assert "other sections" in between
@@ -84,7 +85,7 @@ def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> 
 
     with run([DAM, FLOOD], {"WriteArticle": write}) as (ctx, _):
         evidence = evidence_of(ctx, Heading("Overview"), [DAM, FLOOD])
-        whole = ctx.writer.write(ctx, Outline(OUTLINE.topic), evidence)
+        whole = write_whole(ctx, Outline(OUTLINE.topic), evidence)
     assert [len(paragraph.sentences) for paragraph in whole.paragraphs] == [1]
     assert [own.heading for own in whole.subsections] == ["History", "Floods"]
 
@@ -94,7 +95,7 @@ def test_an_article_has_a_summary_and_the_sections_that_its_writer_gave_it() -> 
 )
 def test_an_answer_may_be_that_nothing_is_said(reply: str) -> None:
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}) as (ctx, _):
-        answer = ctx.writer.answer(ctx, "Orrin Dam", "Who paid?", [DAM])
+        answer = answer_from_passages(ctx, "Orrin Dam", "Who paid?", [DAM])
     assert answer.sentences == ()
     assert answer.shown == (DAM,)
 
@@ -102,7 +103,7 @@ def test_an_answer_may_be_that_nothing_is_said(reply: str) -> None:
 def test_an_answer_keeps_what_is_supported_and_counts_the_rest() -> None:
     reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. {CAME.replace('[2]', '[2][7]')}"
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}) as (ctx, told):
-        answer = ctx.writer.answer(ctx, "Orrin Dam", FLOODED, [DAM, FLOOD])
+        answer = answer_from_passages(ctx, "Orrin Dam", FLOODED, [DAM, FLOOD])
         known = [ctx.store.snippet(c.snippet_id) for own in answer.sentences for c in own.citations]
     assert [own.text for own in answer.sentences] == [text.rpartition(" [")[0] + "." for text in (BUILT, CAME)]
     assert known == [DAM, FLOOD]
@@ -112,7 +113,7 @@ def test_an_answer_keeps_what_is_supported_and_counts_the_rest() -> None:
 def test_an_unchecked_answer_keeps_what_it_cites() -> None:
     reply = f"{BUILT} Penguins waltz beneath Antarctic moonlight [2]. Nobody knows."
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": reply}}, uncited="unchecked") as (ctx, told):
-        answer = ctx.writer.answer(ctx, "Orrin Dam", FLOODED, [DAM, FLOOD])
+        answer = answer_from_passages(ctx, "Orrin Dam", FLOODED, [DAM, FLOOD])
         known = [ctx.store.snippet(c.snippet_id) for own in answer.sentences for c in own.citations]
     assert [own.text for own in answer.sentences][1:] == ["Penguins waltz beneath Antarctic moonlight."]
     assert known == [DAM, FLOOD]
@@ -121,10 +122,10 @@ def test_an_unchecked_answer_keeps_what_it_cites() -> None:
 
 def test_an_answer_cites_one_of_two_copies_and_it_can_be_looked_up() -> None:
     with run(replies={"AnswerFromPassages": lambda inputs: {"answer": BUILT}}) as (ctx, _):
-        (own,) = ctx.writer.answer(ctx, "Orrin Dam", "Who built it?", [DAM, COPY]).sentences
+        (own,) = answer_from_passages(ctx, "Orrin Dam", "Who built it?", [DAM, COPY]).sentences
         assert [ctx.store.snippet(c.snippet_id).url for c in own.citations] == [DAM.url]
 
 
 def test_without_anything_found_nobody_is_asked() -> None:
     with run() as (ctx, _):
-        assert ctx.writer.answer(ctx, "Orrin Dam", "Who paid?", []).sentences == ()
+        assert answer_from_passages(ctx, "Orrin Dam", "Who paid?", []).sentences == ()
