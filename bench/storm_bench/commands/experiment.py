@@ -203,16 +203,22 @@ def _dollars(range_: "Range") -> str:
 
 
 def _print_results(results: "ExperimentResults", report: tuple[Path, ...]) -> None:
-    from storm_bench.reporting import topic_means
+    from storm_bench.reporting import topic_means, with_failures
 
-    methods = list(dict.fromkeys(result.method for result in results.results))
-    rows = []
-    for measure in results.measures:
-        values = [list(topic_means(results, method, measure.name).values()) for method in methods]
-        if any(values):
-            rows.append((measure.name, *(f"{mean(means):.3f} ({len(means)})" if means else "-" for means in values)))
-    if rows:
-        say(table_text(("mean (topics)", *methods), rows))
+    methods = results.methods
+    failed = any(result.failure for result in results.results)
+    for title, own in (
+        ("mean (topics)", results),
+        *([("all topics, failed articles worst", with_failures(results))] if failed else []),
+    ):
+        rows = []
+        for measure in own.measures:
+            values = [list(topic_means(own, method, measure.name).values()) for method in methods]
+            if any(values):
+                shown = (f"{mean(means):.3f} ({len(means)})" if means else "-" for means in values)
+                rows.append((measure.name, *shown))
+        if rows:
+            say(table_text((title, *methods), rows))
     say("\n".join(str(path) for path in report if path.suffix in {".md", ".html"}))
 
 

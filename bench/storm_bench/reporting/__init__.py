@@ -10,6 +10,7 @@ from storm_bench.reporting.results_file import (
     save_results,
     topic_means,
 )
+from storm_bench.reporting.tables import with_failures
 
 __all__ = [
     "ExperimentResults",
@@ -19,5 +20,6 @@ __all__ = [
     "load_results",
     "save_results",
     "topic_means",
+    "with_failures",
     "write_report",
 ]

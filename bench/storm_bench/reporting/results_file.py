@@ -21,6 +21,8 @@ FORMAT = 1
 """Version of the file format; incremented when an older reader would misread it."""
 RESULTS = "results.json"
 """File name in a report's folder."""
+WORDS_ASKED = Measure("words_asked", high=math.inf, better="neither")
+"""Words that an article's prompts asked for: the same for all methods, unless the passages of one hold too little."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Number formats and sentences of the report."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from storm_bench.metrics.base import Measure
 from storm_bench.reporting.results_file import JudgedMeasures
@@ -62,6 +63,23 @@ def plural(count: int, noun: str) -> str:
 def listed(names: Sequence[str]) -> str:
     """Names as a phrase: ``a, b and c``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def unequal_lengths(topics: Mapping[str, Mapping[str, float]], of: int) -> list[str]:
+    """A sentence on the topics where methods were asked for unequal numbers of words; none if there is no such topic.
+
+    ``topics``: their words, by topic and method; ``of``: number of all topics.
+    """
+    told = []
+    for topic, words in topics.items():
+        (fewest, least), (_, most) = min(words.items(), key=itemgetter(1)), max(words.items(), key=itemgetter(1))
+        told.append(f"{topic} ({fewest} for {number(least, 0)} words, others for up to {number(most, 0)})")
+    if not told:
+        return []
+    return [
+        f"On {len(told)} of {plural(of, 'topic')}, marked *, not all methods were asked for as many words, because "
+        f"their passages hold too little or their settings differ: {listed(told)}."
+    ]
 
 
 def gaps(table: Table) -> list[str]:

@@ -33,6 +33,7 @@ from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_benchmarks.faults.disks import can_mount, small_disk
 from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError, RunError, SettingsError
+from storm_pipeline.estimate import estimating, simulation
 from storm_pipeline.render.json import from_json
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -103,7 +104,8 @@ def test_every_method_writes_about_every_topic_and_is_scored(data: Path, model: 
     ]
     assert not any(r.failure for r in results.results)
     assert all(r.values["rouge_1"] > 0 and r.values["calls"] for r in results.results)  # type: ignore[operator]
-    assert "rouge_1" in {measure.name for measure in results.measures}
+    assert {"rouge_1", "words_asked"} <= {measure.name for measure in results.measures}
+    assert {r.values["words_asked"] for r in results.results if r.method != "orag"} == {2640}
 
 
 def test_finished_work_is_not_repeated(data: Path, model: FakeModel, tmp_path: Path) -> None:
@@ -235,6 +237,32 @@ def test_the_forecast_excludes_what_is_already_judged(data: Path, tmp_path: Path
     assert (both.articles, both.metrics) == (2, ("rubric", "wikigen_quality"))
     assert (one.articles, one.metrics) == (1, ("wikigen_quality",))
     assert whole.calls.likely == one.calls.likely + 4
+
+
+@pytest.mark.parametrize(("seeds", "scenarios"), [(2, 4), (3, 1)])
+def test_a_forecast_of_many_articles_is_narrow_and_simulates_one_run_a_method(
+    data: Path, model: FakeModel, monkeypatch: pytest.MonkeyPatch, seeds: int, scenarios: int
+) -> None:
+    simulated: list[object] = []
+    simulate = estimating.simulate
+
+    def counted(recipe: Any, *args: Any, **given: Any) -> simulation.Simulation:
+        simulated.append(recipe)
+        return simulate(recipe, *args, **given)
+
+    monkeypatch.setattr(estimating, "simulate", counted)
+    methods = [{"recipe": "rr"}, {"recipe": "rr", "name": "rr by chance", "search": {"ranker": "random"}}]
+    values = {"metrics": ["rubric"], "seeds": range(seeds), "settings": {"lm": "openai/gpt-4o-mini"}}
+    config = described(model, "rr", methods=methods, **values)
+    topics = topics_of(config)
+    units = units_of(config, topics)
+    foretold = forecast(config, topics, units, dict.fromkeys(units, config.metrics))
+    assert len(simulated) == scenarios
+    assert foretold.articles == 4 * seeds
+    (judging,) = foretold.judging
+    for own in (foretold.calls, foretold.tokens_in, foretold.tokens_out, foretold.dollars, judging.tokens_in):
+        assert 0 < own.low <= own.likely <= own.high
+        assert scenarios > 1 or own.high <= 4 * own.low
 
 
 def test_metrics_without_a_judge_model_add_no_judging_cost(data: Path, model: FakeModel) -> None:
