@@ -8,7 +8,8 @@ from storm_bench.experiments.jobs import settings_of
 from storm_bench.experiments.own_code import Recipe, is_own, own_recipe
 from storm_bench.experiments.units import Unit
 from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, estimate_judging
-from storm_bench.metrics.resources import Resources
+from storm_bench.metrics.registry import METRICS
+from storm_bench.metrics.resources import Resources, named_judge
 from storm_bench.types import Topic
 from storm_pipeline.api import words
 from storm_pipeline.estimate.estimating import estimate
@@ -38,6 +39,7 @@ class Forecast:
     dollars: Range  # US dollars, for models with known prices
     unpriced: tuple[str, ...]  # models with unknown prices
     judging: tuple[JudgingForecast, ...]  # additional cost of judging, one entry per model
+    unjudged: tuple[str, ...]  # metrics of support for which no judge is named
 
 
 def _recipe(config: ExperimentConfig, method: str) -> str | Recipe:
@@ -66,6 +68,7 @@ def forecast(
         _total([row.dollars for row in rows if row.dollars is not None], len(written)),
         tuple(sorted({name for one in estimates for name in one.unpriced})),
         tuple(_judging_forecasts(config, by_id, unscored)),
+        _unjudged(config),
     )
 
 
@@ -99,13 +102,24 @@ def _total(ranges: Sequence[Range], articles: int) -> Range:
     return Range(whole.likely / 2, whole.likely, 2 * whole.likely) if articles >= MANY else whole
 
 
+def _judge(config: ExperimentConfig) -> str:
+    """The judge of support; empty if none is named."""
+    given = config.resources
+    return named_judge(*(str(given.get(name, getattr(Resources, name))) for name in ("judge", "judge_lm")))
+
+
+def _unjudged(config: ExperimentConfig) -> tuple[str, ...]:
+    known = (name for name in config.metrics if name in METRICS)
+    return () if _judge(config) else tuple(name for name in known if "support_judge" in METRICS[name].needs)
+
+
 def _judging_forecasts(
     config: ExperimentConfig, topics: Mapping[str, Topic], unscored: Mapping[Unit, Sequence[str]]
 ) -> Iterator[JudgingForecast]:
     """One forecast per judge model; empty if no metric needs one."""
     grader = str(config.resources.get("judge_lm", Resources.judge_lm))
-    kind, _, support_model = str(config.resources.get("judge", Resources.judge)).partition(":")
-    metrics_by_model = {grader: frozenset(ASKS_MODEL)}
+    kind, _, support_model = _judge(config).partition(":")
+    metrics_by_model = {grader: frozenset(ASKS_MODEL).difference(_unjudged(config))}
     if kind == "lm":
         metrics_by_model[support_model] = metrics_by_model.get(support_model, frozenset()) | ASK_JUDGE.keys()
     for model, model_metrics in metrics_by_model.items():

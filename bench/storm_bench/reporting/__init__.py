@@ -2,6 +2,7 @@
 
 from storm_bench.reporting.report_files import write_report
 from storm_bench.reporting.results_file import (
+    NO_JUDGE,
     ExperimentResults,
     JudgedMeasures,
     Result,
@@ -13,6 +14,7 @@ from storm_bench.reporting.results_file import (
 from storm_bench.reporting.tables import with_failures
 
 __all__ = [
+    "NO_JUDGE",
     "ExperimentResults",
     "JudgedMeasures",
     "Result",

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from storm_bench.calibration import COLUMNS
+from storm_bench.metrics.base import Measure
 from storm_bench.reporting.blocks import Block, Cell, Grid, ReportSection, Text
 from storm_bench.reporting.plots import cost_figures, difference_figures
-from storm_bench.reporting.results_file import ExperimentResults, JudgedMeasures
+from storm_bench.reporting.results_file import NO_JUDGE, ExperimentResults, JudgedMeasures
 from storm_bench.reporting.tables import Mean, Paired, Table, differences, on_all_topics, tables, unequal_topics
 from storm_bench.reporting.topic_values import topic_parts
 from storm_bench.reporting.wording import (
@@ -85,9 +86,13 @@ def _table_part(results: ExperimentResults, table: Table) -> ReportSection:
 def means_grid(table: Table) -> Grid:
     """One row per method, one column per measure: mean, interval, number of topics; failures, where there are some."""
     places = [digits([own.mean for row in table.means if (own := row[i].interval)]) for i in range(len(table.measures))]
+
+    def shown(measure: Measure, mean: Mean, places: int) -> Cell:
+        return Cell(NO_JUDGE) if measure.name in table.unjudged else _mean(mean, places)
+
     failed = [(str(count),) if any(table.failed) else () for count in table.failed]
     rows = (
-        (method, *lost, *(_mean(mean, own) for mean, own in zip(means, places, strict=True)))
+        (method, *lost, *(shown(*cell) for cell in zip(table.measures, means, places, strict=True)))
         for method, lost, means in zip(table.methods, failed, table.means, strict=True)
     )
     return Grid.of(("method", *(["failed"] if any(table.failed) else []), *map(column, table.measures)), rows)
@@ -131,7 +136,8 @@ def _judge_lines(results: ExperimentResults, table: Table) -> list[str]:
 
 def _comparison_section(results: ExperimentResults, table: Table) -> list[ReportSection]:
     """A table's comparisons with the baseline and their plots; empty without directed measures."""
-    directed = [measure.name for measure in table.measures if measure.better != "neither"]
+    judged = (measure for measure in table.measures if measure.name not in table.unjudged)
+    directed = [measure.name for measure in judged if measure.better != "neither"]
     if not directed:
         return []
     key, title = f"{table.group.key}-against", f"Against {results.baseline}"
@@ -204,7 +210,7 @@ def _repairs(results: ExperimentResults) -> list[ReportSection]:
 
 def _judges(results: ExperimentResults) -> list[ReportSection]:
     """The judges and their calibrations."""
-    blocks = [block for own in results.calibrations if own.measures for block in _judge(own)]
+    blocks = [block for own in results.calibrations if own.measures and own.judge != NO_JUDGE for block in _judge(own)]
     return [ReportSection("judges", "The judges", tuple(blocks))] if blocks else []
 
 

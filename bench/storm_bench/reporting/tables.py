@@ -61,6 +61,7 @@ class Table:
     failed: tuple[int, ...]  # number of articles of each method that could not be written
     means: tuple[tuple[Mean, ...], ...]  # one row per method, one cell per measure
     paired: tuple[Paired, ...]  # comparisons with the baseline; none for descriptive measures
+    unjudged: frozenset[str] = frozenset()  # measures that nobody judged, which have no values
 
 
 def tables(results: ExperimentResults) -> tuple[Table, ...]:
@@ -69,13 +70,20 @@ def tables(results: ExperimentResults) -> tuple[Table, ...]:
     lost = Counter(result.method for result in results.results if result.failure)
     failed = tuple(lost[method] for method in results.methods)
     shared = shared_topics(results)
+    written = any(not result.failure for result in results.results)
     for group, measures in grouped(results.measures):
-        own = tuple(m for m in measures if any(topic_means(results, name, m.name) for name in results.methods))
+        own = tuple(
+            measure
+            for measure in measures
+            if (measure.name in results.unjudged and written)
+            or any(topic_means(results, name, measure.name) for name in results.methods)
+        )
         if own:
             shown = (*own, *(measure for measure in results.measures if measure.name in group.beside))
             columns = [_column(results, measure, shared) for measure in shown]
             rows = tuple(zip(*columns, strict=True))
-            found.append(Table(group, shown, results.methods, failed, rows, _paired(results, own)))
+            paired = _paired(results, own)
+            found.append(Table(group, shown, results.methods, failed, rows, paired, results.unjudged))
     return tuple(found)
 
 
@@ -84,7 +92,8 @@ def with_failures(results: ExperimentResults) -> ExperimentResults:
 
     Measures without a worst value are left out. A topic on which no article has a value of a measure is left out of it.
     """
-    worst = {own.name: low for own in results.measures if math.isfinite(low := _worst(own))}
+    judged = (own for own in results.measures if own.name not in results.unjudged)
+    worst = {own.name: low for own in judged if math.isfinite(low := _worst(own))}
     known = {name: {t for m in results.methods for t in topic_means(results, m, name)} for name in worst}
 
     def counted(result: Result) -> Result:

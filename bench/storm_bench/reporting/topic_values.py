@@ -1,11 +1,11 @@
 """The part of the report that has every article's values, by topic."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from storm_bench.metrics.base import Measure
 from storm_bench.reporting.blocks import Grid, ReportSection, Text
-from storm_bench.reporting.results_file import ExperimentResults, Result
+from storm_bench.reporting.results_file import NO_JUDGE, ExperimentResults, Result
 from storm_bench.reporting.tables import Table, unequal_topics
 from storm_bench.reporting.wording import UNDEFINED, UNSCORED, column, digits_of_values, number
 
@@ -43,7 +43,7 @@ def topic_grid(results: ExperimentResults, measures: Sequence[Measure]) -> Grid:
             f"{own.topic} *" if own.topic in unequal else own.topic,
             own.method,
             *([str(own.seed)] if seeds else []),
-            *(_value(own, m.name, places[m.name]) for m in measures),
+            *(_value(own, m.name, places[m.name], results.unjudged) for m in measures),
         )
         for own in written
     )
@@ -51,8 +51,8 @@ def topic_grid(results: ExperimentResults, measures: Sequence[Measure]) -> Grid:
     return Grid.of((*heads, *map(column, measures)), rows, names=2)
 
 
-def _value(result: Result, measure: str, places: int) -> str:
+def _value(result: Result, measure: str, places: int, unjudged: Collection[str]) -> str:
     if measure not in result.values:
-        return UNSCORED
+        return NO_JUDGE if measure in unjudged else UNSCORED
     value = result.values[measure]
     return UNDEFINED if value is None or not math.isfinite(value) else number(value, places)

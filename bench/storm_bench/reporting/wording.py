@@ -5,10 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 
 from storm_bench.metrics.base import Measure
-from storm_bench.reporting.results_file import JudgedMeasures
+from storm_bench.reporting.results_file import NO_JUDGE, JudgedMeasures
 from storm_bench.reporting.tables import LEVEL, Paired, Table
 from storm_bench.significance import MeanInterval, attained_level, smallest_p
 
+WITHOUT_JUDGE = (
+    "no judge of citations is named, and the screen, which checks articles while they are written, does not grade "
+    "them; name one with --judge lm:MODEL, or --judge-lm MODEL, which grades as well"
+)
 UNDEFINED, UNSCORED = "–", "·"
 """Symbols for undefined and for unscored values."""
 
@@ -86,6 +90,8 @@ def gaps(table: Table) -> list[str]:
     """One sentence for each measure whose means are over fewer articles than were written."""
     sentences = []
     for place, measure in enumerate(table.measures):
+        if measure.name in table.unjudged:
+            continue
         cells = [(method, row[place]) for method, row in zip(table.methods, table.means, strict=True)]
         for words, counts in (
             ("not defined", [(method, mean.undefined, mean.articles) for method, mean in cells]),
@@ -139,6 +145,8 @@ def smallest_possible_p(counts: Sequence[int], noun: str, comparisons: int) -> s
 def judge_line(judged: JudgedMeasures, measures: Sequence[str]) -> str:
     """The calibration of some measures' judge, in one or two sentences."""
     names = listed([name for name in measures if name in judged.measures])
+    if judged.judge == NO_JUDGE:
+        return f"{names}: {WITHOUT_JUDGE}."
     opening = f"{names}: judged by {judged.judge}, "
     if judged.calibration is None or not judged.calibration.rows:
         return f"{opening}which is not calibrated: its accuracy is unknown, so differences may be its errors."

@@ -1,6 +1,7 @@
 """Experiments: methods side by side on the topics of a data set, gone on with at any unit, and reported."""
 
 import json
+import re
 import resource
 import tempfile
 import textwrap
@@ -521,6 +522,32 @@ def test_that_the_embedded_model_judges_is_said(quiet: tuple[str, ...], data: Pa
     assert done.stderr.count(warning) == 1
     assert ("to be judged" in done.stderr) == (not quiet)
     assert "WARNING" not in other.stderr
+
+
+def test_citations_are_judged_by_the_judge_that_is_named_or_by_nobody(data: Path, tmp_path: Path) -> None:
+    with FakeModel(JUDGING) as model:
+        file = config_file(model, tmp_path)
+        file.write_text(file.read_text("utf-8").replace('"shape"]', '"citation_alce", "support_errors"]'), "utf-8")
+        there = ("--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(CACHE), "--trust", "--quiet")
+        nobody = command("run", str(file), *there)
+        unjudged = load_results(tmp_path / "out" / "report" / "results.json")
+        told = (tmp_path / "out" / "report" / "report.md").read_text("utf-8")
+        assert not model.of("JudgeSupport")
+        named = command("run", str(file), *there, "--judge-lm", model.lm)
+        judged = load_results(tmp_path / "out" / "report" / "results.json")
+        assert model.of("JudgeSupport")
+        screened = command("run", str(file), *there, "--judge", "screen")
+    said = "WARNING: citation_alce, support_errors: no judge of citations is named, and the screen"
+    assert [said in done.stderr for done in (nobody, named, screened)] == [True, False, False], nobody.output
+    assert {done.exit_code for done in (nobody, named)} == {0}
+    assert not [name for name in unjudged.results[0].values if name.startswith(("citation_", "error_", "unsupported"))]
+    assert re.search(r"^citation_recall_alce +screen: no judge", nobody.stdout, re.M)
+    assert "| method | citation_recall_alce ↑ | citation_precision_alce ↑ |" in told
+    assert "| rr | screen: no judge | screen: no judge |" in told
+    assert "citation_recall_alce and citation_precision_alce: no judge of citations is named" in told
+    assert {own.judge for own in judged.calibrations} == {"lm:openai/fake", "openai/fake"}
+    assert judged.results[0].values["citation_recall_alce"] is not None
+    assert re.search(r"^citation_recall_alce +\d", screened.stdout, re.M)
 
 
 def test_estimate_asks_nothing(data: Path, model: FakeModel, tmp_path: Path) -> None:
