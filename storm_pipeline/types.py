@@ -423,6 +423,8 @@ class Report:
             nor on the question; counted for each prompt. Writers that work from passages only.
         unplaced: findings that the outliner assigned to no section, and that went where they fit best.
         left_out: findings that no section was shown, since they are off the topic or about the sources.
+        words_asked: words that the prompts of the first drafts ask for, without a lead of its own; fewer than for the
+            length that the settings name where the passages hold too little. 0 in extracts.
         cited_in_interviews: snippets that interview answers cite.
         offered_to_sections: those of them that the writer of a section was shown.
         cited_in_article: those of them that the article cites.
@@ -441,6 +443,7 @@ class Report:
     off_topic: int = 0
     unplaced: int = 0
     left_out: int = 0
+    words_asked: int = 0
     cited_in_interviews: int = 0
     offered_to_sections: int = 0
     cited_in_article: int = 0

@@ -1,5 +1,6 @@
 """The ``storm`` command: its subcommands and exit behaviour."""
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -74,6 +75,8 @@ def storm(*, version: Annotated[bool, typer.Option("--version", help="Show the v
 
 def main() -> None:
     """Run the command line; an interruption (Ctrl-C, SIGTERM) that no command handles ends the process at once."""
+    if sys.getfilesystemencoding() != "utf-8":  # a locale such as C: neither topics nor names of files could be read
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - this very program
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     tune_process()
     try:

@@ -49,6 +49,7 @@ def estimate(
     recipe: str | Recipe = DEFAULT,
     outline_only: bool = False,
     outline: Outline | Path | str | None = None,
+    usual_only: bool = False,
 ) -> Estimate:
     """Estimate calls, tokens and dollars of a run; no service is called and nothing is written.
 
@@ -62,6 +63,8 @@ def estimate(
         outline_only: whether the run only makes an outline; the recipe is then one of
             :data:`storm_pipeline.recipes.OUTLINES`.
         outline: the user's own, as for :meth:`storm_pipeline.storm.Storm.write`; no model is then asked for one.
+        usual_only: whether only a usual run is simulated, which takes a quarter of the time; low and high then differ
+            from the likely number by how models count tokens.
 
     Raises:
         SettingsError: the topic is empty, there is no such recipe, the outline cannot be used, or a price in the
@@ -78,7 +81,8 @@ def estimate(
     settings = for_recipe(settings, "outline" if outline_only else name)
     programs, user_prices = programs or Programs(), parse_prices(settings.prices)
     pieces = _user_pieces(topic, name, outline)
-    simulations = [simulate(method, settings, topic, programs, scenario, user_pieces=pieces) for scenario in _SCENARIOS]
+    scenarios = _SCENARIOS[:1] if usual_only else _SCENARIOS
+    simulations = [simulate(method, settings, topic, programs, scenario, user_pieces=pieces) for scenario in scenarios]
     calls_by_row = [_by_row(simulation.calls) for simulation in simulations]
     keys = _ordered({key for calls in calls_by_row for key in calls}, programs)
     names = {role: full_name(settings.lm_of(role), settings) for _, role, _ in keys}

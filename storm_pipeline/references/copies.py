@@ -47,10 +47,10 @@ def own_runs(text: str, others: Sequence[str]) -> list[tuple[str, ...]]:
     words = _words(text)
     known = frozenset[int]().union(*map(_distinct, others))
     is_own = [True] * len(words)
-    for start, shingle in enumerate(shingles(words).tolist()):
+    for start, shingle in enumerate(_in_order(text)):
         if shingle in known:
             is_own[start : start + SHINGLE] = [False] * SHINGLE
-    glued = " ".join("".join(_words(other)) for other in others)
+    glued = " ".join(map(_glued, others))
     runs = [[i for i, _ in run] for own, run in groupby(enumerate(is_own), lambda one: one[1]) if own]
     around = ("".join(words[max(0, run[0] - 1) : run[-1] + 2]) for run in runs)
     return [words[run[0] : run[-1] + 1] for run, text in zip(runs, around, strict=True) if text not in glued]
@@ -82,5 +82,15 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(1 << 12)
+def _glued(text: str) -> str:
+    return "".join(_words(text))
+
+
+@lru_cache(1 << 12)
+def _in_order(text: str) -> tuple[int, ...]:
+    return tuple(shingles(_words(text)).tolist())
+
+
+@lru_cache(1 << 12)
 def _distinct(text: str) -> frozenset[int]:
-    return frozenset(shingles(_words(text)).tolist())
+    return frozenset(_in_order(text))

@@ -1,7 +1,7 @@
 """The evidence that sections are written from."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -15,12 +15,33 @@ _YIELD = 0.7  # words of article text that one word of evidence supports
 _SHORTEST = 60  # minimum target length of a text in words
 
 
-def words_asked(article_words: int, part: float = 1.0, evidence_words: float = math.inf) -> int:
+def words_asked(article_words: int, evidence_words: float = math.inf) -> int:
     """The words that a prompt asks for: one rule for every method, so that comparisons are fair.
 
     ``evidence_words``: words of the passages that the text is written from, which bound it.
     """
-    return max(_SHORTEST, round(min(article_words * _OVERSHOOT * part, _YIELD * evidence_words)))
+    return max(_SHORTEST, round(min(article_words * _OVERSHOOT, _YIELD * evidence_words)))
+
+
+def words_of_sections(article_words: int, parts: Sequence[float], evidence_words: Sequence[float]) -> list[int]:
+    """Divide what :func:`words_asked` asks for among sections; one without evidence has 0 words.
+
+    None is asked for more than its passages support: what this limit takes goes to the others. So the sum is that of
+    any other method, unless all passages together support less.
+
+    Args:
+        parts: the section's shares of the article, > 0; only their ratios count.
+        evidence_words: words of each section's passages.
+    """
+    whole = article_words * _OVERSHOOT
+    least = min(_SHORTEST, whole / max(1, sum(map(bool, evidence_words))))
+    most = [max(least, _YIELD * words) if words else 0.0 for words in evidence_words]
+    low, high = 0.0, max(whole, _SHORTEST) / min(parts, default=1.0)  # words of a section per unit of its part
+    for _ in range(50):  # halvings, to far below a word
+        scale = (low + high) / 2
+        words = [min(max(least, scale * part), limit) for part, limit in zip(parts, most, strict=True)]
+        low, high = (scale, high) if sum(words) < whole else (low, scale)
+    return list(map(round, words))
 
 
 @dataclass(frozen=True)

@@ -209,6 +209,7 @@ class Counts(TypedDict, total=False):
     off_topic: int
     unplaced: int
     left_out: int
+    words_asked: int
     cited_in_interviews: int
     offered_to_sections: int
     cited_in_article: int

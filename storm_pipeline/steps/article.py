@@ -34,13 +34,11 @@ def write_from_memory(ctx: RunContext, outline: Outline) -> Body:
 
     Without an outline the model divides the article into sections itself. Raises ModelError: the writer fails.
     """
+    words = words_asked(ctx.settings.article_words)
     with ctx.events.in_stage("article"):
-        text = ctx.ask(
-            "writer",
-            ctx.programs.memory,
-            **article_inputs(ctx, outline.topic, words_asked(ctx.settings.article_words)),
-            outline=outline_to_markdown(outline),
-        ).text
+        ctx.events.count(words_asked=words)
+        inputs = article_inputs(ctx, outline.topic, words)
+        text = ctx.ask("writer", ctx.programs.memory, **inputs, outline=outline_to_markdown(outline)).text
     blocks = [
         (block.heading, tuple(Paragraph(tuple(Sentence(claim.text) for claim in own)) for own in block.paragraphs))
         for block in read_draft(text, 0, ctx.settings.article_language).blocks
@@ -83,7 +81,8 @@ def write_answer(ctx: RunContext, question: str, found: Sequence[Snippet], progr
 
 def _answered(ctx: RunContext, question: str, found: Sequence[Snippet], program: Program) -> Body:
     shown = passages_for(ctx, question, question, found, ctx.settings.evidence_words)
-    words = words_asked(ctx.settings.answer_words, evidence_words=sum(passage.words for passage in shown))
+    words = words_asked(ctx.settings.answer_words, sum(passage.words for passage in shown))
+    ctx.events.count(words_asked=words)
     inputs = {
         "question": ctx.about(question),
         **language_and_style(ctx),

@@ -14,8 +14,9 @@ ANGLED, BRACKETED = (names.split() for names in table_beside(__file__).values())
 LEFT, RIGHT, BARS = "<＜﹤‹〈⟨", ">＞﹥›〉⟩", "|｜∣❘￨│ǀ"
 """Brackets and bars, those included that look like them or that a tokenizer may normalise to them."""
 _TOKEN = re.compile(
-    rf"[{LEFT}](?=[{BARS}]|/?(?i:{'|'.join(ANGLED)})/?[{RIGHT}]|[{LEFT}]/?(?i:SYS)[{RIGHT}])"
-    rf"|\[(?=/?(?:{'|'.join(BRACKETED)})\])"
+    rf"(?P<heading>^#+)|#(?=#)|\[(?=/?(?:{'|'.join(BRACKETED)})\])|[{LEFT}](?=[{BARS}]|[{LEFT}]/?(?i:SYS)[{RIGHT}]"
+    rf"|/?(?!h[1-6][{RIGHT}])(?i:{'|'.join(ANGLED)}|\w*[_\d]\w*)/?[{RIGHT}])",
+    re.M,
 )
 
 
@@ -95,5 +96,7 @@ def without_control_tokens(text: str) -> str:
     """The text with a space behind the first character of each control token, such as ``< |im_end|>``. Idempotent.
 
     A tokenizer may read ``<|im_end|>`` in a prompt as the end of the message, and what follows as another speaker's.
+    Names with a digit or an underscore are of tokenizers, not of HTML but for ``<h2>``. Signs of a heading within a
+    line are set apart too: ``### Instruction:`` opens a turn, ``[[ ## answer ## ]]`` a field of DSPy's prompts.
     """
-    return _TOKEN.sub(r"\g<0> ", text)
+    return _TOKEN.sub(lambda found: found[0] if found["heading"] else f"{found[0]} ", text)

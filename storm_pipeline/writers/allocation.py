@@ -13,7 +13,7 @@ from storm_pipeline.concurrency import Tasks
 from storm_pipeline.languages import count_words
 from storm_pipeline.references.changing import citing
 from storm_pipeline.references.cleaning import has_sentences
-from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence, words_asked
+from storm_pipeline.references.evidence import NO_NOTES, Evidence, FindingNotes, PassageEvidence, words_of_sections
 from storm_pipeline.references.passages import Passage, passages, with_neighbours
 from storm_pipeline.references.relevance import keep_relevant
 from storm_pipeline.run.context import RunContext
@@ -117,17 +117,12 @@ def _shares(
 def _with_lengths(ctx: RunContext, shares: Sequence[PassageEvidence]) -> list[PassageEvidence]:
     """Target lengths of the sections: an equal part for each, the rest in proportion to their findings.
 
-    Without findings, as in baselines, every section has the same part of the same whole; each has at least the least.
+    Without findings, as in baselines, every section has the same part, as far as its passages support that.
     """
     lengths = [sum(count_words(finding.text) for finding in share.own_findings) or 1 for share in shares]
     parts = [_EQUAL_SHARE / len(shares) + (1 - _EQUAL_SHARE) * words / sum(lengths) for words in lengths]
-    least = min(words_asked(ctx.settings.article_words, 0) / words_asked(ctx.settings.article_words), 1 / len(parts))
-    above = [max(part - least, 0.0) for part in parts]
-    parts = [least + (1 - least * len(parts)) * part / (sum(above) or 1.0) for part in above]
-    return [
-        replace(share, target_words=words_asked(ctx.settings.article_words, part, share.words))
-        for share, part in zip(shares, parts, strict=True)
-    ]
+    words = words_of_sections(ctx.settings.article_words, parts, [share.words for share in shares])
+    return [replace(share, target_words=own) for share, own in zip(shares, words, strict=True)]
 
 
 def _candidates(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]) -> _Candidates:

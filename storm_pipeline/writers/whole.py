@@ -1,9 +1,10 @@
 """The paper's writing method, for capable models: each section in one call from passages, the lead from the body."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_asked
+from storm_pipeline.references.evidence import Evidence, PassageEvidence, words_of_sections
 from storm_pipeline.references.passages import numbered_passages, passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import UNTITLED, Conversation, Heading, Outline, Section, Snippet
@@ -17,7 +18,7 @@ def evidence_from(ctx: RunContext, outline: Outline, found: Iterable[Snippet], s
     ``sections``: number of sections that share the article's length with this part of it.
     """
     snippets = tuple(found)
-    return Evidence(outline, tuple(_whole(ctx, heading, snippets, 1 / sections) for heading in outline.sections))
+    return Evidence(outline, tuple(_whole(ctx, heading, snippets, sections) for heading in outline.sections))
 
 
 def evidence_cited(ctx: RunContext, outline: Outline, conversations: Sequence[Conversation]) -> Evidence:
@@ -33,6 +34,7 @@ def write_whole(
     One call, plus one for sentences sent back to the writer. Raises ModelError: the model fails. ``conversations``:
     interviews shown in full, where the article is not divided.
     """
+    ctx.events.count(words_asked=evidence.target_words)
     if not outline.sections:
         return _undivided(ctx, outline.topic, evidence, conversations)
     inputs, where = section_inputs(ctx, outline, evidence), evidence.heading.title
@@ -56,10 +58,10 @@ def _undivided(
     return Section(UNTITLED, blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 
-def _whole(ctx: RunContext, heading: Heading, found: Iterable[Snippet], part: float) -> PassageEvidence:
-    """Evidence of a part of the article that no interview found anything for."""
-    shown = passages(found, language=ctx.settings.article_language)
-    return PassageEvidence(heading, shown, target_words=words_asked(ctx.settings.article_words, part))
+def _whole(ctx: RunContext, heading: Heading, found: Iterable[Snippet], number: int) -> PassageEvidence:
+    """Evidence of one of so many parts of the article that no interview found anything for."""
+    words, *_ = words_of_sections(ctx.settings.article_words, [1] * number, [math.inf] * number)
+    return PassageEvidence(heading, passages(found, language=ctx.settings.article_language), target_words=words)
 
 
 def _cited(conversations: Sequence[Conversation]) -> Iterable[str]:

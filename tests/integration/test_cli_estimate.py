@@ -1,7 +1,10 @@
 """``storm estimate`` on the command line."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -118,3 +121,20 @@ def test_what_cannot_be_is_one_line_and_exit_code_2(arguments: tuple[str, ...], 
     assert result.stdout == ""
     assert says in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_topic_is_read_whatever_the_locale() -> None:
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [
+        sys.executable,
+        "-m",
+        "storm_pipeline",
+        "estimate",
+        "Zürich b",
+        "--lm",
+        "openai/gpt-4o",
+        *SHORT,
+        "--json",
+    ]
+    done = subprocess.run(command, env={**os.environ, **plain}, capture_output=True, timeout=120, check=True)
+    assert json.loads(done.stdout)["topic"] == "Zürich b"

@@ -37,7 +37,9 @@ _Address = Annotated[str, typer.Option("--address", help="Address of a Ray clust
 _AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", min=1, max=64, help="Articles written concurrently.")]
 _Judge = Annotated[
     str | None,
-    typer.Option("--judge", help="Support judge: screen, nli:MODEL, true:MODEL or lm:MODEL; overrides CONFIG."),
+    typer.Option(
+        "--judge", help="Judge of citations: lm:MODEL, nli:MODEL, true:MODEL or screen; default: --judge-lm's model."
+    ),
 ]
 _JudgeLm = Annotated[str | None, typer.Option("--judge-lm", help="Language model that grades; overrides CONFIG.")]
 _Trust = Annotated[
@@ -184,8 +186,11 @@ def _forecast_lines(expected: "Forecast") -> str:
 
 
 def _warnings(expected: "Forecast") -> list[str]:
-    """That small models judge, whose grades say little of an article; ``--quiet`` does not hide it."""
-    return [
+    """That nobody or a small model judges, whose grades say little of an article; ``--quiet`` does not hide it."""
+    from storm_bench.reporting.wording import WITHOUT_JUDGE
+
+    nobody = [f"WARNING: {', '.join(expected.unjudged)}: {WITHOUT_JUDGE}"] if expected.unjudged else []
+    return nobody + [
         f"WARNING: the judge of {', '.join(judging.metrics)} is {judging.model}, a small model on this machine: its "
         "grades show that everything runs, and are nothing to report; name a capable one with --judge-lm"
         for judging in expected.judging
@@ -203,16 +208,24 @@ def _dollars(range_: "Range") -> str:
 
 
 def _print_results(results: "ExperimentResults", report: tuple[Path, ...]) -> None:
-    from storm_bench.reporting import topic_means
+    from storm_bench.reporting import NO_JUDGE, topic_means, with_failures
 
-    methods = list(dict.fromkeys(result.method for result in results.results))
-    rows = []
-    for measure in results.measures:
-        values = [list(topic_means(results, method, measure.name).values()) for method in methods]
-        if any(values):
-            rows.append((measure.name, *(f"{mean(means):.3f} ({len(means)})" if means else "-" for means in values)))
-    if rows:
-        say(table_text(("mean (topics)", *methods), rows))
+    methods = results.methods
+    failed = any(result.failure for result in results.results)
+    for title, own in (
+        ("mean (topics)", results),
+        *([("all topics, failed articles worst", with_failures(results))] if failed else []),
+    ):
+        rows = []
+        for measure in own.measures:
+            values = [list(topic_means(own, method, measure.name).values()) for method in methods]
+            if any(values):
+                shown = (f"{mean(means):.3f} ({len(means)})" if means else "-" for means in values)
+                rows.append((measure.name, *shown))
+            elif measure.name in results.unjudged:
+                rows.append((measure.name, *[NO_JUDGE] * len(methods)))
+        if rows:
+            say(table_text((title, *methods), rows))
     say("\n".join(str(path) for path in report if path.suffix in {".md", ".html"}))
 
 

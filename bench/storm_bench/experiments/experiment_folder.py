@@ -77,6 +77,11 @@ class ExperimentStore:
             return None
         return str(known["failure"])
 
+    def words_asked(self, unit: Unit) -> int | None:
+        """Words that the prompts asked for; None if there is no article, none were asked for, or it is not known."""
+        known = self._articles.get(unit.id, {})
+        return None if known.get("failure") or known.get("stopped") else known.get("words_asked") or None
+
     def score(self, unit: Unit, metric: str, fingerprint: str) -> Scored | None:
         """A metric's score of a unit's article; None if there is none with this fingerprint."""
         known = self._scores.get(f"{unit.id}|{metric}")
@@ -101,8 +106,9 @@ class ExperimentStore:
     def put_article(self, unit: Unit, fingerprint: str, written: Written) -> None:
         """Record the outcome of an article. Raises RunError: it cannot be written."""
         facts = {"fingerprint": fingerprint, "failure": redacted(written.failure), "stopped": written.stopped}
-        self._articles[unit.id] = facts
-        self._journal.add("article", unit.id, facts | {"seconds": round(written.seconds, 1)})
+        more = {"seconds": round(written.seconds, 1), "words_asked": written.words_asked}
+        self._journal.add("article", unit.id, facts | more)
+        self._articles[unit.id] = facts | more
 
     def put_score(self, unit: Unit, metric: str, fingerprint: str, scored: Scored) -> None:
         """Record a score; errors as :meth:`put_article`."""

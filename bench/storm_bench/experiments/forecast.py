@@ -8,11 +8,15 @@ from storm_bench.experiments.jobs import settings_of
 from storm_bench.experiments.own_code import Recipe, is_own, own_recipe
 from storm_bench.experiments.units import Unit
 from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL, JudgingEstimate, estimate_judging
-from storm_bench.metrics.resources import Resources
+from storm_bench.metrics.registry import METRICS
+from storm_bench.metrics.resources import Resources, named_judge
 from storm_bench.types import Topic
 from storm_pipeline.api import words
 from storm_pipeline.estimate.estimating import estimate
-from storm_pipeline.estimate.results import Range
+from storm_pipeline.estimate.results import Estimate, Range
+
+MANY = 10
+"""Number of articles from which single ones hardly matter to a forecast."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Forecast:
     dollars: Range  # US dollars, for models with known prices
     unpriced: tuple[str, ...]  # models with unknown prices
     judging: tuple[JudgingForecast, ...]  # additional cost of judging, one entry per model
+    unjudged: tuple[str, ...]  # metrics of support for which no judge is named
 
 
 def _recipe(config: ExperimentConfig, method: str) -> str | Recipe:
@@ -47,32 +52,65 @@ def forecast(
 ) -> Forecast:
     """Sum the estimates of writing and judging; makes no calls and no requests.
 
-    Raises SettingsError: a setting is invalid.
+    From :data:`MANY` articles on, of which a usual run is simulated alone, ranges are half to twice the likely number:
+    long and short articles cancel out. Raises SettingsError: a setting is invalid.
     """
     by_id = {topic.id: topic for topic in topics}
-    # A method's articles differ only in the topic, which is a few words of a prompt.
     written = [unit for unit in unwritten if config.method(unit.method).recipe]
-    first = {unit.method: unit for unit in reversed(written)}
-    by_method = {
-        name: estimate(
-            settings_of(config, by_id[unit.topic], unit),
-            by_id[unit.topic].title,
-            recipe=_recipe(config, name),
-            outline_only=config.writes != "article",
-        )
-        for name, unit in first.items()
-    }
+    by_method = _estimates(config, by_id, written)
     estimates = [by_method[unit.method] for unit in written]
     rows = [row for one in estimates for row in one.rows]
     return Forecast(
         len(estimates),
-        Range.sum(row.calls for row in rows),
-        Range.sum(row.tokens_in for row in rows),
-        Range.sum(row.tokens_out for row in rows),
-        Range.sum(row.dollars for row in rows if row.dollars is not None),
+        _total([row.calls for row in rows], len(written)),
+        _total([row.tokens_in for row in rows], len(written)),
+        _total([row.tokens_out for row in rows], len(written)),
+        _total([row.dollars for row in rows if row.dollars is not None], len(written)),
         tuple(sorted({name for one in estimates for name in one.unpriced})),
         tuple(_judging_forecasts(config, by_id, unscored)),
+        _unjudged(config),
     )
+
+
+def _estimates(config: ExperimentConfig, topics: Mapping[str, Topic], written: Sequence[Unit]) -> dict[str, Estimate]:
+    """The estimate of an article of each method.
+
+    A method's articles differ only in the topic, which is a few words of a prompt; methods of one recipe and of the
+    same settings search differently, which no estimate knows.
+    """
+    first = {unit.method: unit for unit in reversed(written)}
+    known: dict[tuple[str, str], Estimate] = {}
+    by_method: dict[str, Estimate] = {}
+    for name, unit in reversed(first.items()):
+        settings = settings_of(config, topics[unit.topic], unit)
+        key = config.method(name).recipe, settings.model_dump_json()
+        if key not in known:
+            known[key] = estimate(
+                settings,
+                topics[unit.topic].title,
+                recipe=_recipe(config, name),
+                outline_only=config.writes != "article",
+                usual_only=len(written) >= MANY,
+            )
+        by_method[name] = known[key]
+    return by_method
+
+
+def _total(ranges: Sequence[Range], articles: int) -> Range:
+    """The sum of what so many articles take."""
+    whole = Range.sum(ranges)
+    return Range(whole.likely / 2, whole.likely, 2 * whole.likely) if articles >= MANY else whole
+
+
+def _judge(config: ExperimentConfig) -> str:
+    """The judge of support; empty if none is named."""
+    given = config.resources
+    return named_judge(*(str(given.get(name, getattr(Resources, name))) for name in ("judge", "judge_lm")))
+
+
+def _unjudged(config: ExperimentConfig) -> tuple[str, ...]:
+    known = (name for name in config.metrics if name in METRICS)
+    return () if _judge(config) else tuple(name for name in known if "support_judge" in METRICS[name].needs)
 
 
 def _judging_forecasts(
@@ -80,8 +118,8 @@ def _judging_forecasts(
 ) -> Iterator[JudgingForecast]:
     """One forecast per judge model; empty if no metric needs one."""
     grader = str(config.resources.get("judge_lm", Resources.judge_lm))
-    kind, _, support_model = str(config.resources.get("judge", Resources.judge)).partition(":")
-    metrics_by_model = {grader: frozenset(ASKS_MODEL)}
+    kind, _, support_model = _judge(config).partition(":")
+    metrics_by_model = {grader: frozenset(ASKS_MODEL).difference(_unjudged(config))}
     if kind == "lm":
         metrics_by_model[support_model] = metrics_by_model.get(support_model, frozenset()) | ASK_JUDGE.keys()
     for model, model_metrics in metrics_by_model.items():
@@ -113,10 +151,10 @@ def _judging_forecasts(
 def _summed(model: str, metrics: tuple[str, ...], judged: Sequence[JudgingEstimate]) -> JudgingForecast:
     dollars = [one.dollars for one in judged if one.dollars is not None]
     return JudgingForecast(
-        Range.sum(one.calls for one in judged),
-        Range.sum(one.tokens_in for one in judged),
-        Range.sum(one.tokens_out for one in judged),
-        Range.sum(dollars) if len(dollars) == len(judged) else None,
+        _total([one.calls for one in judged], len(judged)),
+        _total([one.tokens_in for one in judged], len(judged)),
+        _total([one.tokens_out for one in judged], len(judged)),
+        _total(dollars, len(judged)) if len(dollars) == len(judged) else None,
         model,
         metrics,
         len(judged),

@@ -61,7 +61,7 @@ def write_article(job: ArticleJob) -> Written:
     except Exception as error:  # noqa: BLE001 - a crash is a row too, and other articles continue
         _LOG.error("%s crashed", job.unit.id, exc_info=error)
         return Written(f"unexpected fault: {error}", seconds=time.monotonic() - start)
-    return Written(seconds=time.monotonic() - start)
+    return Written(seconds=time.monotonic() - start, words_asked=article.report.words_asked)
 
 
 def score_article(job: ScoreJob) -> Scored:

@@ -17,7 +17,7 @@ from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.config_tables import DataTable, MethodTable
 from storm_bench.metrics.base import JudgedMetric, Measure, Metric
 from storm_bench.metrics.resources import Resources
-from storm_bench.reporting import JudgedMeasures, judges_of
+from storm_bench.reporting import NO_JUDGE, JudgedMeasures, judges_of
 from storm_pipeline import MissingExtraError, SettingsError, StormError, __version__
 from storm_pipeline.api import Programs, catalogue, fingerprint
 from storm_pipeline.judges.base import Judge
@@ -80,6 +80,12 @@ def judged_in(facts: Mapping[str, Any]) -> tuple[JudgedMeasures, ...]:
     return _JUDGED.validate_python(values if isinstance(values, list) else [values])
 
 
+def is_unjudged(facts: Mapping[str, Any]) -> bool:
+    """Return whether nobody judges any measure in one metric's :func:`metric_facts`: nothing is to be scored then."""
+    of_nobody = {name for own in judged_in(facts) if own.judge == NO_JUDGE for name in own.measures}
+    return {measure.name for measure in measures_in(facts)} <= of_nobody
+
+
 def _metric_facts(name: str, config: ExperimentConfig, cache: Path) -> dict[str, Any]:
     try:
         metric = jobs.metric_of(config, cache, name)
@@ -103,7 +109,11 @@ def _judged(metric: Metric, resources: Resources) -> tuple[JudgedMeasures, ...]:
         judges["judge"] = resources.support_judge
     if "screen" in kinds:
         judges["screen"] = resources.statement_screen
-    return judges_of(metric, {kind: known_calibration(judge) for kind, judge in judges.items()})
+    found = judges_of(metric, {kind: known_calibration(judge) for kind, judge in judges.items()})
+    if "judge" not in kinds or resources.named_judge:
+        return found
+    # A model that classes unsupported sentences rests on the screen too.
+    return tuple(JudgedMeasures(own.measures, NO_JUDGE) for own in found)
 
 
 def _data(data: DataTable) -> str:

@@ -11,7 +11,7 @@ from storm_bench.experiments.experiment_folder import ExperimentStore
 from storm_bench.experiments.jobs import article_hash, load_article
 from storm_bench.experiments.provenance import judged_in, measures_in
 from storm_bench.experiments.units import Unit
-from storm_bench.reporting.results_file import ExperimentResults, Result
+from storm_bench.reporting.results_file import NO_JUDGE, WORDS_ASKED, ExperimentResults, Result
 from storm_pipeline import Article, RunError
 from storm_pipeline.api import fingerprint
 
@@ -51,12 +51,21 @@ def _results_of(store: ExperimentStore) -> ExperimentResults:
     failures: Counter[tuple[str, str]] = Counter()
     results = tuple(_result(store, tuple(metrics), unit, failures) for unit in attempted)
     dropped = _dropped_citations(store, config, [unit for unit in attempted if not store.failure(unit)])
+    asked = (WORDS_ASKED,) if any(WORDS_ASKED.name in row.values for row in results) else ()
     judged = tuple(own for name in metrics for own in judged_in(metrics[name]))
+    unjudged = {name for own in judged if own.judge == NO_JUDGE for name in own.measures}
     notes = (*config.notes, *store.state["notes"], *_notes(len(units) - len(attempted), failures), *dropped)
     return ExperimentResults(
         config.title,
-        tuple(replace(row, failure=shorten(row.failure)) for row in results),
-        tuple(measure for name in metrics for measure in measures_in(metrics[name])),
+        tuple(
+            replace(
+                row,
+                failure=shorten(row.failure),
+                values={name: value for name, value in row.values.items() if name not in unjudged},
+            )
+            for row in results
+        ),
+        (*(measure for name in metrics for measure in measures_in(metrics[name])), *asked),
         config.baseline,
         {name: shorten(fact) for name, fact in {**store.state["facts"], **_metrics(metrics)}.items()},
         judged,
@@ -74,6 +83,8 @@ def _result(store: ExperimentStore, metrics: Sequence[str], unit: Unit, failures
             failures[metric, scored.failure] += 1
         elif scored:
             values |= scored.values
+    if words := store.words_asked(unit):
+        values[WORDS_ASKED.name] = words
     return Result(unit.method, unit.topic, unit.seed or 0, values, store.failure(unit) or "")
 
 

@@ -11,7 +11,7 @@ from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.data import data_problems, topics_of
 from storm_bench.experiments.executors import Executor, JobLost
 from storm_bench.experiments.experiment_folder import ExperimentStore
-from storm_bench.experiments.provenance import metric_facts, provenance_of
+from storm_bench.experiments.provenance import is_unjudged, metric_facts, provenance_of
 from storm_bench.experiments.results import results_of, score_fingerprint
 from storm_bench.experiments.units import ArticleJob, Scored, ScoreJob, Unit, Written, units_of
 from storm_bench.reporting import ExperimentResults
@@ -183,7 +183,8 @@ class Experiment:
         """One job per available metric for an article."""
         folder = self._store.article_folder(unit)
         wanted = self.config.metrics_of(self.config.method(unit.method))
-        names = (name for name, facts in self._metrics.items() if name in wanted and "missing" not in facts)
+        known = {name: facts for name, facts in self._metrics.items() if name in wanted and "missing" not in facts}
+        names = (name for name, facts in known.items() if not is_unjudged(facts))
         return [ScoreJob(self._config_json, self._cache, folder, unit, name) for name in names]
 
     def _is_scored(self, job: ScoreJob) -> bool:

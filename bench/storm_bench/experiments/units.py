@@ -46,6 +46,7 @@ class Written:
     failure: str = ""  # why there is no article, in one sentence; empty if there is one
     stopped: bool = False  # whether it was stopped early and can be resumed
     seconds: float = 0.0  # wall time of this attempt
+    words_asked: int = 0  # words that the prompts of the first drafts asked for; 0 if none or not known
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from storm_pipeline.retrieval.embedder import Embedder
 
 _PINNED = "all-MiniLM-L6-v2"
+SCREEN = "screen"
+
+
+def named_judge(judge: str, judge_lm: str) -> str:
+    """The judge of support that was named, if only as the model that grades; empty if none was."""
+    return judge or (f"lm:{judge_lm}" if judge_lm != Resources.judge_lm else "")
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,9 @@ class Resources:
         tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``; the name may be a pinned download.
             The paper uses ``flair:ner``.
         wordnet: folder of WordNet's files; None searches the default locations of NLTK and Debian.
-        judge: support judge: ``screen``, ``nli:NAME``, ``true:NAME`` (or a folder) or ``lm:MODEL``.
+        judge: support judge: ``screen``, ``nli:NAME``, ``true:NAME`` (or a folder) or ``lm:MODEL``; empty for
+            ``judge_lm`` where another model than the embedded one is named. Else there is none: the screen scores, and
+            reports show no figures of it, since it is what checks articles while they are written.
         judge_lm: language model that grades and answers.
         judge_form: format of grading prompts: ``plain`` or ``prometheus``.
         conner: seam → model, where CONNER's differ from those that work offline; see
@@ -51,7 +59,7 @@ class Resources:
     embedder: str = _PINNED
     tagger: str = "spacy:en_core_web_sm"
     wordnet: Path | None = None
-    judge: str = "screen"
+    judge: str = ""
     judge_lm: str = "embedded"
     judge_form: Literal["plain", "prometheus"] = "plain"
     conner: Mapping[str, str] = field(default_factory=dict)
@@ -109,7 +117,13 @@ class Resources:
         from storm_bench.judges.open_judge import open_support_judge
         from storm_pipeline.judges.base import CachingJudge
 
-        return CachingJudge.of(open_support_judge(self.judge, self._settings(self.judge.partition(":")[2])))
+        judge = self.named_judge or SCREEN
+        return CachingJudge.of(open_support_judge(judge, self._settings(judge.partition(":")[2])))
+
+    @property
+    def named_judge(self) -> str:
+        """As :func:`named_judge` says."""
+        return named_judge(self.judge, self.judge_lm)
 
     @cached_property
     def statement_screen(self) -> "ScreenJudge":

@@ -2,6 +2,7 @@
 
 from storm_bench.reporting.report_files import write_report
 from storm_bench.reporting.results_file import (
+    NO_JUDGE,
     ExperimentResults,
     JudgedMeasures,
     Result,
@@ -10,8 +11,10 @@ from storm_bench.reporting.results_file import (
     save_results,
     topic_means,
 )
+from storm_bench.reporting.tables import with_failures
 
 __all__ = [
+    "NO_JUDGE",
     "ExperimentResults",
     "JudgedMeasures",
     "Result",
@@ -19,5 +22,6 @@ __all__ = [
     "load_results",
     "save_results",
     "topic_means",
+    "with_failures",
     "write_report",
 ]

@@ -1,6 +1,5 @@
 """Builds the report's content from an experiment's results."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -8,21 +7,21 @@ from storm_bench.calibration import COLUMNS
 from storm_bench.metrics.base import Measure
 from storm_bench.reporting.blocks import Block, Cell, Grid, ReportSection, Text
 from storm_bench.reporting.plots import cost_figures, difference_figures
-from storm_bench.reporting.results_file import ExperimentResults, JudgedMeasures, Result
-from storm_bench.reporting.tables import Mean, Paired, Table, differences, tables
+from storm_bench.reporting.results_file import NO_JUDGE, ExperimentResults, JudgedMeasures
+from storm_bench.reporting.tables import Mean, Paired, Table, differences, on_all_topics, tables, unequal_topics
+from storm_bench.reporting.topic_values import topic_parts
 from storm_bench.reporting.wording import (
     UNDEFINED,
-    UNSCORED,
     bounds,
     column,
     digits,
-    digits_of_values,
     gaps,
     judge_line,
     number,
     p_value,
     plural,
     signed,
+    unequal_lengths,
     unknown_judge,
     verdict,
 )
@@ -38,7 +37,7 @@ def report_of(results: ExperimentResults) -> ReportSection:
     parts = (
         *(_table_part(results, table) for table in found),
         _cost_part(results, found),
-        *_topic_parts(results, found),
+        *topic_parts(results, found),
         *_failures(results),
         *_repairs(results),
         *_judges(results),
@@ -65,6 +64,7 @@ def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[Text]:
             "The best mean of a column is bold; whether a difference is significant is shown by "
             f"the comparisons with {results.baseline or 'a baseline'} below each table."
         ),
+        *map(Text, unequal_lengths(unequal_topics(results), len(results.topics))),
     ]
 
 
@@ -72,6 +72,7 @@ def _table_part(results: ExperimentResults, table: Table) -> ReportSection:
     origin = f" (as {table.group.origin})" if table.group.origin else ""
     blocks: list[Block] = [
         means_grid(table),
+        *_on_all_topics(results, table),
         *_published(results, table),
         *map(Text, gaps(table)),
         *map(Text, _judge_lines(results, table)),
@@ -85,12 +86,23 @@ def _table_part(results: ExperimentResults, table: Table) -> ReportSection:
 def means_grid(table: Table) -> Grid:
     """One row per method, one column per measure: mean, interval, number of topics; failures, where there are some."""
     places = [digits([own.mean for row in table.means if (own := row[i].interval)]) for i in range(len(table.measures))]
+
+    def shown(measure: Measure, mean: Mean, places: int) -> Cell:
+        return Cell(NO_JUDGE) if measure.name in table.unjudged else _mean(mean, places)
+
     failed = [(str(count),) if any(table.failed) else () for count in table.failed]
     rows = (
-        (method, *lost, *(_mean(mean, own) for mean, own in zip(means, places, strict=True)))
+        (method, *lost, *(shown(*cell) for cell in zip(table.measures, means, places, strict=True)))
         for method, lost, means in zip(table.methods, failed, table.means, strict=True)
     )
     return Grid.of(("method", *(["failed"] if any(table.failed) else []), *map(column, table.measures)), rows)
+
+
+def _on_all_topics(results: ExperimentResults, table: Table) -> list[Block]:
+    """The second table, in which no method's failure takes a topic from the others; empty if nothing failed."""
+    every = on_all_topics(results, table)
+    legend = Text("All topics; a failed article counts as the worst value that the measure can have:")
+    return [legend, means_grid(every)] if every else []
 
 
 def _published(results: ExperimentResults, table: Table) -> list[Block]:
@@ -124,7 +136,8 @@ def _judge_lines(results: ExperimentResults, table: Table) -> list[str]:
 
 def _comparison_section(results: ExperimentResults, table: Table) -> list[ReportSection]:
     """A table's comparisons with the baseline and their plots; empty without directed measures."""
-    directed = [measure.name for measure in table.measures if measure.better != "neither"]
+    judged = (measure for measure in table.measures if measure.name not in table.unjudged)
+    directed = [measure.name for measure in judged if measure.better != "neither"]
     if not directed:
         return []
     key, title = f"{table.group.key}-against", f"Against {results.baseline}"
@@ -172,49 +185,6 @@ def _cost_part(results: ExperimentResults, found: Sequence[Table]) -> ReportSect
     return ReportSection("cost-quality", "Cost against quality", figures or (Text(none),))
 
 
-def _topic_parts(results: ExperimentResults, found: Sequence[Table]) -> list[ReportSection]:
-    """Every article's values, one section per table."""
-    if not found:
-        return []
-    legend = Text(f"{UNDEFINED} means undefined, {UNSCORED} means not scored. Failed articles are listed below.")
-    below = tuple(
-        ReportSection(f"{t.group.key}-topics", t.group.title, (topic_grid(results, t.measures),), folded=True)
-        for t in found
-    )
-    return [ReportSection("topics", "Values by topic", (legend,), below)]
-
-
-def topic_grid(results: ExperimentResults, measures: Sequence[Measure]) -> Grid:
-    """One row per article, ordered by topic; with a seed column if there are several seeds."""
-    seeds = len({result.seed for result in results.results}) > 1
-    topics, methods = ({name: i for i, name in enumerate(own)} for own in (results.topics, results.methods))
-    written = sorted(
-        (result for result in results.results if not result.failure),
-        key=lambda own: (topics[own.topic], methods[own.method], own.seed),
-    )
-    places = {
-        m.name: digits_of_values([v for own in written if (v := own.values.get(m.name)) is not None]) for m in measures
-    }
-    rows = (
-        (
-            own.topic,
-            own.method,
-            *([str(own.seed)] if seeds else []),
-            *(_value(own, m.name, places[m.name]) for m in measures),
-        )
-        for own in written
-    )
-    heads = ("topic", "method", *(["seed"] if seeds else []))
-    return Grid.of((*heads, *map(column, measures)), rows, names=2)
-
-
-def _value(result: Result, measure: str, places: int) -> str:
-    if measure not in result.values:
-        return UNSCORED
-    value = result.values[measure]
-    return UNDEFINED if value is None or not math.isfinite(value) else number(value, places)
-
-
 def _failures(results: ExperimentResults) -> list[ReportSection]:
     """Failure counts by method, and every failure."""
     failed = [result for result in results.results if result.failure]
@@ -225,7 +195,7 @@ def _failures(results: ExperimentResults) -> list[ReportSection]:
     why = [own.failure if len(own.failure) <= _LONGEST else f"{own.failure[:_LONGEST]} …" for own in failed]
     rows = ((own.topic, own.method, str(own.seed), said) for own, said in zip(failed, why, strict=True))
     blocks = (
-        Text("A topic on which a method failed is in no method's means."),
+        Text("A topic on which a method failed is in no method's means, but in those of the tables on all topics."),
         Grid.of(("method", "articles", "written", "failed"), counts),
         Grid.of(("topic", "method", "seed", "why"), rows, names=4),
     )
@@ -240,7 +210,7 @@ def _repairs(results: ExperimentResults) -> list[ReportSection]:
 
 def _judges(results: ExperimentResults) -> list[ReportSection]:
     """The judges and their calibrations."""
-    blocks = [block for own in results.calibrations if own.measures for block in _judge(own)]
+    blocks = [block for own in results.calibrations if own.measures and own.judge != NO_JUDGE for block in _judge(own)]
     return [ReportSection("judges", "The judges", tuple(blocks))] if blocks else []
 
 

@@ -21,6 +21,10 @@ FORMAT = 1
 """Version of the file format; incremented when an older reader would misread it."""
 RESULTS = "results.json"
 """File name in a report's folder."""
+NO_JUDGE = "screen: no judge"
+"""What stands for the judge, and for every figure, of measures of support where no judge was named."""
+WORDS_ASKED = Measure("words_asked", high=math.inf, better="neither")
+"""Words that an article's prompts asked for: the same for all methods, unless the passages of one hold too little."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,11 @@ class ExperimentResults:
     def methods(self) -> tuple[str, ...]:
         """Names of the methods, in the order of the results."""
         return tuple(dict.fromkeys(result.method for result in self.results))
+
+    @property
+    def unjudged(self) -> frozenset[str]:
+        """Names of the measures that nobody judged."""
+        return frozenset(name for own in self.calibrations if own.judge == NO_JUDGE for name in own.measures)
 
     @property
     def topics(self) -> tuple[str, ...]:

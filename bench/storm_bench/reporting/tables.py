@@ -3,15 +3,17 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from storm_bench.metrics.base import Measure
 from storm_bench.reporting.groups import Group, grouped
-from storm_bench.reporting.results_file import ExperimentResults, topic_means
+from storm_bench.reporting.results_file import WORDS_ASKED, ExperimentResults, Result, topic_means
 from storm_bench.significance import Comparison, MeanInterval, compare, holm, interval
 
 LEVEL = 0.05
 """Significance level for corrected p-values."""
+_AS_MANY = 1.02
+"""Largest ratio of the words that methods were asked for at which these count as equal."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Table:
     failed: tuple[int, ...]  # number of articles of each method that could not be written
     means: tuple[tuple[Mean, ...], ...]  # one row per method, one cell per measure
     paired: tuple[Paired, ...]  # comparisons with the baseline; none for descriptive measures
+    unjudged: frozenset[str] = frozenset()  # measures that nobody judged, which have no values
 
 
 def tables(results: ExperimentResults) -> tuple[Table, ...]:
@@ -67,14 +70,61 @@ def tables(results: ExperimentResults) -> tuple[Table, ...]:
     lost = Counter(result.method for result in results.results if result.failure)
     failed = tuple(lost[method] for method in results.methods)
     shared = shared_topics(results)
+    written = any(not result.failure for result in results.results)
     for group, measures in grouped(results.measures):
-        own = tuple(m for m in measures if any(topic_means(results, name, m.name) for name in results.methods))
+        own = tuple(
+            measure
+            for measure in measures
+            if (measure.name in results.unjudged and written)
+            or any(topic_means(results, name, measure.name) for name in results.methods)
+        )
         if own:
             shown = (*own, *(measure for measure in results.measures if measure.name in group.beside))
             columns = [_column(results, measure, shared) for measure in shown]
             rows = tuple(zip(*columns, strict=True))
-            found.append(Table(group, shown, results.methods, failed, rows, _paired(results, own)))
+            paired = _paired(results, own)
+            found.append(Table(group, shown, results.methods, failed, rows, paired, results.unjudged))
     return tuple(found)
+
+
+def with_failures(results: ExperimentResults) -> ExperimentResults:
+    """The results where a failed article has the worst value of each measure.
+
+    Measures without a worst value are left out. A topic on which no article has a value of a measure is left out of it.
+    """
+    judged = (own for own in results.measures if own.name not in results.unjudged)
+    worst = {own.name: low for own in judged if math.isfinite(low := _worst(own))}
+    known = {name: {t for m in results.methods for t in topic_means(results, m, name)} for name in worst}
+
+    def counted(result: Result) -> Result:
+        values = {name: value for name, value in worst.items() if result.topic in known[name]}
+        return replace(result, values=values, failure="") if result.failure else result
+
+    measures = tuple(own for own in results.measures if own.name in worst)
+    return replace(results, results=tuple(map(counted, results.results)), measures=measures)
+
+
+def on_all_topics(results: ExperimentResults, table: Table) -> Table | None:
+    """A table's means over all topics by :func:`with_failures`; None if nothing failed, or no measure is left."""
+    every = with_failures(results)
+    measures = tuple(own for own in table.measures if own in every.measures)
+    if not any(table.failed) or not measures:
+        return None
+    columns = [_column(every, measure, frozenset(results.topics)) for measure in measures]
+    return replace(table, measures=measures, means=tuple(zip(*columns, strict=True)), paired=())
+
+
+def _worst(measure: Measure) -> float:
+    return {"higher": measure.low, "lower": measure.high}.get(measure.better, math.nan)
+
+
+def unequal_topics(results: ExperimentResults) -> dict[str, dict[str, float]]:
+    """Topics on which methods were asked for unequal numbers of words → method → these words."""
+    asked: dict[str, dict[str, float]] = {}
+    for method in results.methods:
+        for topic, words in topic_means(results, method, WORDS_ASKED.name).items():
+            asked.setdefault(topic, {})[method] = words
+    return {topic: own for topic, own in asked.items() if max(own.values()) > _AS_MANY * min(own.values())}
 
 
 def differences(results: ExperimentResults, method: str, measure: str) -> dict[str, float]:

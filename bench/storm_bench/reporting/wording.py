@@ -1,13 +1,18 @@
 """Number formats and sentences of the report."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from storm_bench.metrics.base import Measure
-from storm_bench.reporting.results_file import JudgedMeasures
+from storm_bench.reporting.results_file import NO_JUDGE, JudgedMeasures
 from storm_bench.reporting.tables import LEVEL, Paired, Table
 from storm_bench.significance import MeanInterval, attained_level, smallest_p
 
+WITHOUT_JUDGE = (
+    "no judge of citations is named, and the screen, which checks articles while they are written, does not grade "
+    "them; name one with --judge lm:MODEL, or --judge-lm MODEL, which grades as well"
+)
 UNDEFINED, UNSCORED = "–", "·"
 """Symbols for undefined and for unscored values."""
 
@@ -64,10 +69,29 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def unequal_lengths(topics: Mapping[str, Mapping[str, float]], of: int) -> list[str]:
+    """A sentence on the topics where methods were asked for unequal numbers of words; none if there is no such topic.
+
+    ``topics``: their words, by topic and method; ``of``: number of all topics.
+    """
+    told = []
+    for topic, words in topics.items():
+        (fewest, least), (_, most) = min(words.items(), key=itemgetter(1)), max(words.items(), key=itemgetter(1))
+        told.append(f"{topic} ({fewest} for {number(least, 0)} words, others for up to {number(most, 0)})")
+    if not told:
+        return []
+    return [
+        f"On {len(told)} of {plural(of, 'topic')}, marked *, not all methods were asked for as many words, because "
+        f"their passages hold too little or their settings differ: {listed(told)}."
+    ]
+
+
 def gaps(table: Table) -> list[str]:
     """One sentence for each measure whose means are over fewer articles than were written."""
     sentences = []
     for place, measure in enumerate(table.measures):
+        if measure.name in table.unjudged:
+            continue
         cells = [(method, row[place]) for method, row in zip(table.methods, table.means, strict=True)]
         for words, counts in (
             ("not defined", [(method, mean.undefined, mean.articles) for method, mean in cells]),
@@ -121,6 +145,8 @@ def smallest_possible_p(counts: Sequence[int], noun: str, comparisons: int) -> s
 def judge_line(judged: JudgedMeasures, measures: Sequence[str]) -> str:
     """The calibration of some measures' judge, in one or two sentences."""
     names = listed([name for name in measures if name in judged.measures])
+    if judged.judge == NO_JUDGE:
+        return f"{names}: {WITHOUT_JUDGE}."
     opening = f"{names}: judged by {judged.judge}, "
     if judged.calibration is None or not judged.calibration.rows:
         return f"{opening}which is not calibrated: its accuracy is unknown, so differences may be its errors."

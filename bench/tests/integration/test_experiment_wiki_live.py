@@ -57,7 +57,7 @@ def described(model: FakeModel, *methods: dict[str, Any], **values: Any) -> Expe
         "data": {"set": "wiki_live", "path": "live"},
         "search": {"corpus": "topic"},
         "settings": settings,
-        "resources": {"judge_lm": model.lm},
+        "resources": {"judge_lm": model.lm, "judge": "screen"},
         "methods": list(methods),
     }
     return ExperimentConfig.model_validate(plain | values)

@@ -1,6 +1,7 @@
 """Experiments: methods side by side on the topics of a data set, gone on with at any unit, and reported."""
 
 import json
+import re
 import resource
 import tempfile
 import textwrap
@@ -33,6 +34,7 @@ from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_benchmarks.faults.disks import can_mount, small_disk
 from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError, RunError, SettingsError
+from storm_pipeline.estimate import estimating, simulation
 from storm_pipeline.render.json import from_json
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -103,7 +105,8 @@ def test_every_method_writes_about_every_topic_and_is_scored(data: Path, model: 
     ]
     assert not any(r.failure for r in results.results)
     assert all(r.values["rouge_1"] > 0 and r.values["calls"] for r in results.results)  # type: ignore[operator]
-    assert "rouge_1" in {measure.name for measure in results.measures}
+    assert {"rouge_1", "words_asked"} <= {measure.name for measure in results.measures}
+    assert {r.values["words_asked"] for r in results.results if r.method != "orag"} == {2640}
 
 
 def test_finished_work_is_not_repeated(data: Path, model: FakeModel, tmp_path: Path) -> None:
@@ -235,6 +238,32 @@ def test_the_forecast_excludes_what_is_already_judged(data: Path, tmp_path: Path
     assert (both.articles, both.metrics) == (2, ("rubric", "wikigen_quality"))
     assert (one.articles, one.metrics) == (1, ("wikigen_quality",))
     assert whole.calls.likely == one.calls.likely + 4
+
+
+@pytest.mark.parametrize(("seeds", "scenarios"), [(2, 4), (3, 1)])
+def test_a_forecast_of_many_articles_is_narrow_and_simulates_one_run_a_method(
+    data: Path, model: FakeModel, monkeypatch: pytest.MonkeyPatch, seeds: int, scenarios: int
+) -> None:
+    simulated: list[object] = []
+    simulate = estimating.simulate
+
+    def counted(recipe: Any, *args: Any, **given: Any) -> simulation.Simulation:
+        simulated.append(recipe)
+        return simulate(recipe, *args, **given)
+
+    monkeypatch.setattr(estimating, "simulate", counted)
+    methods = [{"recipe": "rr"}, {"recipe": "rr", "name": "rr by chance", "search": {"ranker": "random"}}]
+    values = {"metrics": ["rubric"], "seeds": range(seeds), "settings": {"lm": "openai/gpt-4o-mini"}}
+    config = described(model, "rr", methods=methods, **values)
+    topics = topics_of(config)
+    units = units_of(config, topics)
+    foretold = forecast(config, topics, units, dict.fromkeys(units, config.metrics))
+    assert len(simulated) == scenarios
+    assert foretold.articles == 4 * seeds
+    (judging,) = foretold.judging
+    for own in (foretold.calls, foretold.tokens_in, foretold.tokens_out, foretold.dollars, judging.tokens_in):
+        assert 0 < own.low <= own.likely <= own.high
+        assert scenarios > 1 or own.high <= 4 * own.low
 
 
 def test_metrics_without_a_judge_model_add_no_judging_cost(data: Path, model: FakeModel) -> None:
@@ -493,6 +522,32 @@ def test_that_the_embedded_model_judges_is_said(quiet: tuple[str, ...], data: Pa
     assert done.stderr.count(warning) == 1
     assert ("to be judged" in done.stderr) == (not quiet)
     assert "WARNING" not in other.stderr
+
+
+def test_citations_are_judged_by_the_judge_that_is_named_or_by_nobody(data: Path, tmp_path: Path) -> None:
+    with FakeModel(JUDGING) as model:
+        file = config_file(model, tmp_path)
+        file.write_text(file.read_text("utf-8").replace('"shape"]', '"citation_alce", "support_errors"]'), "utf-8")
+        there = ("--size", "smoke", "--out", str(tmp_path / "out"), "--cache", str(CACHE), "--trust", "--quiet")
+        nobody = command("run", str(file), *there)
+        unjudged = load_results(tmp_path / "out" / "report" / "results.json")
+        told = (tmp_path / "out" / "report" / "report.md").read_text("utf-8")
+        assert not model.of("JudgeSupport")
+        named = command("run", str(file), *there, "--judge-lm", model.lm)
+        judged = load_results(tmp_path / "out" / "report" / "results.json")
+        assert model.of("JudgeSupport")
+        screened = command("run", str(file), *there, "--judge", "screen")
+    said = "WARNING: citation_alce, support_errors: no judge of citations is named, and the screen"
+    assert [said in done.stderr for done in (nobody, named, screened)] == [True, False, False], nobody.output
+    assert {done.exit_code for done in (nobody, named)} == {0}
+    assert not [name for name in unjudged.results[0].values if name.startswith(("citation_", "error_", "unsupported"))]
+    assert re.search(r"^citation_recall_alce +screen: no judge", nobody.stdout, re.M)
+    assert "| method | citation_recall_alce ↑ | citation_precision_alce ↑ |" in told
+    assert "| rr | screen: no judge | screen: no judge |" in told
+    assert "citation_recall_alce and citation_precision_alce: no judge of citations is named" in told
+    assert {own.judge for own in judged.calibrations} == {"lm:openai/fake", "openai/fake"}
+    assert judged.results[0].values["citation_recall_alce"] is not None
+    assert re.search(r"^citation_recall_alce +\d", screened.stdout, re.M)
 
 
 def test_estimate_asks_nothing(data: Path, model: FakeModel, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from storm_bench.reporting import ExperimentResults, JudgedMeasures
 from storm_bench.reporting.groups import GROUPS, grouped
 from storm_bench.reporting.markdown import to_markdown
 from storm_bench.reporting.report_content import report_of
-from storm_bench.reporting.tables import Table, differences, tables
+from storm_bench.reporting.results_file import WORDS_ASKED
+from storm_bench.reporting.tables import Table, differences, on_all_topics, tables
 from storm_bench.reporting.wording import digits, digits_of_values, gaps, judge_line, verdict
 from storm_bench.significance import interval
 
@@ -229,7 +230,7 @@ def test_every_measure_of_the_package_has_a_table() -> None:
         imported = __import__(f"storm_bench.metrics.{row.kind.partition(':')[0]}", fromlist=["x"])
         given = [getattr(own, "measures", own) for own in vars(imported).values()]
         known |= {one.name for own in given if isinstance(own, tuple) for one in own if isinstance(one, Measure)}
-    assert set(placed) == known
+    assert set(placed) == known | {WORDS_ASKED.name}, "no metric, since every report has it"
     for group in GROUPS:
         assert {*group.judged, *group.plotted} <= set(group.measures)
         assert set(group.beside) <= known - set(group.measures)
@@ -274,3 +275,47 @@ def test_whole_numbers_have_no_digits() -> None:
     assert digits_of_values([3, 4.0, math.nan]) == 0
     assert digits_of_values([3.5]) == 3
     assert WORDS.better == "neither"
+
+
+def test_a_second_table_is_over_all_topics_where_a_failed_article_counts_lowest() -> None:
+    errors = Measure("unsupported", better="lower")
+    rows: dict[str, list[dict[str, float | None] | str]] = {
+        "direct": [{"rouge_1": 0.2, "unsupported": 0.1}, {"rouge_1": 0.4, "unsupported": 0.3}],
+        "rag": ["nothing was found", {"rouge_1": 0.8, "unsupported": 0.2}],
+        "storm": [{"rouge_1": 0.6, "unsupported": None}, {"rouge_1": 0.2, "unsupported": 0.0}],
+    }
+    results = results_of(rows, (ROUGE, errors, WORDS))
+    (every, unsupported) = (on_all_topics(results, table_of(results, key)) for key in ("article", "unsupported"))
+    assert every
+    assert [row[0].interval.mean for row in every.means if row[0].interval] == pytest.approx([0.3, 0.4, 0.4])
+    assert unsupported
+    assert [row[0].interval.mean for row in unsupported.means if row[0].interval] == pytest.approx([0.2, 0.6, 0.0])
+    text = to_markdown(report_of(results))
+    assert "All topics; a failed article counts as the worst value that the measure can have:" in text
+    assert "| direct | 0 | 0.400 (1) |" in text.replace("**", ""), "the first table is over the topics of all methods"
+    nothing_failed = results_of({name: own[1:] for name, own in rows.items()})
+    assert on_all_topics(nothing_failed, table_of(nothing_failed)) is None
+
+
+def test_a_method_that_failed_on_the_only_topic_is_a_row() -> None:
+    results = results_of({"direct": [{"rouge_1": 0.2}], "rag": ["nothing was found"], "storm": [{"rouge_1": 0.4}]})
+    text = to_markdown(report_of(results)).replace("**", "")
+    assert "| rag | 1 | no value |" in text
+    assert "| rag | 1 | 0.000 (1) |" in text
+
+
+def test_topics_on_which_methods_were_asked_for_unequal_lengths_are_marked() -> None:
+    def told(*storms: float) -> str:
+        rows = {"rag": [2640.0, 2640.0], "storm": storms}
+        values: dict[str, list[dict[str, float | None] | str]] = {
+            name: [{"rouge_1": 0.1 * len(name), "words_asked": words} for words in own] for name, own in rows.items()
+        }
+        return to_markdown(report_of(results_of(values, (ROUGE, WORDS_ASKED), baseline="rag")))
+
+    text = told(2630, 1571)
+    assert "On 1 of 2 topics, marked \\*, not all methods were asked for as many words" in text
+    assert "topic-1 (storm for 1,571 words, others for up to 2,640)" in text
+    assert "| topic-1 \\* | storm | 1,571 |" in text
+    assert "| topic-0 | storm | 2,630 |" in text
+    assert "| method | words_asked |" in text
+    assert "marked" not in told(2640, 2600)
