@@ -45,11 +45,15 @@ def found(query: str) -> list[Snippet]:
     ]
 
 
-def section(asked: str) -> str:
-    """The usual section; those of the run that a reader leaves come one by one, so that the server can notice it."""
-    if "Amber Road" in asked:
-        time.sleep(1)
-    usual = default_answers()["WriteSection"]
+LEADS = threading.Event()
+"""Whether leads are written; while not, no run can end before its reader has left."""
+LEADS.set()
+
+
+def lead(asked: str) -> str:
+    """The usual lead, once leads are written."""
+    LEADS.wait(60)
+    usual = default_answers()["WriteLead"]
     assert callable(usual)
     return usual(asked)
 
@@ -61,7 +65,7 @@ def doubles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     for key in ("OPENAI_API_KEY", "YDC_API_KEY"):  # a batch checks them before it makes its folder
         monkeypatch.setenv(key, "of-the-tests")
-    with FakeModel({"WriteSection": section}) as model:
+    with FakeModel({"WriteLead": lead}) as model:
 
         def scripted(self: Storm, settings: Any = None, **given: Any) -> None:
             real(self, settings, **given)  # what the example says is valid
@@ -125,10 +129,12 @@ def test_the_web_service_shows_sections_and_stops_for_nobody(tmp_path: Path) -> 
             refused = client.get("/article", params={"topic": " "}).text
             assert "event: failed" in refused
             assert "the topic is empty" in refused
+            LEADS.clear()
             with client.stream("GET", "/article", params={"topic": "Amber Road"}) as lines:
                 assert next(lines.iter_lines()).startswith("event: section")
         assert ended_of("amber-road", tmp_path) == "stopped"
     finally:
+        LEADS.set()
         server.should_exit = True
         thread.join()
 

@@ -88,8 +88,8 @@ def test_a_cancelled_run_is_left_within_seconds_and_prints_nothing(
 
     begun = time.monotonic()
     with FakeModel(answers(), faults={"DraftOutline": [Reply(delay=60)] * 9}) as server:
-        asyncio.run(work(storm(server, tmp_path)))
-        assert time.monotonic() - begun < 15
+        asyncio.run(work(storm(server, tmp_path, lm_timeout=50.0)))
+        assert time.monotonic() - begun < 30, "the reply was waited for"
     assert "Traceback" not in capfd.readouterr().err
     assert not caplog.records
 

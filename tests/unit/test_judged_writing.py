@@ -146,7 +146,7 @@ def test_of_a_long_passage_a_language_model_sees_the_sentences_that_bear_on_what
     long = replace(DAM, text=f"{DAM.text} The valley is green. Sheep graze there. {told} Boats are for hire.")
     said = "Char live near the dam [1]. Two thousand men built it [1]."
     (shown,), _ = judged_by_model(said, long, verdicts="1: supported\n2: supported")
-    assert shown == f"[1] {DAM.text} … The lake is deep. Char live in it near the dam. (Orrin Dam, a.org)"
+    assert shown == f"[1] {DAM.text} The valley is green. … {told} (Orrin Dam, a.org)"
 
 
 def test_a_language_model_is_asked_once_and_stands_by_its_doubt() -> None:
