@@ -18,7 +18,7 @@ from storm_benchmarks.gauges import gauges, package_files, patterns, table_value
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 47_000,
+    "lines": 47_250,
     "regular expressions": 235,
     "word lists": 87,
     "thresholds": 296,
