@@ -1,5 +1,6 @@
 """``python -m storm_training``: the stages as commands."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -101,10 +102,11 @@ def reinforce(
     kind, chosen = numbers_of(numbers), reinforcement.cell_of(cell)
     judges = [reinforcement.judge_of(name) for name in (judge, *(also or ()))]
     torch.set_num_threads(threads)
-    learnt, measured = parted(read(data, layout), tests.read_text(encoding="utf-8").splitlines())
+    learnt, measured = parted(read(_found(data), layout), tests.read_text(encoding="utf-8").splitlines())
     whole, tokenizer = writers.load(model)
     ppo = PpoSettings(iterations=rounds, batch=batch, minibatch=8, rate=rate, most_tokens=most, seed=seed)
     plan = reinforcement.Plan(cell=chosen, samples=samples, ppo=ppo, lora=lora, longest=longest)
+    typer.echo(plan.told)
     asked, held = (reinforcement.questions(part, tokenizer, judges[0], plan) for part in (learnt, measured))
     trained, _ = reinforcement.reinforce(
         writers.on(whole, device), asked, held, plan, folder, others=judges[1:], say=typer.echo
@@ -121,6 +123,7 @@ def lfqa(
     lm: Annotated[str, typer.Option(help="the teacher, as `storm` names models")] = "embedded",
     language: Annotated[str, typer.Option(help="of the answers, such as en or zh")] = "en",
     words: Annotated[int, typer.Option(help="of an answer, about", min=100)] = 400,
+    max_cost: Annotated[float | None, typer.Option(help="dollars of a call of this command, at most", min=0)] = None,
     tests: Annotated[Path | None, typer.Option(help="a file of test questions, a line each, to be kept out")] = None,
     questions: Annotated[int | None, typer.Option(help="no more than so many, from the first", min=1)] = None,
     answers: Annotated[Path | None, typer.Option(help="written answers in place of a teacher's, see the docs")] = None,
@@ -128,10 +131,11 @@ def lfqa(
     """Build a set of outlined answers (FoRAG 4.2) and print its statistics, in words; a second call goes on."""
     from storm_pipeline import Settings
     from storm_pipeline.api import count_words
+    from storm_training.costs import expected
     from storm_training.lfqa import build, read
     from storm_training.teachers import model_teacher, written_answers
 
-    sources = read(data, layout)[:questions]
+    sources = read(_found(data), layout)[:questions]
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = tests.read_text(encoding="utf-8").splitlines() if tests else []
     if answers:
@@ -139,7 +143,8 @@ def lfqa(
         own = [source for source in sources if source.question in told]
         typer.echo(build(own, lambda source: told[source.question], path, tests=kept, count=count_words).table)
         return
-    settings = Settings.build({"lm": lm, "article_language": language, "length": words})
+    settings = Settings.build({"lm": lm, "article_language": language, "length": words, "max_cost": max_cost})
+    typer.echo(expected(settings, "answer", sources[0].question, len(sources)), err=True)
     with model_teacher(settings, path.with_suffix(".replies.jsonl")) as teacher:
         typer.echo(build(sources, teacher, path, tests=kept, count=count_words).table)
 
@@ -152,6 +157,7 @@ def articles(
     lm: Annotated[str, typer.Option(help="the teacher, as `storm` names models")] = "embedded",
     length: Annotated[int, typer.Option(help="words of an article, about", min=100)] = 400,
     evidence: Annotated[int, typer.Option(help="words of its chunks", min=100)] = 1280,
+    max_cost: Annotated[float | None, typer.Option(help="dollars of a call of this command, at most", min=0)] = None,
     without: Annotated[list[str] | None, typer.Option(help="id of a topic to be kept out (repeatable)")] = None,
     topics: Annotated[int | None, typer.Option(help="no more than so many, from the first", min=1)] = None,
 ) -> None:
@@ -159,10 +165,16 @@ def articles(
     from storm_bench.datasets.wikigenbench import read_wikigenbench
     from storm_training.articles import build_articles
 
-    kept = [topic for topic in read_wikigenbench(data, core_only=True).topics if topic.id not in (without or ())]
+    every = read_wikigenbench(_found(data), core_only=True).topics
+    kept = [topic for topic in every if topic.id not in (without or ())]
     settings = {"lm": lm, "length": str(length), "evidence": evidence}
     path.parent.mkdir(parents=True, exist_ok=True)
-    typer.echo(f"{build_articles(kept[:topics], settings, path, typer.echo)} pairs: {path}")
+    typer.echo(f"{build_articles(kept[:topics], settings, path, typer.echo, max_cost=max_cost)} pairs: {path}")
+
+
+def _found(data: Path) -> Path:
+    """The data where they are named, or else below STORM_DATA."""
+    return data if data.exists() else Path(os.environ.get("STORM_DATA", "")).expanduser() / data
 
 
 def main() -> None:

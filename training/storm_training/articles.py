@@ -14,7 +14,8 @@ from dspy.utils.callback import BaseCallback
 
 from storm_bench.datasets.closed_corpus import ClosedCorpus, topic_chunks
 from storm_bench.types import Topic
-from storm_pipeline import Storm, StormError
+from storm_pipeline import BudgetSpentError, Settings, Storm, StormError
+from storm_training.costs import expected
 from storm_training.errors import TrainingError
 
 _CHUNKS = 5
@@ -45,7 +46,12 @@ class _Recorder(BaseCallback):
 
 
 def build_articles(
-    topics: Sequence[Topic], settings: dict[str, Any], path: Path, say: Callable[[str], object] = lambda _: None
+    topics: Sequence[Topic],
+    settings: dict[str, Any],
+    path: Path,
+    say: Callable[[str], object] = lambda _: None,
+    *,
+    max_cost: float | None = None,
 ) -> int:
     """Write a pair a topic, a JSON line with ``prompt``, a list of messages, and ``response``; how many there are.
 
@@ -53,25 +59,36 @@ def build_articles(
         topics: with their documents. Those that the file has are not asked for again.
         settings: of :class:`~storm_pipeline.Storm`: ``lm`` is the teacher, ``length`` and ``evidence`` are words.
         path: of the file; runs are kept in a folder beside it.
-        say: is told of each topic.
+        say: is told of the expected cost, and of each topic.
+        max_cost: dollars at which no further article is begun, and which none exceeds; None: no cap.
 
     Raises:
         TrainingError: no article could be written.
     """
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     known = {json.loads(line)["topic"] for line in lines}
-    for topic in topics:
-        if topic.id in known:
-            continue
+    missing = [topic for topic in topics if topic.id not in known]
+    if missing:
+        say(expected(Settings.build({**_WHOLE, **settings}), "rr", missing[0].title, len(missing)))
+    left = max_cost
+    for topic in missing:
+        if left == 0:
+            say(f"${max_cost:g} are spent: a second call goes on")
+            break
         recorder = _Recorder()
         try:
             engine = ClosedCorpus(topic_chunks(topic), passages=_OF_A_DOCUMENT)
             with dspy.context(callbacks=[recorder]):
                 runs = path.with_suffix(".runs")
-                Storm(search=engine, out=runs, progress=False, **_WHOLE, **settings).write(topic.title, "rr")
+                given = {**_WHOLE, **settings, "max_cost": left}
+                article = Storm(search=engine, out=runs, progress=False, **given).write(topic.title, "rr")
+        except BudgetSpentError as error:
+            say(f"{topic.title}: {error}: a second call goes on")
+            break
         except StormError as error:
             say(f"{topic.title}: {error}")
             continue
+        left = None if left is None else max(0.0, left - (article.usage.cost or 0.0))
         asked, reply = next(call for call in recorder.calls.values() if call[1])
         row = {"topic": topic.id, "prompt": asked, "response": reply}
         lines.append(json.dumps(row, ensure_ascii=False))

@@ -49,6 +49,16 @@ class Plan:
     lora: int = 16
     longest: int = 1536
 
+    @property
+    def told(self) -> str:
+        """What decides the rewards and how far PPO goes, in a line."""
+        by = "its last token" if self.cell.granularity == "sequence" else f"the {self.cell.aggregate} of its tokens"
+        return (
+            f"reward model {self.cell.name}: a segment's reward is that of {by}; PPO: "
+            f"β {self.ppo.beta:g} a token's KL, clip {self.ppo.clip:g}, γ {self.ppo.discount:g}, λ {self.ppo.decay:g}, "
+            f"stops above a KL of {self.ppo.kl_bound:g} nats an answer"
+        )
+
 
 def cell_of(name: str) -> Cell:
     """The cell of Table 2 that Table 5 names so. Raises TrainingError: there is none."""

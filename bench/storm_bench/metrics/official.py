@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from storm_bench.metrics.texts import HeadingsOf, generated_headings
+from storm_bench.metrics.texts import HeadingsOf, generated_headings, is_undivided
 from storm_bench.sections import all_sections
 from storm_bench.types import HumanArticle, HumanSection
 from storm_pipeline import Article
-from storm_pipeline.types import UNTITLED, Paragraph
+from storm_pipeline.types import Paragraph
 
 HeadingTruth = Literal["txt", "json"]
 """``txt``: as official, from the published text, cut at the first heading of back matter; ``json``: from the article's
@@ -59,8 +59,8 @@ def article_text(article: Article) -> str:
         for path, section in all_sections(article)
         for line in (f"{'#' * len(path)} {section.heading}", *map(_paragraph, section.paragraphs))
     )
-    undivided = f"# {UNTITLED}"
-    return "\n".join(line for line in (*map(_paragraph, article.lead), *body) if line != undivided)
+    lines = (*map(_paragraph, article.lead), *body)
+    return "\n".join(lines[1:] if is_undivided(article) else lines)
 
 
 def plain(text: str) -> str:

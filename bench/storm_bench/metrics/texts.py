@@ -39,9 +39,15 @@ def describe_headings(headings_of: HeadingsOf) -> str:
 
 
 def body_headings(article: Article) -> tuple[str, ...]:
-    """All headings of the body, depth first; none for an undivided body.
+    """All headings of the body, depth first; none for an undivided body."""
+    return () if is_undivided(article) else tuple(section.heading for _, section in all_sections(article))
 
-    An undivided body is one section titled :data:`storm_pipeline.types.UNTITLED`.
+
+def is_undivided(article: Article) -> bool:
+    """Return whether the body came without headings: one section that only our package named, without lead or outline.
+
+    A section that the outline names, or that stands below a lead, was called :data:`storm_pipeline.types.UNTITLED` by
+    its writer.
     """
-    found = tuple(section.heading for _, section in all_sections(article))
-    return () if found == (UNTITLED,) else found
+    found = [section.heading for _, section in all_sections(article)]
+    return found == [UNTITLED] and not article.lead and UNTITLED not in article.outline.titles()

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_bench.metrics.heading_soft_recall import heading_soft_recall
+from storm_bench.metrics.official import article_text
+from storm_bench.metrics.texts import body_headings
 from storm_pipeline.optimize.soft_recall import soft_recall
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 from storm_pipeline.types import UNTITLED, Article, Heading, Outline, Section
@@ -129,3 +132,11 @@ def test_a_body_that_its_writer_did_not_divide_has_no_heading() -> None:
     values = [score["heading_soft_recall"] for score in scores]
     assert values[:2] == [0.0, pytest.approx(1.0)]
     assert values[2] == soft_recall(["History"], [UNTITLED, "History"], HASHING.embed)
+
+
+def test_a_heading_overview_that_the_writer_chose_counts() -> None:
+    below_lead = generated({UNTITLED: "Rome grew."}, lead="Rome is a town.")
+    planned = replace(generated({UNTITLED: "Rome grew."}), outline=Outline("Topic", (Heading(UNTITLED),)))
+    assert [body_headings(own) for own in (below_lead, planned)] == [(UNTITLED,)] * 2
+    assert [f"# {UNTITLED}" in article_text(own) for own in (below_lead, planned)] == [True, True]
+    assert article_text(generated({UNTITLED: "Rome grew."})) == "Rome grew."

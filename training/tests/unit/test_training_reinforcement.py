@@ -112,6 +112,8 @@ def test_the_command_writes_what_the_embedded_server_runs(tmp_path, data, monkey
     found = CliRunner().invoke(app, ["reinforce", str(base), str(data), *options])
     assert found.exit_code == 0, found.output
     assert "the reward model ranks" in found.output
+    assert "reward model sentence+token: a segment's reward is that of the mean of its tokens" in found.output
+    assert "β 0.05 a token's KL, clip 0.2, γ 1, λ 0.95, stops above a KL of 30 nats an answer" in found.output
     assert (tmp_path / "out" / "writer.gguf").read_bytes().startswith(b"GGUF")
 
 

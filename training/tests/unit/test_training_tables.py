@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,8 +15,9 @@ from storm_training.loop import Steps
 from storm_training.ppo import PpoSettings
 from storm_training.reward_model import CELLS
 from storm_training.settings import RunSettings, WorldSettings
-from storm_training.tables import interval, make, tables
+from storm_training.tables import interval, make, read, tables
 
+ROOT = Path(__file__).resolve().parents[3]
 SMALL = RunSettings(
     seeds=1,
     world=WorldSettings(
@@ -48,6 +50,14 @@ def test_an_interval_is_students():
     assert interval([0.5]) == "0.500"
     assert interval([0.4, 0.6]) == "0.500 ± 1.271"  # t(1) = 12.71, s/√n = 0.1
     assert interval([0.4, 0.5, 0.6]) == "0.500 ± 0.248"  # t(2) = 4.303, s/√n = 0.0577
+
+
+def test_the_documentation_has_every_ordering_of_the_rows_that_are_kept():
+    told = (ROOT / "docs/training.md").read_text(encoding="utf-8").replace("−", "-").replace("**", "").replace("+", "")
+    orderings = tables(read(ROOT / "experiments/training/tables")).partition("orderings\n\n")[2].splitlines()[2:]
+    assert len(orderings) > 15
+    for name, _, difference, published, holds in (line.strip("| ").split(" | ") for line in orderings):
+        assert f"| {difference} | {published.replace('+', '')} | {holds} |" in told, name
 
 
 def test_tables_have_times_and_orderings():

@@ -97,6 +97,20 @@ def test_pairs_are_a_teachers_articles_on_a_topics_chunks(tmp_path):
     assert example.prompt
 
 
+def test_what_a_teacher_costs_is_told_and_capped(tmp_path, monkeypatch):
+    path = tmp_path / "pairs.jsonl"
+    data(tmp_path / "of-one-topic")
+    monkeypatch.setenv("STORM_DATA", str(tmp_path))  # where the data are looked for if not here
+    with FakeModel({"WriteArticle": ARTICLE}) as teacher:
+        order = ["articles", "of-one-topic", "--to", str(path), "--lm", teacher.lm, "--length", "100"]
+        capped = CliRunner().invoke(app, [*order, "--max-cost", "0.000001"])
+        asked = len(teacher.of("WriteArticle"))
+    assert "1 texts by openai/fake" in capped.output
+    assert "unknown dollars" in capped.output
+    assert asked == 0
+    assert "no article" in str(capped.exception)
+
+
 def test_a_writer_tuned_on_a_teachers_article_is_a_row_of_an_experiment(tmp_path, monkeypatch):
     data(tmp_path / "data" / "bench")
     monkeypatch.setenv("STORM_DATA", str(tmp_path / "data"))

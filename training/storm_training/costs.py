@@ -1,0 +1,28 @@
+"""What a teacher's replies are expected to cost, before any is paid for."""
+
+from storm_pipeline import Settings
+from storm_pipeline.estimate.estimating import estimate
+from storm_pipeline.estimate.results import Range
+
+
+def expected(settings: Settings, recipe: str, topic: str, number: int) -> str:
+    """Calls, tokens and dollars of so many texts by the writer's model, in a line; no service is called.
+
+    Args:
+        settings: of the runs.
+        recipe: that writes like the teacher; what other models than the writer are asked is left aside.
+        topic: of one of the texts; the others are taken to be like it.
+    """
+    made = estimate(settings, topic, recipe=recipe, usual_only=True)
+    rows = [row for row in made.rows if row.role == "writer"]
+
+    def amounts(*ranges: Range) -> str:
+        whole = Range.sum(ranges)
+        return Range(number * whole.low, number * whole.likely, number * whole.high).amounts()
+
+    calls, sent, replied = (
+        amounts(*(getattr(row, name) for row in rows)) for name in ("calls", "tokens_in", "tokens_out")
+    )
+    known = [row.dollars.likely for row in rows if row.dollars is not None]
+    dollars = f"about ${number * sum(known):.2f}" if len(known) == len(rows) else "unknown dollars"
+    return f"{number} texts by {settings.lm}: {calls} calls, {sent} tokens in, {replied} out, {dollars}"
