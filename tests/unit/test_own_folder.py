@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 def test_what_was_read_is_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     anew = list(read_documents(folder))
     first = list(read_documents(folder, kept=KeptDocuments(tmp_path)))
-    monkeypatch.setitem(reader._READERS, ".pdf", lambda _: pytest.fail("read again"))
+    monkeypatch.setattr(reader, "_read_there", lambda _: pytest.fail("read again"))
     again = list(read_documents(folder, kept=KeptDocuments(tmp_path)))
     assert first == again == anew
     assert CorpusSearch(folder, cache=tmp_path).search("stockfish", 3)
