@@ -4,10 +4,10 @@
 
 Everything runs in this process, without a run around it. A reply is read by one of its readers: as a draft, an outline,
 or the reply of a program; hits are checked and bounded, documents are decoded and split, journals are damaged and
-opened; configuration files, run folders, requests and ZIM files are those of :mod:`.fuzz_files`. Prints a
-Markdown table of cases, their rate, exceptions that are no refusals, citations of passages that were not shown, and the
-slowest case, in processor time; the exit code is 1 if there was any of these exceptions or citations, or a case took
-over two seconds.
+opened; whole documents are those of :mod:`.fuzz_documents`; configuration files, run folders, requests and ZIM files
+are those of :mod:`.fuzz_files`. Prints a Markdown table of cases, their rate, exceptions that are no refusals,
+citations of passages that were not shown, and the slowest case, in processor time; the exit code is 1 if there was any
+of these exceptions or citations, or a case took over two seconds.
 """
 
 import random
@@ -23,6 +23,7 @@ from typing import Any
 
 from dspy.utils.exceptions import AdapterParseError
 
+from storm_benchmarks.fuzz_documents import whole_document
 from storm_benchmarks.fuzz_files import MEMORY, configuration, folder_of_a_run, request, zim_file
 from storm_benchmarks.lengths import PATTERNS
 from storm_benchmarks.shared import options
@@ -128,6 +129,7 @@ KINDS: dict[str, tuple[Callable[[str, Tally, random.Random], None], float]] = {
     "replies": (reply, 0.7),
     "hits": (hit, 0.08),
     "documents": (document, 0.09),
+    "whole documents": (whole_document, 0.001),
     "journals": (journal, 0.03),
     "configuration files": (configuration, 0.03),
     "run folders": (folder_of_a_run, 0.03),

@@ -94,7 +94,10 @@ def documents(
         found = take_inventory(folder, default_cache())
         if ocr:
             for scan in found.scans:
-                say(printable(str(recognise(scan, ocr_language))))
+                try:
+                    say(printable(str(recognise(scan, ocr_language))))
+                except CorpusError as error:  # the others may be recognised all the same
+                    typer.echo(printable(str(error)), err=True)
             found = take_inventory(folder, default_cache()) if found.scans else found
         rows = [(one.title, one.record.authors, one.published or "", len(one.pages)) for one in found.documents]
         if rows:

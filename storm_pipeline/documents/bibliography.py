@@ -26,6 +26,8 @@ def read_bibliography(name: str, data: bytes) -> tuple[Entry, ...] | None:
         return None
     try:
         return tuple(_cleaned(entry) for entry in read(decoded(data)))
+    except MemoryError:
+        raise
     except Exception:  # noqa: BLE001  (what the libraries raise on damaged files is not declared)
         return None
 

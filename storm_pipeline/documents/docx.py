@@ -163,7 +163,7 @@ def _record(document: "WordDocument") -> Record:
     """What the properties say, else the paragraphs that are styled as title and author."""
     from docx.opc.constants import RELATIONSHIP_TYPE
 
-    read = Record(_styled(document, "Title"), "; ".join(person_names(_styled(document, "Author"))))
+    read = Record(styled_text(document, "Title"), "; ".join(person_names(styled_text(document, "Author"))))
     if all(one.reltype != RELATIONSHIP_TYPE.CORE_PROPERTIES for one in document.part.package.rels.values()):
         return read  # the library would create properties
     stated = document.core_properties
@@ -174,7 +174,8 @@ def _record(document: "WordDocument") -> Record:
     return record.completed(read)
 
 
-def _styled(document: "WordDocument", style: str) -> str:
-    """The first paragraph of a style that is not empty."""
-    texts = (one.text for one in document.paragraphs if one.style is not None and one.style.name == style)
-    return next((plain for text in texts if (plain := plain_text(text))), "")
+def styled_text(document: "WordDocument", style: str) -> str:
+    """The first paragraph of a style that is not empty; ``style``: its name."""
+    ids = {one.style_id for one in document.styles if one.name == style}  # a paragraph's own look-up takes 1 ms
+    own = (one for one in document.paragraphs if value(one._p.find(f"{_W}pPr/{_W}pStyle")) in ids)
+    return next((plain for one in own if (plain := plain_text(one.text))), "")

@@ -3,8 +3,6 @@
 import contextlib
 import io
 import logging
-import math
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -22,17 +20,14 @@ SCAN = "contains no text, perhaps only images; recognise its text (OCR) first: s
 """The problem of a file without a text layer."""
 
 
-def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math.inf) -> FileText:
+def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
     """The text of a PDF. Never raises: what can't be read is reported among the problems.
 
     Columns are read one after the other. Title, byline, running heads, page numbers, note marks and footnotes are no
     part of the text; words that a line cuts are joined. Pages are labelled as printed, if that can be told.
 
-    Args:
-        max_pages: maximum number of pages read; None for all.
-        seconds: time after which no further page is started.
+    ``max_pages``: maximum number of pages read; None for all.
     """
-    deadline = time.monotonic() + seconds
     import pypdf
 
     # Without a handler the libraries' warnings about minor defects would go to the terminal.
@@ -51,7 +46,7 @@ def read_pdf(data: bytes, *, max_pages: int | None = None, seconds: float = math
     plain: dict[int, str] = {}
     problems: list[str] = []
     for number in range(1, count + 1):
-        if number > (max_pages or count) or time.monotonic() > deadline:
+        if number > (max_pages or count):
             problems.append(f"is long: only its first {number - 1} of {count} pages were read")
             break
         try:

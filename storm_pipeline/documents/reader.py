@@ -1,125 +1,24 @@
-"""Reading own documents: finds files and dispatches by format, or reads simple ones: text, HTML, JSON lines."""
+"""Reads own documents: finds the files, and gives what bibliographies beside them say."""
 
-import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from storm_pipeline.documents.bibliography import read_bibliography, with_entry
+from storm_pipeline.documents.bibliography import with_entry
 from storm_pipeline.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
-from storm_pipeline.documents.decoding import declared_charsets, decoded, decoded_lines, is_mojibake, mended
-from storm_pipeline.documents.document import Document, FileText, Unreadable
-from storm_pipeline.documents.docx import read_docx
-from storm_pipeline.documents.epub import read_epub
-from storm_pipeline.documents.formats import DOCX, EPUB, HTML, OLD_OFFICE, PDF, ZIP, format_of
+from storm_pipeline.documents.document import Document, Unreadable
+from storm_pipeline.documents.file_reader import READABLE, READERS, page_count, read_entries, read_file
+from storm_pipeline.documents.isolated import NotReadError, reading, size_of
 from storm_pipeline.documents.kept import KeptDocuments
-from storm_pipeline.documents.markdown_text import markdown_as_read
-from storm_pipeline.documents.markup import parse_page
-from storm_pipeline.documents.pdf import SCAN, read_pdf
-from storm_pipeline.documents.plain import page_number, plain_text, stated_date, web_address
 from storm_pipeline.documents.recognition import searchable_copy
-from storm_pipeline.documents.record import Record, record_of_name, usable_title
-from storm_pipeline.types import Work
+from storm_pipeline.errors import CorpusError
 
-_MAX_REPORTS = 50
 _JSON_LINES = frozenset({".jsonl", ".ndjson", ".json"})
-_READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"
 _MAX_BIBLIOGRAPHY = 50_000_000
-_MAX_BYTES = 200_000_000
 
-
-def read_json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
-    """The documents of a file, and reports on invalid lines, up to a limit."""
-    bad = 0
-    for number, line in enumerate(decoded_lines(data), start=1):
-        if not line.strip():
-            continue
-        record = _from_json(line)
-        if isinstance(record, Document):
-            yield record
-        else:
-            bad += 1
-            if bad <= _MAX_REPORTS:
-                yield Unreadable(f"{name}, line {number} {record}; it was skipped.")
-    if bad > _MAX_REPORTS:
-        yield Unreadable(f"{name} has {bad - _MAX_REPORTS} more invalid lines, which were skipped.")
-
-
-def _from_json(line: str) -> Document | str:
-    """The document on a line, or the problem with the line."""
-    try:
-        record: Any = json.loads(line)
-    except (ValueError, RecursionError):
-        return "is not JSON"
-    if not isinstance(record, dict):
-        return "is not an object with url, title and text"
-    url, text = plain_text(record.get("url")), record.get("text")
-    if not url:
-        return "has no url"
-    if not plain_text(text):
-        return "has no text"
-    title = plain_text(record.get("title"))
-    published = plain_text(record.get("published")) or stated_date(str(text), title)
-    return Document(url, title, ((page_number(record.get("page")), str(text)),), published)
-
-
-def read_html(data: bytes) -> FileText:
-    """A page's main content by trafilatura, or all its text if trafilatura finds none."""
-    import trafilatura
-
-    tree = parse_page(decoded(data, declared_charsets(data)))
-    if tree is None:
-        return FileText()
-    found = trafilatura.bare_extraction(
-        tree, with_metadata=True, include_comments=False, date_extraction_params={"extensive_search": False}
-    )
-    text = mended((found.text if found else "") or trafilatura.html2txt(tree))
-    if is_mojibake(text):
-        return _UNDECODED
-    if not found:
-        return FileText(pages=((None, text),))
-    record = Record(
-        title=found.title or "",
-        authors=found.author or "",
-        published=found.date or "",
-        container=found.sitename or "",
-        url=web_address(found.url),
-        work=Work(kind="page"),
-    )
-    return FileText(record.title, ((None, text),), found.date, record=record)
-
-
-def read_text(data: bytes) -> FileText:
-    """A plain text, unchanged."""
-    text = mended(decoded(data))
-    return _UNDECODED if is_mojibake(text) else FileText(pages=((None, text),))
-
-
-def read_markdown(data: bytes) -> FileText:
-    """A Markdown text, its marks within lines as people read them; an initial level-1 heading is its title."""
-    text = markdown_as_read(mended(decoded(data)))
-    if is_mojibake(text):
-        return _UNDECODED
-    first = next((line.strip() for line in text.split("\n") if line.strip()), "")
-    return FileText(first.lstrip("# ") if first.startswith("# ") else "", ((None, text),))
-
-
-_UNDECODED = FileText(problems=("is in no character set that can be told; save it as UTF-8",))
-_READERS: dict[str, Callable[[bytes], FileText]] = {
-    ".txt": read_text,
-    ".md": read_markdown,
-    ".html": read_html,
-    ".htm": read_html,
-    ".pdf": read_pdf,
-    ".docx": read_docx,
-    ".epub": read_epub,
-}
-FORMATS = frozenset({*_READERS, *_JSON_LINES, *BIBLIOGRAPHIES})
+FORMATS = frozenset({*READERS, *_JSON_LINES, *BIBLIOGRAPHIES})
 """Extensions of the files that are read: documents, and bibliographies beside them."""
-
-_OF_FORMAT = {PDF: read_pdf, DOCX: read_docx, EPUB: read_epub, HTML: read_html}
 
 
 def read_documents(
@@ -137,7 +36,10 @@ def read_documents(
     """
 
     def read(file: Path) -> Iterator[Document | Unreadable]:
-        yield from kept.read(file, _read) if kept else _read(file)
+        try:
+            yield from kept.read(file, _read_there) if kept else _read_there(file)
+        except NotReadError as error:
+            yield _not_read(file, error)
 
     if not path.is_dir():
         yield from read(path)
@@ -159,7 +61,7 @@ def read_documents(
         suffix = file.suffix.lower()
         if suffix == ".pdf" and searchable_copy(file) in texts:
             continue
-        if suffix not in _READERS and suffix not in _JSON_LINES:
+        if suffix not in READERS and suffix not in _JSON_LINES:
             others[suffix or "no extension"] += 1
         elif linked or stays_below(file, path):
             yield from (with_entry(one, entries) if isinstance(one, Document) else one for one in read(file))
@@ -172,7 +74,7 @@ def read_documents(
     yield from (Unreadable(f"{error.filename} cannot be opened; check its permissions.") for error in refused)
     if others:
         kinds = ", ".join(sorted(others))
-        yield Unreadable(f"{others.total()} files of other types ({kinds}) were skipped; supported are {_READABLE}.")
+        yield Unreadable(f"{others.total()} files of other types ({kinds}) were skipped; supported are {READABLE}.")
 
 
 def _files(path: Path, refused: list[OSError]) -> Iterator[Path]:
@@ -187,9 +89,11 @@ def _bibliography(file: Path) -> tuple[Entry, ...] | Unreadable | None:
     if suffix not in BIBLIOGRAPHIES:
         return None
     try:
-        is_small = file.is_file() and file.stat().st_size <= _MAX_BIBLIOGRAPHY
-        entries = read_bibliography(file.name, file.read_bytes()) if is_small else None
-    except OSError:
+        is_small = file.is_file() and (size := size_of(file)) <= _MAX_BIBLIOGRAPHY
+        entries = tuple(reading.read(read_entries, file.absolute(), size=size)) if is_small else None
+    except NotReadError as error:
+        return _not_read(file, error)
+    except (OSError, CorpusError):
         entries = None
     if entries is None and suffix != ".json":
         why = f"{_printable(file)} cannot be read as a bibliography; export it again"
@@ -211,39 +115,12 @@ def _printable(file: Path) -> str:
     return str(file).encode("utf-8", "replace").decode()
 
 
-def _read(file: Path) -> Iterator[Document | Unreadable]:
-    name = _printable(file)
-    try:
-        if not file.is_file():  # e.g. a pipe, or a broken link
-            yield Unreadable(f"{name} is not a regular file; it was skipped.", name)
-            return
-        with file.open("rb") as opened:
-            data = opened.read(_MAX_BYTES + 1)
-        if len(data) > _MAX_BYTES:
-            yield Unreadable(f"{name} is larger than {_MAX_BYTES:,} bytes; split it.", name)
-            return
-        url = file.resolve().as_uri()
-    except (OSError, ValueError):  # ValueError: an invalid file name
-        yield Unreadable(f"{name} cannot be read; check its permissions.", name)
-        return
-    suffix, told = file.suffix.lower(), format_of(data)
-    by_suffix = suffix in {".docx", ".epub"} and told in {ZIP, OLD_OFFICE}  # their readers say more of such files
-    read = _READERS.get(suffix) if by_suffix else _OF_FORMAT.get(told, _READERS.get(suffix))
-    if told and told not in _OF_FORMAT and not by_suffix:
-        yield Unreadable(f"{name} is {told}, whatever its name says; convert it to one of {_READABLE}.", name)
-    elif read:
-        yield from _documents(name, url, file.stem, read(data))
-    else:
-        yield from read_json_lines(name, data)
+def _not_read(file: Path, error: NotReadError) -> Unreadable:
+    return Unreadable(f"{_printable(file)} {error}; it was skipped: save it anew, or split it.", _printable(file))
 
 
-def _documents(name: str, url: str, stem: str, text: FileText) -> Iterator[Document | Unreadable]:
-    pages = tuple((number, content) for number, content in text.pages if plain_text(content))
-    if pages:
-        title = usable_title(text.title)
-        stated = Record(title, published=text.published or stated_date(pages[0][1], title) or "")
-        record = text.record.completed(stated).completed(record_of_name(stem.removesuffix(".ocr")))
-        yield Document(url, record.title or plain_text(stem), pages, record.published or None, record, text.labels)
-    elif not text.problems:
-        yield Unreadable(f"{name} contains no text; it was skipped.", name)
-    yield from (Unreadable(f"{name} {problem}.", name, problem == SCAN) for problem in text.problems)
+def _read_there(file: Path) -> Iterator[Document | Unreadable]:
+    """What a file holds, read in the process for foreign files. Raises NotReadError."""
+    place, size = file.absolute(), size_of(file)
+    pages = sum(reading.read(page_count, place, size=size)) if file.suffix.lower() == ".pdf" else 0
+    yield from reading.read(read_file, place, _printable(file), size=size, pages=pages)

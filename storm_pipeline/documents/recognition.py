@@ -13,6 +13,15 @@ from storm_pipeline.errors import CorpusError, MissingExtraError, unforeseen
 SUFFIX = ".ocr.pdf"
 """What a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``."""
 _SECONDS = 3600
+_LIMITED: tuple[str, ...] = (  # 4 GB of memory for each of its processes
+    sys.executable,
+    "-P",
+    "-c",
+    "import os, resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (4_000_000_000,) * 2); "
+    "os.execv(sys.argv[1], sys.argv[1:])",
+)
+if not find_spec("resource"):  # on Windows
+    _LIMITED = ()
 _INSTALL = (
     "text recognition needs OCRmyPDF and Tesseract: pip install 'storm-pipeline[ocr]', and install the system's "
     "packages tesseract-ocr and ghostscript"
@@ -34,7 +43,7 @@ def recognise(file: Path, language: str = "eng") -> Path:
     file = file.absolute()  # a name that begins with a dash is no option
     copy = searchable_copy(file)
     made = copy.with_name(f".{copy.name}.part.pdf")
-    command = [*_program(), "--skip-text", "--quiet", f"--language={language}", str(file), str(made)]
+    command = [*_LIMITED, *_program(), "--skip-text", "--quiet", f"--language={language}", str(file), str(made)]
     try:
         done = subprocess.run(  # noqa: S603
             command, capture_output=True, timeout=_SECONDS, check=False, env=child_environment()

@@ -21,7 +21,6 @@ DAMAGE = (
     RuntimeError,
     SyntaxError,
     EOFError,
-    MemoryError,
     struct.error,
     zlib.error,
     zipfile.BadZipFile,
@@ -36,7 +35,11 @@ def pdf_damage() -> tuple[type[Exception], ...]:
 
 
 def unreadable(kind: str, error: Exception) -> FileText:
-    """The result for a file that is too large, or cannot be parsed as its format."""
+    """The result for a file that is too large, or cannot be parsed as its format. Raises MemoryError."""
+    from lxml import etree
+
+    if isinstance(error, etree.XMLSyntaxError) and error.code == etree.ErrorTypes.ERR_NO_MEMORY:
+        raise MemoryError from error
     if isinstance(error, TooLargeError):
         return FileText(problems=(str(error),))
     _LOG.debug("cannot be read as %s", kind, exc_info=error)

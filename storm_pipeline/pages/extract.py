@@ -4,6 +4,7 @@ What it declares is in meta tags of the Highwire, PRISM and Dublin Core schemes.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -36,7 +37,6 @@ _MAX_TAGS = 20_000  # extraction time grows with them, in places quadratically
 _MAX_METADATA_TAGS = 5_000
 _MAX_TEXT = 1_000_000
 _MAX_PDF_PAGES = 200
-_PDF_SECONDS = 20.0
 MAX_NAME_CHARS = 200
 """Characters of a title, a name or a heading."""
 
@@ -66,6 +66,22 @@ class Page:
     publisher: str | None = None
     doi: str | None = None  # its declared DOI, if any, in lower case
     accessed: str | None = None  # ISO date on which it was fetched, if known
+
+
+def extracted(fetched: Fetched) -> Page:
+    """As :func:`extract`, in the process for foreign files; PageError too where the page takes too long to read."""
+    from storm_pipeline.documents.isolated import NotReadError, reading
+
+    pages = _MAX_PDF_PAGES if fetched.body.lstrip()[:5] == b"%PDF-" else 0
+    try:
+        (page,) = reading.read(_extracted, fetched, size=len(fetched.body), pages=pages)
+    except NotReadError as error:
+        raise PageError(f"{fetched.final_url} {error}") from error
+    return page
+
+
+def _extracted(fetched: Fetched) -> Iterator[Page]:
+    yield extract(fetched)
 
 
 def extract(fetched: Fetched) -> Page:
@@ -105,7 +121,7 @@ def _declared_charsets(fetched: Fetched) -> list[str]:
 def _from_pdf(fetched: Fetched) -> Page:
     from storm_pipeline.documents.pdf import read_pdf
 
-    pdf = read_pdf(fetched.body, max_pages=_MAX_PDF_PAGES, seconds=_PDF_SECONDS)
+    pdf = read_pdf(fetched.body, max_pages=_MAX_PDF_PAGES)
     if not pdf.pages:
         raise PageError(f"{fetched.final_url} {pdf.problems[0]}")
     return Page(fetched.final_url, readable_title(pdf.title)[:MAX_NAME_CHARS], pdf.pages)

@@ -17,7 +17,7 @@ from storm_pipeline.errors import PageError
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.connection import Limits
-from storm_pipeline.pages.extract import MAX_NAME_CHARS, Page, extract
+from storm_pipeline.pages.extract import MAX_NAME_CHARS, Page, extracted
 from storm_pipeline.pages.fetch import fetch_page
 from storm_pipeline.pages.robots import Politeness
 from storm_pipeline.retrieval.lexical import LexicalIndex
@@ -204,7 +204,7 @@ class WebPages:
 
     def __call__(self, url: str) -> Page:
         """Fetch and extract a page. Raises PageError: it was not fetched, or contains no text."""
-        page = extract(fetch_page(url, self._limits, self._access, self._politeness.visit))
+        page = extracted(fetch_page(url, self._limits, self._access, self._politeness.visit))
         return replace(page, accessed=datetime.now(UTC).date().isoformat())
 
 

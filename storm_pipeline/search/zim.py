@@ -7,19 +7,15 @@ package, but whoever passes both on together does so under the terms of the GPL.
 import base64
 import json
 import re
-import subprocess
 import sys
-import threading
-import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote, urlsplit
 
-from storm_pipeline.configuration.variables import child_environment
+from storm_pipeline.child_process import EndedError, KeptProcess
 from storm_pipeline.documents.inline_markup import local_name
 from storm_pipeline.documents.markup import parse_html, text_of
 from storm_pipeline.documents.plain import plain_text
@@ -195,80 +191,38 @@ class _ReaderProcess:
     """A process that runs ``zim_reader.py``; started at the first request, and again after it was killed."""
 
     def __init__(self, path: Path, seconds: float) -> None:
-        self._command = [sys.executable, "-P", str(_READER), str(path), str(seconds)]
+        command = [sys.executable, "-P", str(_READER), str(path), str(seconds)]
+        self._process = KeptProcess(lambda: command)
         self._seconds = seconds
-        self._lock = threading.Lock()
         self._deaths = 0
-        self._running: subprocess.Popen[str] | None = None
-        self._finalizer: Callable[[], object] = lambda: None
 
     def ask(self, request: str, *arguments: object) -> Any:
         """The value that a request has.
 
         Raises _ReaderError: libzim refuses the file, crashes, or takes too long; after a few times at once.
         """
-        with self._lock:
-            if self._deaths >= _DEATHS:
-                raise _ReaderError(f"libzim crashed or took over {self._seconds:g} s {_DEATHS} times")
-            answer = self._answer(json.dumps([request, *arguments]))
+        if self._deaths >= _DEATHS:
+            raise _ReaderError(f"libzim crashed or took over {self._seconds:g} s {_DEATHS} times")
+        line = json.dumps([request, *arguments]).encode() + b"\n"
+        try:
+            answer = self._process.ask(partial(_exchanged, line), self._seconds)
+        except EndedError:
+            self._deaths += 1
+            raise _ReaderError(f"libzim crashed on it, or took over {self._seconds:g} s") from None
         if "error" in answer:
             raise _ReaderError(answer["error"])
         return answer["value"]
 
     def end(self) -> None:
         """End the process, if it runs."""
-        with self._lock:
-            self._finalizer()
-            self._running = None
-
-    def _answer(self, line: str) -> dict[str, Any]:
-        process = self._running or self._started()
-        alarm = threading.Timer(self._seconds, process.kill)
-        alarm.start()
-        try:
-            answer = _exchanged(process, line)
-        except (OSError, ValueError):
-            self._deaths += 1
-            self._finalizer()
-            self._running = None
-            raise _ReaderError(f"libzim crashed on it, or took over {self._seconds:g} s") from None
-        finally:
-            alarm.cancel()
-        return answer
-
-    def _started(self) -> "subprocess.Popen[str]":
-        self._running = process = subprocess.Popen(  # noqa: S603 - this interpreter, a script of this package
-            self._command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            encoding="utf-8",
-            env=child_environment(),
-            start_new_session=True,  # Ctrl-C is for the run
-        )
-        self._finalizer = weakref.finalize(self, _ended, process)
-        return process
+        self._process.end()
 
 
-def _exchanged(process: "subprocess.Popen[str]", line: str) -> dict[str, Any]:
-    """The answer to a line; raises OSError or ValueError if the process is gone."""
-    if process.stdin is None or process.stdout is None:
-        raise ValueError("it has no pipes")
-    process.stdin.write(line + "\n")
-    process.stdin.flush()
-    answer: dict[str, Any] = json.loads(process.stdout.readline())
+def _exchanged(line: bytes, requests: IO[bytes], answers: IO[bytes]) -> dict[str, Any]:
+    requests.write(line)
+    requests.flush()
+    answer: dict[str, Any] = json.loads(answers.readline())
     return answer
-
-
-def _ended(process: "subprocess.Popen[str]") -> None:
-    """Kill a process, and close its pipes."""
-    process.kill()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with suppress(OSError):
-                pipe.close()
-    process.wait()
 
 
 def _is_noise(element: Any) -> bool:

@@ -23,6 +23,7 @@ ORDER = [
         "signatures",
         "types",
         "concurrency",
+        "child_process",
         "sqlite_cache",
         "files",
     },

@@ -18,7 +18,7 @@ from storm_benchmarks.gauges import gauges, package_files, patterns, table_value
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 46_650,
+    "lines": 47_000,
     "regular expressions": 233,
     "word lists": 84,
     "thresholds": 292,

@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 def test_what_was_read_is_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     anew = list(read_documents(folder))
     first = list(read_documents(folder, kept=KeptDocuments(tmp_path)))
-    monkeypatch.setitem(reader._READERS, ".pdf", lambda _: pytest.fail("read again"))
+    monkeypatch.setattr(reader, "_read_there", lambda _: pytest.fail("read again"))
     again = list(read_documents(folder, kept=KeptDocuments(tmp_path)))
     assert first == again == anew
     assert CorpusSearch(folder, cache=tmp_path).search("stockfish", 3)
@@ -128,6 +128,7 @@ sys.path[:0] = {[str(Path(own_papers.__file__).parent)]!r}
 import own_papers
 assert sys.argv[1:4] == ["--skip-text", "--quiet", "--language=nor"], sys.argv
 assert sys.argv[4].startswith("/"), "no name is an option"
+assert "endless" not in sys.argv[4] or bytearray(8_000_000_000)
 open(sys.argv[5], "wb").write(own_papers.manuscript())
 """
 
@@ -148,6 +149,21 @@ def test_scans_are_recognised_in_copies(folder: Path, tmp_path: Path, monkeypatc
     assert "4 readable, 1 broken" in output, output
     assert (folder / "minutes 1740.ocr.pdf").is_file()
     assert take_inventory(folder, tmp_path / "other").scans == (), "the copy stands for the scan"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory is not limited")
+def test_a_scan_that_takes_too_much_memory_is_named_and_the_others_are_recognised(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "bin" / "ocrmypdf", OCRMYPDF_DOUBLE)
+    put(tmp_path / "bin" / "tesseract", "#!/bin/sh\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
+    (folder / "endless.pdf").write_bytes((folder / "minutes 1740.pdf").read_bytes())
+    code, output = run("documents", str(folder), "--ocr", "--ocr-language", "nor")
+    assert (code, "Traceback (" in output.splitlines()) == (0, False)
+    assert "endless.pdf could not be recognised" in output and "MemoryError" in output
+    assert (folder / "minutes 1740.ocr.pdf").is_file() and not (folder / "endless.ocr.pdf").exists()
 
 
 def test_recognition_runs_no_module_and_takes_no_option_of_the_folder(

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
+from storm_pipeline.documents.file_reader import read_html, read_markdown
 from storm_pipeline.documents.markdown_text import markdown_as_read
 from storm_pipeline.documents.markup import fragment_text, parse_html, text_of
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.documents.reader import read_html, read_markdown
 from storm_pipeline.languages import stem_set
 from storm_pipeline.pages.extract import extract
 from storm_pipeline.pages.fetch import Fetched

@@ -214,7 +214,7 @@ def test_a_reader_that_was_killed_is_started_again(file: Path) -> None:
 def test_the_reader_ends_with_its_parent(file: Path) -> None:
     code = (
         "import sys, os; from pathlib import Path; from storm_pipeline.search.zim import ZimFile; "
-        "zim = ZimFile(Path(sys.argv[1])); print(zim._process._running.pid, flush=True); os._exit(0)"
+        "zim = ZimFile(Path(sys.argv[1])); print(zim._process._process._running.pid, flush=True); os._exit(0)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True)
     status, end = Path(f"/proc/{int(done.stdout)}/stat"), time.monotonic() + 10

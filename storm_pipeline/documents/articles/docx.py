@@ -8,7 +8,7 @@ from storm_pipeline.documents.articles.markdown_blocks import TextBlock
 from storm_pipeline.documents.articles.numbered import numbered_article
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER, reference_of
-from storm_pipeline.documents.docx import front_styles, open_docx
+from storm_pipeline.documents.docx import front_styles, open_docx, styled_text
 from storm_pipeline.documents.markup import parse_xml
 from storm_pipeline.documents.untrusted import DAMAGE, TooLargeError
 from storm_pipeline.errors import DatasetError
@@ -39,8 +39,7 @@ def docx_article(title: str, data: bytes, pages: AvailablePages) -> Article:
 
     try:
         document = open_docx(data)
-        styled = (own.text for own in document.paragraphs if own.style is not None and own.style.name == "Title")
-        title = next(filter(None, map(tidy, styled)), title)
+        title = styled_text(document, "Title") or title
         notes = _Notes(document)
         blocks = list(_blocks(document, notes))
     except (OpcError, etree.LxmlError, TooLargeError, *DAMAGE) as error:

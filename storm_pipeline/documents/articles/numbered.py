@@ -1,17 +1,16 @@
 """An article whose text cites the numbers of a list of references: what imported files have in common."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, TextBlock, without_title
-from storm_pipeline.documents.articles.pages import AvailablePages, Reference, with_citations
+from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.documents.articles.reference_list import is_back_matter
 from storm_pipeline.references.citations import parse_marked
 from storm_pipeline.text.marker_forms import MARKS
 from storm_pipeline.text.markers import with_brackets
 from storm_pipeline.text.outlines import is_foreign_back_matter
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Citation, Paragraph, Report, Snippet
+from storm_pipeline.types import Article, Citation, Paragraph
 
 
 def numbered_article(
@@ -24,17 +23,7 @@ def numbered_article(
     title. A paragraph may have several lines; numbers are at most :data:`LARGEST_NUMBER`.
     """
     article, invented = _with_numbers(title, blocks, max(references, default=0))
-    cited: dict[int, list[Snippet]] = {}
-    unavailable = 0
-    for index, sentence in enumerate(article.sentences()):
-        numbers = [int(citation.source_id) for citation in sentence.citations]
-        listed = [references[number] for number in numbers if number in references]
-        found = [pages.passages(sentence.text, reference) for reference in listed]
-        cited[index] = [passage for own in found for passage in own]
-        invented += len(numbers) - len(listed)
-        unavailable += found.count(())
-    report = Report(invented_citations=invented, unavailable_citations=unavailable)
-    return with_citations(replace(article, report=report), cited)
+    return pages.cite(article, references, invented)
 
 
 def _with_numbers(title: str, blocks: Iterable[TextBlock], last: int) -> tuple[Article, int]:

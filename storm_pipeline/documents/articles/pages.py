@@ -9,7 +9,7 @@ from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.identity import source_id
 from storm_pipeline.references.changing import with_sentences
 from storm_pipeline.text.index_terms import terms
-from storm_pipeline.types import Article, Citation, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Citation, Report, Sentence, Snippet, Source
 
 _PASSAGE = 150  # maximum words of a cited passage, as in our own runs
 _CACHED_PAGES = 128  # pages whose passages are cached
@@ -49,6 +49,40 @@ class AvailablePages:
         wanted = frozenset(terms(statement))
         best = sorted(_passages(page.text), key=lambda own: -len(wanted & own[1]))[: self._most]
         return tuple(Snippet(page.url, page.title, text, origin="page") for text, _ in best)
+
+    def cite(self, article: Article, references: Mapping[int, Reference], invented: int = 0) -> Article:
+        """The article with the best passages of the references whose numbers it cites.
+
+        Args:
+            article: the source id of a citation is the number of a reference.
+            references: by their numbers.
+            invented: how many citations of other numbers were left out already.
+        """
+        cited: dict[int, list[Snippet]] = {}
+        unavailable = 0
+        for index, sentence in enumerate(article.sentences()):
+            numbers = [int(citation.source_id) for citation in sentence.citations]
+            listed = [references[number] for number in numbers if number in references]
+            found = [self.passages(sentence.text, reference) for reference in listed]
+            cited[index] = [passage for own in found for passage in own]
+            invented += len(numbers) - len(listed)
+            unavailable += found.count(())
+        report = Report(invented_citations=invented, unavailable_citations=unavailable)
+        return with_citations(replace(article, report=report), cited)
+
+
+class ReferencesOnly(AvailablePages):
+    """Pages that are not at hand: the article is left as it is, and its references are kept here."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.references: Mapping[int, Reference] | None = None
+        self.invented = 0
+
+    def cite(self, article: Article, references: Mapping[int, Reference], invented: int = 0) -> Article:
+        """The article as it is."""
+        self.references, self.invented = references, invented
+        return article
 
 
 def with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) -> Article:

@@ -1,6 +1,6 @@
 """Reads an article from a file or folder, in the format that its name says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol
@@ -9,8 +9,9 @@ from storm_pipeline.documents.articles.docx import docx_article
 from storm_pipeline.documents.articles.json_file import json_article
 from storm_pipeline.documents.articles.markdown import markdown_article
 from storm_pipeline.documents.articles.page import page_article
-from storm_pipeline.documents.articles.pages import AvailablePages
+from storm_pipeline.documents.articles.pages import AvailablePages, Reference, ReferencesOnly
 from storm_pipeline.documents.articles.wikitext import wikitext_article
+from storm_pipeline.documents.isolated import NotReadError, reading, size_of
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.files import read_bounded
 from storm_pipeline.types import Article
@@ -63,13 +64,25 @@ def read_article(path: Path, title: str, pages: AvailablePages) -> Article:
             return found.read(path, title, pages)
         raise DatasetError(f"{path} is no article that can be read: give a file with one of {', '.join(SUFFIXES)}")
     try:
-        if path.suffix in _BINARY_READERS:
-            return _BINARY_READERS[path.suffix](title, _bytes(path), pages)
-        return _READERS[path.suffix](title, _bytes(path).decode("utf-8"), pages)
-    except UnicodeDecodeError as error:
-        raise DatasetError(f"{path} cannot be read: articles must be UTF-8 text files") from error
+        [(article, references, invented)] = reading.read(_uncited, path.absolute(), title, size=size_of(path))
+    except NotReadError as error:
+        raise DatasetError(f"{path} cannot be read: it {error}") from error
     except DatasetError as error:
         raise DatasetError(f"{path} cannot be read: {error}") from error
+    return article if references is None else pages.cite(article, references, invented)
+
+
+def _uncited(path: Path, title: str) -> Iterator[tuple[Article, Mapping[int, Reference] | None, int]]:
+    """The article, and the references that it cites by number, of which how many do not exist; None: it has its own."""
+    pages = ReferencesOnly()
+    try:
+        if path.suffix in _BINARY_READERS:
+            article = _BINARY_READERS[path.suffix](title, _bytes(path), pages)
+        else:
+            article = _READERS[path.suffix](title, _bytes(path).decode("utf-8"), pages)
+    except UnicodeDecodeError as error:
+        raise DatasetError("articles must be UTF-8 text files") from error
+    yield article, pages.references, pages.invented
 
 
 def title_of(path: Path) -> str:

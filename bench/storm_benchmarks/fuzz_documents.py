@@ -1,0 +1,213 @@
+"""Whole documents of 1 kB to 5 MB in each format, as a stranger may write them: none is over its budget of time.
+
+Each is read as a run reads it, in the process for foreign files, beside a good one, which must be read all the same.
+"""
+
+import json
+import random
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from storm_benchmarks.fuzz_files import MEMORY
+from storm_pipeline.documents.articles import AvailablePages, read_article
+from storm_pipeline.documents.document import Document
+from storm_pipeline.documents.reader import read_documents
+from storm_pipeline.errors import DatasetError, PageError
+from storm_pipeline.pages.extract import extracted
+from storm_pipeline.pages.fetch import Fetched
+
+_SHORTEST, _LONGEST = 1_000, 5_000_000  # bytes
+_UNPACKED = 10  # how many times longer than its file what a zip archive holds may be
+_PAGES = (1, 1, 10, 300)
+_GRACE = 10.0  # seconds beyond four times the budget, within which a process ends and another one starts
+_PIECES = {
+    "text": (
+        "Silk was traded. ",
+        "A. B. ",
+        "[1]",
+        "[",
+        "((",
+        "**",
+        "| a ",
+        "\n- ",
+        "\n# ",
+        "1999 ",
+        "\n> ",
+        "`",
+        "\n\n",
+    ),
+    "wiki": (
+        "{{a|",
+        "[[a|",
+        "<ref>",
+        "<ref name=a/>",
+        "{|",
+        "\n|-\n|",
+        "'''",
+        "<div>",
+        "}}",
+        "]]",
+        "\n== A ==\n",
+        "a ",
+    ),
+    "bib": (
+        "@book{a, title={A}}",
+        "@string{s = s # s}",
+        "file={",
+        "{",
+        "}",
+        "a",
+        " and ",
+        "\\'{e}",
+        '"',
+        "%",
+        "\n",
+        ",",
+    ),
+    "html": (
+        "<p>Silk was traded.</p>",
+        "<div>",
+        "<table><tr><td>",
+        "<a href='#a'>1</a>",
+        "<sup>",
+        "<li>",
+        "&a;",
+        "<!--",
+    ),
+    "word": (
+        "<w:p/>",
+        "<w:p><w:r><w:t>A</w:t></w:r></w:p>",
+        "<w:tbl><w:tr><w:tc/></w:tr></w:tbl>",
+        "<w:sdt/>",
+        "<w:ins/>",
+    ),
+    "pdf": (
+        "(a) Tj ",
+        "1 0 0 1 9 9 Tm ",
+        "BT ",
+        "ET ",
+        "q ",
+        "[(a) 9 (b)] TJ ",
+        "/F 9 Tf ",
+        "0 0 m 9 9 l S ",
+        "/X Do ",
+    ),
+}
+
+
+def whole_document(_: str, __: object, chance: random.Random) -> None:
+    """A document of one format, read in its budget or named as not read; the good file beside it is read.
+
+    Raises AssertionError: it took longer than it may, or the good file was not read.
+    """
+    name = chance.choice(list(_FORMATS))
+    data = bytearray(_FORMATS[name](chance)[:_LONGEST])
+    for _place in range(chance.choice((0, 0, 3, 30))):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as place:
+        file = Path(place) / name
+        file.write_bytes(data)
+        (Path(place) / "good.txt").write_text("Silk was traded.", encoding="utf-8")
+        start = time.monotonic()
+        for read in (_article, _page, _folder):  # the folder last: its good file is read by what is left of the process
+            read(file)
+            pages = 0.2 * max(_PAGES) if name == "a.pdf" else 0.0
+            took, most = time.monotonic() - start, 4 * (5 + len(data) / 1e6 + pages) + _GRACE
+            assert took < most, f"{name} of {len(data):,} bytes took {took:.0f} s of at most {most:.0f}"
+            start = time.monotonic()
+
+
+def _article(file: Path) -> None:
+    if file.suffix in {".md", ".json", ".wiki", ".docx", ".html"}:
+        with suppress(DatasetError):
+            read_article(file, "Silk", AvailablePages())
+
+
+def _page(file: Path) -> None:
+    if file.suffix in {".html", ".pdf"}:
+        with suppress(PageError):
+            extracted(Fetched("https://a.org", "https://a.org", "text/html", file.read_bytes()))
+
+
+def _folder(file: Path) -> None:
+    found = list(read_documents(file.parent))
+    good = [one for one in found if isinstance(one, Document) and one.url.endswith("good.txt")]
+    assert len(good) == 1, f"beside {file.name} the good file was not read: {found}"
+
+
+def _repeated(kind: str, chance: random.Random, longest: int = _LONGEST) -> str:
+    """A few pieces, each repeated, one after the other or alternating, to a length of any magnitude."""
+    length = int(_SHORTEST * (longest / _SHORTEST) ** chance.random())
+    few = chance.choices(_PIECES[kind], k=chance.randint(1, 4))
+    runs = ["".join(few)] if chance.random() < 0.5 else few
+    return "".join((one * (length // len(runs) // len(one) + 1))[: length // len(runs)] for one in runs)
+
+
+def _zipped(members: dict[str, str]) -> bytes:
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return out.getvalue()
+
+
+def _docx(chance: random.Random) -> bytes:
+    import docx
+
+    plain = BytesIO()
+    docx.Document().save(plain)
+    old = zipfile.ZipFile(plain)
+    body = _repeated("word", chance, _UNPACKED * _LONGEST)
+    body = body[: body.rfind("<w:")] if chance.random() < 0.9 else body
+    members = {name: old.read(name).decode("utf-8", "replace") for name in old.namelist()}
+    members["word/document.xml"] = members["word/document.xml"].replace("<w:body>", f"<w:body>{body}", 1)
+    return _zipped(members)
+
+
+def _epub(chance: random.Random) -> bytes:
+    page = f"<html><body>{_repeated('html', chance, _UNPACKED * _LONGEST)}</body></html>"
+    container = '<container><rootfiles><rootfile full-path="a.opf"/></rootfiles></container>'
+    items = '<item id="a" href="a.xhtml"/>', '<itemref idref="a"/>' * chance.choice((1, 1, 100))
+    package = f"<package><metadata/><manifest>{items[0]}</manifest><spine>{items[1]}</spine></package>"
+    return _zipped({"META-INF/container.xml": container, "a.opf": package, "a.xhtml": page})
+
+
+def _pdf(chance: random.Random) -> bytes:
+    import pypdf
+    from pypdf.generic import DecodedStreamObject, NameObject
+
+    writer = pypdf.PdfWriter()
+    stream = DecodedStreamObject()
+    stream.set_data(_repeated("pdf", chance).encode())
+    for _page in range(chance.choice(_PAGES)):
+        writer.add_blank_page(600, 800)[NameObject("/Contents")] = writer._add_object(stream)
+    out = BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def _json(chance: random.Random) -> bytes:
+    text = _repeated(chance.choice(("text", "wiki", "html")), chance)
+    record = {"url": "https://a.org", "title": text[:99], "text": text, "type": "book", "markdown": text}
+    return json.dumps(chance.choice((record, [record] * 3, {"markdown": text}, text))).encode()
+
+
+def _of(kind: str) -> Callable[[random.Random], bytes]:
+    return lambda chance: _repeated(kind, chance).encode()
+
+
+def _formats() -> Iterator[tuple[str, Callable[[random.Random], bytes]]]:
+    yield from ((f"a{suffix}", _of("text")) for suffix in (".txt", ".md", ".jsonl", ".ris"))
+    yield from (("a.wiki", _of("wiki")), ("a.bib", _of("bib")), ("a.html", _of("html")))
+    yield "b.bib", lambda chance: f"@book{{a, title={{{_repeated('bib', chance)}}}}}".encode()
+    yield "b.html", lambda chance: f"<html><body><p>{escape(_repeated('text', chance))}</body></html>".encode()
+    yield from (("a.json", _json), ("a.docx", _docx), ("a.epub", _epub), ("a.pdf", _pdf))
+
+
+_FORMATS = dict(_formats())

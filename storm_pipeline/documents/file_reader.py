@@ -1,0 +1,174 @@
+"""Reads one file by its format, in the process for foreign files; simple formats here: text, HTML, JSON lines."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from storm_pipeline.documents.bibliography import read_bibliography
+from storm_pipeline.documents.bibliography_formats import Entry
+from storm_pipeline.documents.decoding import declared_charsets, decoded, decoded_lines, is_mojibake, mended
+from storm_pipeline.documents.document import Document, FileText, Unreadable
+from storm_pipeline.documents.docx import read_docx
+from storm_pipeline.documents.epub import read_epub
+from storm_pipeline.documents.formats import DOCX, EPUB, HTML, OLD_OFFICE, PDF, ZIP, format_of
+from storm_pipeline.documents.isolated import size_of
+from storm_pipeline.documents.markdown_text import markdown_as_read
+from storm_pipeline.documents.markup import parse_page
+from storm_pipeline.documents.pdf import SCAN, read_pdf
+from storm_pipeline.documents.plain import page_number, plain_text, stated_date, web_address
+from storm_pipeline.documents.record import Record, record_of_name, usable_title
+from storm_pipeline.documents.untrusted import pdf_damage
+from storm_pipeline.errors import CorpusError
+from storm_pipeline.types import Work
+
+_MAX_REPORTS = 50
+READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"
+"""Extensions of documents, as users are told."""
+_MAX_BYTES = 200_000_000
+
+
+def read_json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
+    """The documents of a file, and reports on invalid lines, up to a limit."""
+    bad = 0
+    for number, line in enumerate(decoded_lines(data), start=1):
+        if not line.strip():
+            continue
+        record = _from_json(line)
+        if isinstance(record, Document):
+            yield record
+        else:
+            bad += 1
+            if bad <= _MAX_REPORTS:
+                yield Unreadable(f"{name}, line {number} {record}; it was skipped.")
+    if bad > _MAX_REPORTS:
+        yield Unreadable(f"{name} has {bad - _MAX_REPORTS} more invalid lines, which were skipped.")
+
+
+def _from_json(line: str) -> Document | str:
+    """The document on a line, or the problem with the line."""
+    try:
+        record: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return "is not JSON"
+    if not isinstance(record, dict):
+        return "is not an object with url, title and text"
+    url, text = plain_text(record.get("url")), record.get("text")
+    if not url:
+        return "has no url"
+    if not plain_text(text):
+        return "has no text"
+    title = plain_text(record.get("title"))
+    published = plain_text(record.get("published")) or stated_date(str(text), title)
+    return Document(url, title, ((page_number(record.get("page")), str(text)),), published)
+
+
+def read_html(data: bytes) -> FileText:
+    """A page's main content by trafilatura, or all its text if trafilatura finds none."""
+    import trafilatura
+
+    tree = parse_page(decoded(data, declared_charsets(data)))
+    if tree is None:
+        return FileText()
+    found = trafilatura.bare_extraction(
+        tree, with_metadata=True, include_comments=False, date_extraction_params={"extensive_search": False}
+    )
+    text = mended((found.text if found else "") or trafilatura.html2txt(tree))
+    if is_mojibake(text):
+        return _UNDECODED
+    if not found:
+        return FileText(pages=((None, text),))
+    record = Record(
+        title=found.title or "",
+        authors=found.author or "",
+        published=found.date or "",
+        container=found.sitename or "",
+        url=web_address(found.url),
+        work=Work(kind="page"),
+    )
+    return FileText(record.title, ((None, text),), found.date, record=record)
+
+
+def read_text(data: bytes) -> FileText:
+    """A plain text, unchanged."""
+    text = mended(decoded(data))
+    return _UNDECODED if is_mojibake(text) else FileText(pages=((None, text),))
+
+
+def read_markdown(data: bytes) -> FileText:
+    """A Markdown text, its marks within lines as people read them; an initial level-1 heading is its title."""
+    text = markdown_as_read(mended(decoded(data)))
+    if is_mojibake(text):
+        return _UNDECODED
+    first = next((line.strip() for line in text.split("\n") if line.strip()), "")
+    return FileText(first.lstrip("# ") if first.startswith("# ") else "", ((None, text),))
+
+
+_UNDECODED = FileText(problems=("is in no character set that can be told; save it as UTF-8",))
+READERS: dict[str, Callable[[bytes], FileText]] = {
+    ".txt": read_text,
+    ".md": read_markdown,
+    ".html": read_html,
+    ".htm": read_html,
+    ".pdf": read_pdf,
+    ".docx": read_docx,
+    ".epub": read_epub,
+}
+"""Extension → what reads a file; any other is read as JSON lines."""
+_OF_FORMAT = {PDF: read_pdf, DOCX: read_docx, EPUB: read_epub, HTML: read_html}
+
+
+def page_count(file: Path) -> Iterator[int]:
+    """The number of a PDF's pages, if it can be told."""
+    import pypdf
+
+    with suppress(*pdf_damage()):
+        if 0 < size_of(file) <= _MAX_BYTES:
+            yield len(pypdf.PdfReader(file).pages)
+
+
+def read_file(file: Path, name: str) -> Iterator[Document | Unreadable]:
+    """The documents of a file, and why it, or a line of it, cannot be read. ``name``: what the user calls it."""
+    try:
+        if not file.is_file():  # e.g. a pipe, or a broken link
+            yield Unreadable(f"{name} is not a regular file; it was skipped.", name)
+            return
+        with file.open("rb") as opened:
+            data = opened.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            yield Unreadable(f"{name} is larger than {_MAX_BYTES:,} bytes; split it.", name)
+            return
+        url = file.resolve().as_uri()
+    except (OSError, ValueError):  # ValueError: an invalid file name
+        yield Unreadable(f"{name} cannot be read; check its permissions.", name)
+        return
+    suffix, told = file.suffix.lower(), format_of(data)
+    by_suffix = suffix in {".docx", ".epub"} and told in {ZIP, OLD_OFFICE}  # their readers say more of such files
+    read = READERS.get(suffix) if by_suffix else _OF_FORMAT.get(told, READERS.get(suffix))
+    if told and told not in _OF_FORMAT and not by_suffix:
+        yield Unreadable(f"{name} is {told}, whatever its name says; convert it to one of {READABLE}.", name)
+    elif read:
+        yield from _documents(name, url, file.stem, read(data))
+    else:
+        yield from read_json_lines(name, data)
+
+
+def read_entries(file: Path) -> Iterator[Entry]:
+    """The entries of a bibliography. Raises CorpusError: it is none of the formats."""
+    found = read_bibliography(file.name, file.read_bytes())
+    if found is None:
+        raise CorpusError(f"{file} is no bibliography")
+    yield from found
+
+
+def _documents(name: str, url: str, stem: str, text: FileText) -> Iterator[Document | Unreadable]:
+    pages = tuple((number, content) for number, content in text.pages if plain_text(content))
+    if pages:
+        title = usable_title(text.title)
+        stated = Record(title, published=text.published or stated_date(pages[0][1], title) or "")
+        record = text.record.completed(stated).completed(record_of_name(stem.removesuffix(".ocr")))
+        yield Document(url, record.title or plain_text(stem), pages, record.published or None, record, text.labels)
+    elif not text.problems:
+        yield Unreadable(f"{name} contains no text; it was skipped.", name)
+    yield from (Unreadable(f"{name} {problem}.", name, problem == SCAN) for problem in text.problems)

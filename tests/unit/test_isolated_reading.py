@@ -1,0 +1,234 @@
+"""Foreign files are read in a process of their own, which a file may slow down, fill or crash; the run goes on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from books import paragraph, word
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from read_apart import crash, echo, hold, hostile, pid, prints, refuse, seen, spin
+
+from storm_pipeline.documents import isolated, reader
+from storm_pipeline.documents.articles import AvailablePages, read_article, reading
+from storm_pipeline.documents.document import Document, Unreadable
+from storm_pipeline.documents.isolated import NotReadError, ReadingProcess
+from storm_pipeline.documents.kept import KeptDocuments
+from storm_pipeline.documents.record import Record
+from storm_pipeline.errors import DatasetError, MissingExtraError, PageError
+from storm_pipeline.pages.extract import extracted
+from storm_pipeline.pages.fetch import Fetched
+from storm_pipeline.types import Work
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system limits less")
+MEGABYTES = 330  # a language's detector takes 200
+
+
+@pytest.fixture
+def process() -> Iterator[ReadingProcess]:
+    made = ReadingProcess(seconds=1.0, megabytes=MEGABYTES)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def small(process: ReadingProcess, monkeypatch: pytest.MonkeyPatch) -> ReadingProcess:
+    """All files are read within a small budget."""
+    for module in (isolated, reader, reading):
+        monkeypatch.setattr(module, "reading", process)
+    return process
+
+
+def word_of(paragraphs: int) -> bytes:
+    return word("<w:p/>" * paragraphs, paragraph("<w:r><w:t>End.</w:t></w:r>"))
+
+
+def doubled(times: int) -> str:
+    lines = (f"@string{{s{i + 1} = s{i} # s{i}}}" for i in range(times))
+    return f'@string{{s0 = "aaaaaaaaaaaa"}}{"".join(lines)}@book{{a, title=s{times}}}'
+
+
+TIME, MEMORY = "takes more than 1 s to read", f"takes more than {MEGABYTES} MB of memory to read"
+HOSTILE = {
+    "files.bib": (lambda: b"@book{a, title={A}, file={" + b"a" * 2000 + b"}}", TIME),
+    "strings.bib": (lambda: doubled(40).encode(), MEMORY),
+    "80 kB.docx": (lambda: word_of(400_000), TIME),
+    "430 kB.docx": (lambda: word_of(3_000_000), MEMORY),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_named_and_the_others_are_read(tmp_path: Path, small: ReadingProcess, name: str) -> None:
+    make, why = HOSTILE[name]
+    (tmp_path / name).write_bytes(make())
+    for good in ("a.txt", "z.txt"):
+        (tmp_path / good).write_text("Silk was traded.")
+    found = list(reader.read_documents(tmp_path))
+    assert [one.title for one in found if isinstance(one, Document)] == ["a", "z"]
+    (problem,) = (one for one in found if isinstance(one, Unreadable))
+    assert problem.reason.startswith(f"{tmp_path / name} {why}") and problem.file == str(tmp_path / name)
+    assert "\n" not in problem.reason
+    assert small.read(pid, size=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.json", json.dumps({"markdown": "[" * 400_000})), ("a.wiki", "{{a|" * 10_000)]
+)
+def test_a_hostile_article_is_refused(tmp_path: Path, small: ReadingProcess, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DatasetError, match=rf"{name} cannot be read: it {TIME}"):
+        read_article(tmp_path / name, "A", AvailablePages())
+    assert small.read(pid, size=0)
+
+
+def test_a_page_that_takes_too_long_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    html = b"<html><body><p>" + b"Silk was traded. " * 100 + b"</body></html>"
+    page = Fetched("https://a.org", "https://a.org/b", "text/html", html)
+    assert extracted(page).url == "https://a.org/b"
+    short = ReadingProcess(seconds=0.01)
+    monkeypatch.setattr(isolated, "reading", short)
+    with pytest.raises(PageError, match=r"https://a\.org/b takes more than 0 s to read"):
+        extracted(page)
+    short.end()
+
+
+def test_what_was_not_read_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.txt").write_text("Silk was traded.")
+    kept, short = KeptDocuments(tmp_path / "cache"), ReadingProcess(seconds=0.01)
+    with monkeypatch.context() as patched:
+        patched.setattr(reader, "reading", short)
+        (found,) = reader.read_documents(tmp_path / "a.txt", kept=kept)
+        assert isinstance(found, Unreadable) and "takes more than 0 s" in found.reason
+    short.end()
+    assert [type(one) for one in reader.read_documents(tmp_path / "a.txt", kept=kept)] == [Document]
+
+
+def test_one_process_is_kept_and_replaced_where_a_file_ends_it(process: ReadingProcess) -> None:
+    first = process.read(pid, size=0)
+    assert process.read(pid, size=0) == first
+    for end, why in ((spin, TIME), (crash, "ends what reads it")):
+        with pytest.raises(NotReadError, match=why):
+            process.read(end, size=0)
+        next_one = process.read(pid, size=0)
+        assert next_one != first
+        with pytest.raises(ProcessLookupError):
+            os.kill(first[0], 0)
+        first = next_one
+
+
+def test_what_died_unseen_is_replaced(process: ReadingProcess) -> None:
+    (first,) = process.read(pid, size=0)
+    os.kill(first, signal.SIGKILL)
+    os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
+    assert process.read(pid, size=0) != [first]
+
+
+def test_memory_that_other_files_left_used_is_given_back(process: ReadingProcess) -> None:
+    (first,) = process.read(pid, size=0)
+    assert [process.read(hold, 200, size=0) for _ in range(3)] == [[1]] * 3
+    assert process.read(pid, size=0) != [first]
+    with pytest.raises(NotReadError, match=MEMORY):
+        process.read(hold, MEGABYTES, size=0)
+
+
+def test_large_files_and_pages_have_more_time(process: ReadingProcess) -> None:
+    assert process.read(spin, 1.5, size=1_000_000) == process.read(spin, 1.5, size=0, pages=5) == ["done"]
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "said"),
+    [("page", PageError, "of page"), ("extra", MissingExtraError, "of extra"), ("value", NotReadError, "is damaged")],
+)
+def test_errors_come_back(process: ReadingProcess, name: str, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        process.read(refuse, name, size=0)
+    assert process.read(pid, size=0)
+
+
+def test_what_a_library_prints_is_no_answer(process: ReadingProcess, capfd: pytest.CaptureFixture[str]) -> None:
+    assert process.read(prints, "noise", size=0) == ["noise"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_no_code_comes_back(process: ReadingProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NotReadError):
+        process.read(hostile, size=0)
+    assert process.read(pid, size=0)
+    assert not (tmp_path / "was_run").exists()
+
+
+def test_the_process_has_no_keys_and_is_light(process: ReadingProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    assert process.read(seen, "OPENAI_API_KEY", size=0) == [False, False]
+    assert process.read(seen, "torch", size=0) == process.read(seen, "dspy", size=0) == [False, False]
+
+
+TEXTS = st.text(max_size=20)
+RECORDS = st.builds(Record, TEXTS, work=st.builds(Work, kind=TEXTS, volume=TEXTS))
+PAGES = st.lists(st.tuples(st.none() | st.integers(1), TEXTS), max_size=3).map(tuple)
+DOCUMENTS = st.builds(
+    Document,
+    TEXTS,
+    TEXTS,
+    PAGES,
+    st.none() | TEXTS,
+    st.builds(Record, TEXTS, work=st.builds(Work, kind=TEXTS, volume=TEXTS)),
+    st.dictionaries(st.integers(), TEXTS),
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(values=st.lists(DOCUMENTS | st.builds(Unreadable, TEXTS, TEXTS, st.booleans()) | st.binary(), max_size=4))
+def test_values_come_back_as_they_are(values: list[object]) -> None:
+    assert isolated.reading.read(echo, values, size=0) == values
+
+
+def test_threads_get_their_own_answers(process: ReadingProcess) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda number: process.read(echo, [number] * 3, size=0), range(200)))
+    assert found == [[number] * 3 for number in range(200)]
+
+
+CHILD = f"""
+import os, sys
+sys.path.append({str(Path(__file__).parents[1])!r})
+from read_apart import pid, spin
+from storm_pipeline.documents.isolated import reading
+"""
+
+
+def test_a_forked_process_has_its_own() -> None:
+    code = f"""{CHILD}
+first = reading.read(pid, size=0)
+if child := os.fork():
+    os.waitpid(child, 0)
+    print(reading.read(pid, size=0) == first)
+else:
+    print(reading.read(pid, size=0) == first)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["False", "True"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, None])
+def test_the_process_ends_with_its_parent(how: signal.Signals | None) -> None:
+    busy = "reading.read(spin, size=60_000_000)" if how else ""
+    command = [sys.executable, "-c", f"{CHILD}print(*reading.read(pid, size=0), flush=True); {busy}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as parent:
+        assert parent.stdout is not None
+        reads = int(parent.stdout.readline())
+        if how:
+            parent.send_signal(how)
+        parent.wait(20)
+    status, end = Path(f"/proc/{reads}/stat"), time.monotonic() + 20
+    while status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < end
+        time.sleep(0.05)
