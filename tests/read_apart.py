@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
+from storm_pipeline.documents.isolated import allow_page
 from storm_pipeline.errors import MissingExtraError, PageError
 
 
@@ -20,6 +21,13 @@ def spin(seconds: float = 1000.0) -> Iterator[str]:
     while time.process_time() < end:
         pass
     yield "done"
+
+
+def lay_out(pages: int, seconds: float) -> Iterator[int]:
+    """Compute for so long for each page."""
+    for number in range(1, pages + 1):
+        yield from map(len, spin(seconds))
+        allow_page(number)
 
 
 HELD: list[bytes] = []

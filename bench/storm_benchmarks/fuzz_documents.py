@@ -17,6 +17,7 @@ from xml.sax.saxutils import escape
 from storm_benchmarks.fuzz_files import MEMORY
 from storm_pipeline.documents.articles import AvailablePages, read_article
 from storm_pipeline.documents.document import Document
+from storm_pipeline.documents.isolated import PAGE_SECONDS
 from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.errors import DatasetError, PageError
 from storm_pipeline.pages.extract import extracted
@@ -117,7 +118,7 @@ def whole_document(_: str, __: object, chance: random.Random) -> None:
         start = time.monotonic()
         for read in (_article, _page, _folder):  # the folder last: its good file is read by what is left of the process
             read(file)
-            pages = 0.2 * max(_PAGES) if name == "a.pdf" else 0.0
+            pages = PAGE_SECONDS * max(_PAGES) if name == "a.pdf" else 0.0
             took, most = time.monotonic() - start, 4 * (5 + len(data) / 1e6 + pages) + _GRACE
             assert took < most, f"{name} of {len(data):,} bytes took {took:.0f} s of at most {most:.0f}"
             start = time.monotonic()

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,11 @@ from storm_pipeline.documents.document import Document, FileText, Unreadable
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.formats import DOCX, EPUB, HTML, OLD_OFFICE, PDF, ZIP, format_of
-from storm_pipeline.documents.isolated import size_of
 from storm_pipeline.documents.markdown_text import markdown_as_read
 from storm_pipeline.documents.markup import parse_page
 from storm_pipeline.documents.pdf import SCAN, read_pdf
 from storm_pipeline.documents.plain import page_number, plain_text, stated_date, web_address
 from storm_pipeline.documents.record import Record, record_of_name, usable_title
-from storm_pipeline.documents.untrusted import pdf_damage
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.types import Work
 
@@ -117,15 +114,6 @@ READERS: dict[str, Callable[[bytes], FileText]] = {
 }
 """Extension → what reads a file; any other is read as JSON lines."""
 _OF_FORMAT = {PDF: read_pdf, DOCX: read_docx, EPUB: read_epub, HTML: read_html}
-
-
-def page_count(file: Path) -> Iterator[int]:
-    """The number of a PDF's pages, if it can be told."""
-    import pypdf
-
-    with suppress(*pdf_damage()):
-        if 0 < size_of(file) <= _MAX_BYTES:
-            yield len(pypdf.PdfReader(file).pages)
 
 
 def read_file(file: Path, name: str) -> Iterator[Document | Unreadable]:

@@ -19,6 +19,9 @@ from storm_pipeline import errors
 from storm_pipeline.child_process import EndedError, KeptProcess
 
 T = TypeVar("T")
+PAGE_SECONDS = 0.2
+"""Processor time that each page of a PDF adds once it is read; finding the layout of one takes about 0.05 s."""
+_PAGES = range(1, 1001)  # the pages that add it
 _ITEM, _END = "item", "end"  # parts of an answer; another name is that of the error that ends it
 _START = (
     "import sys; sys.path[:] = sys.argv[2:]; from storm_pipeline.documents.isolated import serve; "
@@ -35,49 +38,48 @@ class ReadingProcess:
 
     Args:
         seconds: processor time for a file, > 0; a second more for each megabyte.
-        page: seconds more for each page of a PDF, the first 1000: finding its layout takes about 0.05 s.
         megabytes: memory beside the file's own bytes, where the system can limit it (Linux); some 200 are always used.
         patience: seconds that may pass for one of processor time, on a busy machine or a slow disk, >= 1; 1 where the
             system does not limit processor time (Windows).
     """
 
-    def __init__(self, seconds: float = 5.0, page: float = 0.2, megabytes: int = 500, patience: float = 4.0) -> None:
-        self._seconds, self._page, self._megabytes = seconds, page, megabytes
+    def __init__(self, seconds: float = 5.0, megabytes: int = 500, patience: float = 4.0) -> None:
+        self._seconds, self._megabytes = seconds, megabytes
         self._patience = patience if hasattr(signal, "setitimer") else 1.0
         self._process = KeptProcess(self._command)
         self.end, self.forget = self._process.end, self._process.forget
 
-    def read(self, read: Callable[..., Iterable[T]], *arguments: object, size: int, pages: int = 0) -> list[T]:
+    def read(self, read: Callable[..., Iterable[T]], *arguments: object, size: int, is_pdf: bool = False) -> list[T]:
         """The values that a function yields, called there.
 
         Args:
             read: a function of a module, which yields frozen values of this package, or values of Python's own types.
             arguments: of the function; a path must be absolute.
             size: bytes of the file.
-            pages: number of a PDF's pages.
+            is_pdf: whether :func:`allow_page` may give its pages time.
 
         Raises:
             NotReadError: the budget did not do, or the function raised what no code foresaw.
             StormError: as the function.
         """
-        seconds = self._seconds + size / 1e6 + self._page * min(pages, 1000)
+        seconds = self._seconds + size / 1e6
         most_bytes = self._megabytes * 1_000_000 + size
         request = pickle.dumps((read.__module__, read.__name__, arguments, seconds, most_bytes))
-        values, kind, text = self._asked(partial(_answered, request), seconds)
+        values, kind, text = self._asked(partial(_answered, request), seconds, PAGE_SECONDS * len(_PAGES) * is_pdf)
         if kind == _END:
             return values
         known = getattr(errors, kind, None)
         raise known(text) if known else NotReadError(f"is damaged ({text or kind})")
 
-    def _asked(self, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float) -> T:
+    def _asked(self, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float, more: float) -> T:
         try:
-            return self._process.ask(talk, self._seconds + self._patience * seconds)
+            return self._process.ask(talk, self._seconds + self._patience * (seconds + more))
         except EndedError as error:
             if error.code != errno.ENOMEM:
                 raise NotReadError(f"takes more than {seconds:.0f} s to read, or ends what reads it") from error
             if error.was_new:
                 raise NotReadError(f"takes more than {self._megabytes} MB of memory to read") from error
-        return self._asked(talk, seconds)  # in all of the memory: other files had left less
+        return self._asked(talk, seconds, more)  # in all of the memory: other files had left less
 
     def _command(self) -> list[str]:
         # -P, and no empty entry: no module of the current folder is imported
@@ -155,6 +157,12 @@ def _end_after(seconds: float) -> None:
     """Have the system end this process after so much processor time, where it can; 0 for never."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def allow_page(number: int) -> None:
+    """Give this process the time for another page, if its time is limited; ``number``: of the page that was read."""
+    if number in _PAGES and hasattr(signal, "setitimer") and (left := signal.getitimer(signal.ITIMER_PROF)[0]):
+        _end_after(left + PAGE_SECONDS)
 
 
 def _limit_memory(most_bytes: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from storm_pipeline.documents.document import FileText
 from storm_pipeline.documents.front_matter import split_front_matter
 from storm_pipeline.documents.furniture import LaidOut, without_furniture
+from storm_pipeline.documents.isolated import allow_page
 from storm_pipeline.documents.paragraphs import blocks, joined, page_texts
 from storm_pipeline.documents.pdf_layout import page_lines
 from storm_pipeline.documents.pdf_record import pdf_record
@@ -56,6 +57,7 @@ def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
             pages.append(page or LaidOut(number, 0.0, ()))
         except damage:
             problems.append(f"is damaged on page {number}; the page was skipped")
+        allow_page(number)
     if not any(page.lines or plain.get(page.number, "").strip() for page in pages) and not problems:
         problems.append(SCAN)
     return _file_text(reader, pages, plain, tuple(problems))

@@ -8,7 +8,7 @@ from pathlib import Path
 from storm_pipeline.documents.bibliography import with_entry
 from storm_pipeline.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
 from storm_pipeline.documents.document import Document, Unreadable
-from storm_pipeline.documents.file_reader import READABLE, READERS, page_count, read_entries, read_file
+from storm_pipeline.documents.file_reader import READABLE, READERS, read_entries, read_file
 from storm_pipeline.documents.isolated import NotReadError, reading, size_of
 from storm_pipeline.documents.kept import KeptDocuments
 from storm_pipeline.documents.recognition import searchable_copy
@@ -121,6 +121,5 @@ def _not_read(file: Path, error: NotReadError) -> Unreadable:
 
 def _read_there(file: Path) -> Iterator[Document | Unreadable]:
     """What a file holds, read in the process for foreign files. Raises NotReadError."""
-    place, size = file.absolute(), size_of(file)
-    pages = sum(reading.read(page_count, place, size=size)) if file.suffix.lower() == ".pdf" else 0
-    yield from reading.read(read_file, place, _printable(file), size=size, pages=pages)
+    is_pdf = file.suffix.lower() == ".pdf"
+    yield from reading.read(read_file, file.absolute(), _printable(file), size=size_of(file), is_pdf=is_pdf)

@@ -72,9 +72,9 @@ def extracted(fetched: Fetched) -> Page:
     """As :func:`extract`, in the process for foreign files; PageError too where the page takes too long to read."""
     from storm_pipeline.documents.isolated import NotReadError, reading
 
-    pages = _MAX_PDF_PAGES if fetched.body.lstrip()[:5] == b"%PDF-" else 0
+    is_pdf = fetched.body.lstrip()[:5] == b"%PDF-"
     try:
-        (page,) = reading.read(_extracted, fetched, size=len(fetched.body), pages=pages)
+        (page,) = reading.read(_extracted, fetched, size=len(fetched.body), is_pdf=is_pdf)
     except NotReadError as error:
         raise PageError(f"{fetched.final_url} {error}") from error
     return page

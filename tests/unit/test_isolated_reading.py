@@ -14,7 +14,7 @@ import pytest
 from books import paragraph, word
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from read_apart import crash, echo, hold, hostile, pid, prints, refuse, seen, spin
+from read_apart import crash, echo, hold, hostile, lay_out, pid, prints, refuse, seen, spin
 
 from storm_pipeline.documents import isolated, reader
 from storm_pipeline.documents.articles import AvailablePages, read_article, reading
@@ -139,7 +139,10 @@ def test_memory_that_other_files_left_used_is_given_back(process: ReadingProcess
 
 
 def test_large_files_and_pages_have_more_time(process: ReadingProcess) -> None:
-    assert process.read(spin, 1.5, size=1_000_000) == process.read(spin, 1.5, size=0, pages=5) == ["done"]
+    assert process.read(spin, 1.5, size=1_000_000) == ["done"]
+    assert len(process.read(lay_out, 10, 0.15, size=0, is_pdf=True)) == 10
+    with pytest.raises(NotReadError, match=TIME):  # no page of it is worth more than another
+        process.read(lay_out, 1000, 0.6, size=0, is_pdf=True)
 
 
 @pytest.mark.parametrize(
