@@ -25,6 +25,7 @@ KEPT = {
     "embedded-statements": ("topic_is", "rule"),
     "embedded-extracts": ("headings",),
     "live-facts": ("topic", "article"),
+    "frozen-facts": ("topic", "article"),
 }
 """File → the columns whose values make a row of its table; the columns of the table are its labels."""
 CITATIONS = ("oder-citations", "capable-citations")
