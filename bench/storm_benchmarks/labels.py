@@ -25,10 +25,10 @@ KEPT = {
     "embedded-statements": ("topic_is", "rule"),
     "embedded-extracts": ("headings",),
     "live-facts": ("topic", "article"),
+    "frozen-facts": ("topic", "article"),
 }
 """File → the columns whose values make a row of its table; the columns of the table are its labels."""
-CITATIONS = ("oder-citations", "capable-citations")
-"""The files of sentences that were read beside what they cite."""
+CITATIONS = ("oder-citations", "capable-citations")  # sentences that were read beside what they cite
 
 Row = dict[str, str]
 

@@ -49,7 +49,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: FakeModel) ->
     write_deepscholar(tmp_path / "data" / "deepscholar")
     monkeypatch.setenv("STORM_DATA", str(tmp_path / "data"))
     sized = read_config(FILE, allow_code=True).sized("smoke")
-    return sized.with_overrides(topics=2, settings={"lm": model.lm, "attempts": 1})
+    return sized.with_overrides(topics=2, settings={"lm": model.lm, "attempts": 1}).with_judges(judge="screen")
 
 
 def run(config: ExperimentConfig, folder: Path) -> ExperimentResults:
