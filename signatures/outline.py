@@ -38,8 +38,9 @@ class RefineOutline(dspy.Signature):
     """Improve the outline of an encyclopedia article with what was learnt in interviews: keep good headings, add what
     the interviews and the sources bring up and no heading covers, drop what they cannot fill, merge what overlaps.
     Every fact needs one place and no more: no two headings under which the same event, report or statement would have
-    to be told. As many sections as wanted, with short, specific headings in a sensible order. No introduction,
-    conclusion or references.
+    to be told, and no section that repeats others in short, such as key facts, statistics or records. As many sections
+    as wanted, with short, specific headings. What came first stands first: what led to something, its course, what
+    followed at once, and what was found out, decided or said of it later. No introduction, conclusion or references.
     """
 
     topic: str = dspy.InputField()

@@ -27,7 +27,10 @@ class FindPoints(dspy.Signature):
         - an organisation: who founded it, when and what for, members, leaders, money, what it achieved, its end;
         - a court case: who sued whom and for what, the facts, what each court decided and why, what was done then.
         Go through the pages as well: where a title or a beginning promises something that no finding tells, ask for it.
-      - first: the numbers of the findings that matter most in this section, in the order in which to tell them.
+      - findings: the numbers of all findings that it should tell, in the order in which to tell them. A finding belongs
+        to the one section in which a reader would look for it, by what it is about, not by what it only touches. What
+        is said of one event, report, work or person stays together. Name every finding once, but for those off the
+        topic, on the sources, or the same as another.
       - subheadings: those that the section lacks and that findings or points would fill; mostly none.
       - is_thin: true if findings and points together are too little for a section of its own.
       A section that is missing has an entry as well: section 0, its heading, and the number of the section after which
@@ -49,8 +52,8 @@ class FindPoints(dspy.Signature):
     pages: str = dspy.InputField()
     sections: Annotated[list[SectionPoints], Field(max_length=40)] = dspy.OutputField(
         desc='[{"section": number, or 0 if it is missing, "heading": "" or that of the missing section, "after": 0 or '
-        'number, "subheadings": [missing ones], "is_thin": true or false, "points": [questions], "first": [numbers of '
-        "findings]}]"
+        'number, "subheadings": [missing ones], "is_thin": true or false, "points": [questions], "findings": '
+        "[numbers of its findings]}]"
     )
     same: Numbers = dspy.OutputField(desc="[[numbers of findings that say the same]]; [] if there are none")
     contradicting: Numbers = dspy.OutputField(desc="[[two numbers]]; [] if there are none")
@@ -66,8 +69,9 @@ class AnswerPoints(dspy.Signature):
       causes, consequences, and who says so where it is an opinion, a claim or an estimate. Where passages differ, say
       how. What you told in one answer you need not tell again in another.
     - If the passages show that the question rests on a mistake, say what they tell instead.
-    - If they do not answer a question, its answer is empty: "". If they answer a part of it, tell that part, and
-      nothing about what they lack; never speak of "the passages".
+    - If they do not answer a question, its answer is empty: "", and "queries" has one or two queries by which a web
+      search engine would find the answer. If they answer a part of it, tell that part, and nothing about what they
+      lack; never speak of "the passages".
     - Every sentence can be understood alone, and ends with the numbers of all passages that it rests on, like this
       [2][5].
     - Where a passage has a date, it stands behind its title: turn "today", "last month", "this year" into dates by it.
@@ -81,5 +85,6 @@ class AnswerPoints(dspy.Signature):
     passages: str = dspy.InputField()
     questions: str = dspy.InputField()
     answers: Annotated[list[PointAnswer], Field(max_length=20)] = dspy.OutputField(
-        desc='[{"point": number of the question, "answer": sentences with the numbers of passages, or ""}]'
+        desc='[{"point": number of the question, "answer": sentences with the numbers of passages, or "", "queries": '
+        "[those for a question without an answer]}]"
     )

@@ -11,17 +11,21 @@ from storm_pipeline.signatures.shapes import Edit
 class EditArticle(dspy.Signature):
     """You are the editor of an encyclopedia article. Its sections were written side by side, by people who did not see
     each other's text. Its sentences are numbered [1], its headings [H1]; the sources say what the sentences rest on:
-    title, site and date of a page, and the numbers of the sentences that cite it. Give the edits that make it one
-    article. Go through it for each of these, in this order:
+    title, site and date of a page, and the numbers of the sentences that cite it. First list its faults, then give the
+    edits that mend them and make it one article. Go through the whole of it for each of these, in this order:
     - Topic: drop what a reader who looks up this topic does not need: what tells about another person, place or work,
       the later life of a side figure, a general history, a sentence on a source instead of the topic (what a study is
       called, who reported what nobody disputes).
-    - Repetition: go through it fact by fact. Where a fact stands in two places, let it stand where a reader would look
-      for it. In the other place cut the sentence, join the two, or reword it so that it only says what is new there.
-    - Conflicts: where two sentences cannot both be true, or count the same thing differently, join them into one that
-      gives both, each with who says it; cut one only where it is plainly mistaken.
+    - Repetition: take each name, number and event in turn, and look where else the article tells the same of it, also
+      in other words and in part of a longer sentence. Let it stand where a reader would look for it. In the other place
+      cut the sentence, join the two, or reword it so that it only says what is new there.
+    - Conflicts: compare each date, time, place, count and sum with what else is said of the same thing. Where two
+      cannot both be true, join them into one that gives both, each with who says it, or an earlier count and the later
+      one; cut one only where it is plainly mistaken. One moment in two time zones, or one measure in two units, is not
+      a conflict.
     - Place and order: within a section, and among sections, what happened first comes first, and what something depends
-      on stands before it. Move sentences, paragraphs and whole sections; change a heading that does not fit its text.
+      on stands before it: what was found out, decided or paid months later stands behind what happened in the days
+      after. Move sentences, paragraphs and whole sections; change a heading that does not fit its text.
     - People and bodies: where one first appears, give the full name and who it is, later a short name. Take a name or
       an office from the article or from what the sentence cites.
     - Dates: give an undated event, price, number or holder of an office its date, if the article or what the sentence
@@ -54,6 +58,11 @@ class EditArticle(dspy.Signature):
     article: str = dspy.InputField()
     sources: str = dspy.InputField()
     remarks: str = dspy.InputField()
+    faults: Annotated[list[str], Field(max_length=150)] = dspy.OutputField(
+        default=[],
+        desc='["off 33", "twice 12, 87", "conflict 15, 60: their counts of the dead", "order H4 behind H6", …], one '
+        "for each fault",
+    )
     edits: Annotated[list[Edit], Field(max_length=100)] = dspy.OutputField(
         desc='[{"kind": "cut", "drop", "reword", "join", "move", "move_before", "paragraph", "section", '
         '"section_before", "section_into" or "heading", "sentence": number, '

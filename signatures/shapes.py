@@ -50,7 +50,7 @@ class SectionPoints(_Shape):
     subheadings: list[str] = Field(default=[], max_length=6)  # names of those that are missing
     is_thin: bool = False  # whether it has too little to stand alone
     points: list[str] = Field(default=[], max_length=12)  # questions that a reader expects an answer to
-    first: list[int] = Field(default=[], max_length=60)  # findings that matter most, in the order in which to tell them
+    findings: list[int] = Field(default=[], max_length=300)  # that belong there, in the order in which to tell them
 
 
 class PointAnswer(_Shape):
@@ -58,6 +58,7 @@ class PointAnswer(_Shape):
 
     point: int
     answer: str = ""
+    queries: list[str] = Field(default=[], max_length=3)  # for a search engine, where there is no answer
 
 
 class Edit(_Shape):

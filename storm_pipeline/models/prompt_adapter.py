@@ -127,7 +127,10 @@ def _labelled(name: str, value: object) -> str:
 def _reply_type(signature: type[dspy.Signature]) -> type[BaseModel]:
     """The output fields as a pydantic model, with the constraints that the signature declares."""
     fields: dict[str, Any] = {
-        name: (Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation, ...)
+        name: (
+            Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation,
+            ... if field.is_required() else field.default,
+        )
         for name, field in signature.output_fields.items()
     }
     return create_model("Reply", **fields)
@@ -140,7 +143,7 @@ def _response_format(signature: type[dspy.Signature]) -> dict[str, Any]:
 
 
 def _strict(schema: Any) -> Any:
-    """The schema with ``additionalProperties: false`` on every object, as strict mode requires."""
+    """The schema in the form of strict mode: objects have all their properties, none besides, and no defaults."""
     if isinstance(schema, list):
         return [_strict(item) for item in schema]
     if not isinstance(schema, dict):
@@ -148,9 +151,11 @@ def _strict(schema: Any) -> Any:
     strict = {
         key: _strict(value)
         for key, value in schema.items()
-        if key not in {"title", "description"} or not isinstance(value, str)
+        if key != "default" and (key not in {"title", "description"} or not isinstance(value, str))
     }
-    return strict | {"additionalProperties": False} if schema.get("type") == "object" else strict
+    if schema.get("type") != "object":
+        return strict
+    return strict | {"additionalProperties": False, "required": list(schema.get("properties", ()))}
 
 
 def _parse_error(signature: type[dspy.Signature], reply: str, why: str) -> AdapterParseError:

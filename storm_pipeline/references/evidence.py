@@ -53,7 +53,7 @@ class FindingNotes:
     doubtful: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()  # off the topic, or about the sources
     sections: Mapping[str, str] = field(default_factory=dict)  # a finding → title of the section where it is placed
-    first: tuple[str, ...] = ()  # those that matter most, in the order in which a section should have them
+    order: tuple[str, ...] = ()  # the order in which the sections should tell them
 
     def renamed(self, same: Mapping[str, str]) -> Self:
         """The notes after further findings were merged: what is said of one holds for the one that stands for it."""
@@ -67,7 +67,8 @@ class FindingNotes:
             same={text: now(kept) for text, kept in self.same.items()} | dict(same),
             contradicting=tuple(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1])),
             doubtful=tuple(dict.fromkeys(map(now, self.doubtful))),
-            first=tuple(dict.fromkeys(map(now, self.first))),
+            sections={now(text): title for text, title in reversed(self.sections.items())} | dict(self.sections),
+            order=tuple(dict.fromkeys(map(now, self.order))),
         )
 
 

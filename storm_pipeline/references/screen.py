@@ -152,9 +152,7 @@ class Screen:
 
     def _number_problem(self, claim: Claim, lacking: Sequence[str]) -> str:
         spelt = ", ".join(f"“{one}”" for one in lacking)
-        problem = f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {numbers_shown(claim.cited)}"
-        others = [i for i in self._suggested(claim) if len(self._lacking(claim.text, (*claim.cited, i))) < len(lacking)]
-        return f"{problem}, but in {numbers_shown(others)}: cite that too if it says so" if others else problem
+        return f"{spelt} {'is' if len(lacking) == 1 else 'are'} not in {numbers_shown(claim.cited)}"
 
     def _stands(self, claim: Claim) -> bool:
         """Whether what a sentence cites is similar to it, or a passage of it is in another language."""

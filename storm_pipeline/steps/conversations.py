@@ -9,7 +9,7 @@ from storm_pipeline.languages import joined, split_sentences
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.steps.asked import Asked, piece_of
-from storm_pipeline.steps.searching import Found, find
+from storm_pipeline.steps.searching import Found, distinct_queries, find
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Conversation, Perspective, Turn
 from storm_pipeline.writers.passage_answers import answer_from_passages
@@ -132,7 +132,7 @@ def search_for(
     number = ctx.settings.queries
     also = _IN_ITS_LANGUAGE if number > 1 else ""
     reply = ctx.ask("expert", ctx.programs.queries, topic=ctx.about(topic), also=also, question=question, number=number)
-    queries = tuple(dict.fromkeys(filter(None, map(" ".join, map(str.split, reply.queries)))))[:number]
+    queries = distinct_queries(ctx, reply.queries)
     found = find(ctx, queries or (question,))
     new = tuple(snippet for snippet in found.snippets if snippet.id not in known)
     if deeper and found.snippets and len(new) <= len(found.snippets) / 2:

@@ -1,14 +1,15 @@
 """Looks points up: in what the run has found first, then on the web for what that does not answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, zip_longest
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
-from storm_pipeline.steps.conversations import search_for
 from storm_pipeline.steps.exclusions import usable
+from storm_pipeline.steps.searching import distinct_queries, search_all
 from storm_pipeline.types import Snippet, Turn
 from storm_pipeline.writers.point_answers import Found, answer_points
 
@@ -23,8 +24,8 @@ def answered_points(ctx: RunContext, topic: str, wanted: Sections) -> dict[str, 
     """Each question with its answer, in order; questions that stay open have an empty one.
 
     One call answers all of a section's questions from what the run has found. What the model says the passages do not
-    answer is searched for once, at most twelve questions, the first of each section first, and answered in one more
-    call a section. A call that fails is recorded, and leaves its questions open.
+    answer is searched for once by the queries that it names, at most twelve questions, the first of each section first,
+    and answered in one more call a section. A call that fails is recorded, and leaves its questions open.
     """
     questions = [question for _, own in wanted for question in own]
     # Searched before the answers add to the store, so that results do not depend on their order.
@@ -33,9 +34,11 @@ def answered_points(ctx: RunContext, topic: str, wanted: Sections) -> dict[str, 
     ranks = zip_longest(*(own for _, own in wanted))
     still_open = (question for rank in ranks for question in rank if question and not turns[question].answer)
     searched = list(islice(still_open, _SEARCHED))
-    further = _searched(ctx, topic, searched, wanted, turns)
+    queries = {question: distinct_queries(ctx, turns[question].queries) or (question,) for question in searched}
+    further = _searched(ctx, queries, wanted, turns)
     again = [(title, [question for question in own if further.get(question)]) for title, own in wanted]
-    return turns | _answered(ctx, topic, again, further, place="again")
+    second = _answered(ctx, topic, again, further, place="again")
+    return turns | {question: replace(turn, queries=queries[question]) for question, turn in second.items()}
 
 
 def _answered(ctx: RunContext, topic: str, wanted: Sections, found: Found, place: str = "") -> dict[str, Turn]:
@@ -57,18 +60,11 @@ def _answered(ctx: RunContext, topic: str, wanted: Sections, found: Found, place
 
 
 def _searched(
-    ctx: RunContext, topic: str, questions: Sequence[str], wanted: Sections, turns: dict[str, Turn]
+    ctx: RunContext, queries: Mapping[str, Sequence[str]], wanted: Sections, turns: dict[str, Turn]
 ) -> dict[str, tuple[Snippet, ...]]:
     """What a search for each question finds that its section was not shown, in turn with what whole pages then say."""
-
-    def search(question: str) -> tuple[Snippet, ...]:
-        try:
-            return search_for(ctx, topic, question)[1].snippets
-        except ModelError as error:
-            ctx.events.failed(f"search for {question!r}", error)
-            return ()
-
-    found = [usable(ctx, own) for own in parallel_map(search, questions, workers=len(questions))]
+    questions = list(queries)
+    found = parallel_map(lambda own: usable(ctx, search_all(ctx, own)), list(queries.values()), workers=len(queries))
     told = {question: [s for other in own for s in turns[other].snippets] for _, own in wanted for question in own}
     editions = ctx.store.editions()
     further = {}

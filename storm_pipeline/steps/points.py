@@ -3,7 +3,7 @@
 Not in the paper; a part of the recipe ``storm-iterative``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import dspy
@@ -21,7 +21,7 @@ from storm_pipeline.steps.outline import keep_outline
 from storm_pipeline.steps.point_lookups import answered_points
 from storm_pipeline.text.outlines import outline_from_headings
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import LATER_ROUND, Conversation, Heading, Outline, Perspective, Sentence, Source
+from storm_pipeline.types import LATER_ROUND, Conversation, Heading, Outline, Perspective, Sentence, Source, Turn
 from storm_pipeline.writers.findings import distinct_findings, saying_the_same
 from storm_pipeline.writers.placing import believed, numbered_sections, with_sources
 
@@ -36,19 +36,20 @@ Researched = tuple[Outline, Conversations, FindingNotes]
 
 @dataclass(frozen=True)
 class PlannedSection:
-    """A section with the questions that are looked up for it."""
+    """A section with the questions that are looked up for it, and the findings that it tells."""
 
     heading: Heading
     points: tuple[str, ...] = ()
+    findings: tuple[int, ...] = ()  # their numbers from 1, in the order in which to tell them
     is_thin: bool = False
 
 
 def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversations) -> Researched:
-    """Ask what findings and outline lack, look it up, and note what the findings are worth.
+    """Ask what findings and outline lack, look it up, and note what the findings are worth and where they belong.
 
-    The answers are a conversation beside the interviews. Missing headings are added, and a section that is called too
-    thin and for which nothing is found becomes a subheading of its neighbour, unless the user gave the outline. If the
-    model fails, which is recorded, everything stays as it is.
+    The answers are a conversation beside the interviews, and belong to the sections of their questions. Missing
+    headings are added, and a section that is called too thin and for which nothing is found becomes a subheading of its
+    neighbour, unless the user gave the outline. If the model fails, which is recorded, everything stays as it is.
     """
     with at_place("points"), ctx.events.in_stage("points"):
         editions = ctx.store.editions()
@@ -58,7 +59,8 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         except ModelError as error:
             ctx.events.degraded(f"nobody looked for what the findings lack: {error}")
             return outline, conversations, NO_NOTES
-        notes, planned = _noted(ctx, findings, reply), _planned(ctx, outline, reply.sections)
+        planned = _planned(ctx, outline, reply.sections)
+        notes = _noted(ctx, findings, reply, planned)
         ctx.run.save_json("points.json", {"sections": planned, "notes": notes})
     with at_place("points"), ctx.events.in_stage("look-ups"):
         turns = answered_points(ctx, outline.topic, [(own.heading.title, own.points) for own in planned])
@@ -66,6 +68,7 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         held = without_copies(ctx, (*conversations, *([Conversation(READER, answered)] if answered else [])))
         if answered:
             ctx.run.save_json(piece_of(READER), held[-1])
+            notes = _with_answers(notes, planned, turns)
         ctx.run.save_json("conversations.json", held)
         if not ctx.user_pieces.outline:
             told = {turn.question for turn in answered}
@@ -106,20 +109,33 @@ def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterato
         yield line
 
 
-def _noted(ctx: RunContext, findings: Sequence[Sentence], reply: dspy.Prediction) -> FindingNotes:
-    """What a reply says of the findings; numbers of none are ignored."""
+def _noted(
+    ctx: RunContext, findings: Sequence[Sentence], reply: dspy.Prediction, planned: Sequence[PlannedSection]
+) -> FindingNotes:
+    """What a reply says of the findings; numbers of none are ignored, and of several places the first counts."""
 
     def texts(numbers: Iterable[int]) -> tuple[str, ...]:
         return tuple(findings[number - 1].text for number in dict.fromkeys(numbers) if 0 < number <= len(findings))
 
     pairs = (texts(numbers) for numbers in reply.contradicting)
+    placed = {text: own.heading.title for own in reversed(planned) for text in texts(own.findings)}
     notes = FindingNotes(
         contradicting=tuple((own[0], other) for own in pairs for other in own[1:]),
         doubtful=texts(reply.doubtful),
         left_out=believed(texts([*reply.off_topic, *reply.about_sources]), findings),
-        first=texts(number for section in reply.sections for number in section.first),
+        sections=placed,
+        order=texts(number for own in planned for number in own.findings),
     )
     return notes.renamed(saying_the_same(ctx, findings, reply.same))
+
+
+def _with_answers(notes: FindingNotes, planned: Sequence[PlannedSection], turns: Mapping[str, Turn]) -> FindingNotes:
+    """The notes with the answers to the questions of a section placed in it, where they place any finding."""
+    if not notes.sections:
+        return notes
+    answers = ((own.heading.title, turns[question].answer) for own in planned for question in own.points)
+    placed = {sentence.text: title for title, answer in answers for sentence in answer}
+    return replace(notes, sections=placed | dict(notes.sections))
 
 
 def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) -> list[PlannedSection]:
@@ -135,7 +151,8 @@ def _planned(ctx: RunContext, outline: Outline, reply: Sequence[SectionPoints]) 
         new = [one for one in dict.fromkeys(points) if one and one not in asked][:_POINTS]
         asked.update(dict.fromkeys(new))
         known.update(title.casefold() for title in heading.titles())
-        planned.append(PlannedSection(heading, tuple(new), any(one.is_thin for one in own)))
+        findings = tuple(number for one in own for number in one.findings)
+        planned.append(PlannedSection(heading, tuple(new), findings, any(one.is_thin for one in own)))
 
     for number, heading in enumerate((Heading(""), *outline.sections)):
         if number:

@@ -4,7 +4,7 @@ The latter is the baselines' only search (paper section 4.3), and one of them te
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
@@ -19,7 +19,7 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import Retried, Searched
 from storm_pipeline.search.result import SearchResult, WholePage
 from storm_pipeline.steps.exclusions import usable
-from storm_pipeline.text.words import caseless
+from storm_pipeline.text.words import caseless, tidy
 from storm_pipeline.types import Snippet
 
 _PAGES, _QUOTED, _WORDS = 3, 240, range(6, 41)  # pages quoted of it, characters of each, words of a sentence
@@ -32,6 +32,11 @@ class Found:
 
     snippets: tuple[Snippet, ...] = ()  # the results, without duplicate texts, ranks interleaved
     beside: tuple[Snippet, ...] = ()  # all passages of the pages that were read, in the order of each page
+
+
+def distinct_queries(ctx: RunContext, given: Iterable[str]) -> tuple[str, ...]:
+    """A model's queries on one line each, without empty and equal ones, as many as a question may have."""
+    return tuple(dict.fromkeys(filter(None, (tidy(query) for query in given))))[: ctx.settings.queries]
 
 
 def search_all(ctx: RunContext, queries: Sequence[str], *, depth: int = 1, keep: bool = True) -> tuple[Snippet, ...]:

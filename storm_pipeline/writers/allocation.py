@@ -59,7 +59,8 @@ def allocate(
 ) -> Evidence:
     """Allocate passages to every section; sections with hardly any are merged into their neighbours.
 
-    Citations of pages since removed from the store are ignored. ``notes``: of the conversations' findings.
+    Citations of pages since removed from the store are ignored. ``notes``: of the conversations' findings; where they
+    say of none where it belongs, the outliner is asked.
     """
     if not outline.sections:
         return Evidence(outline, ())
@@ -70,9 +71,10 @@ def allocate(
     told = [one for one in merged(distinct_findings(ctx, available), notes.same) if one.text not in notes.left_out]
     with Tasks(1) as tasks:  # while the model places the findings
         candidates = tasks.start(_candidates, ctx, outline, available)
-        notes = place_findings(ctx, outline, told, notes)
+        notes = notes if notes.sections else place_findings(ctx, outline, told, notes)
     used = [one for one in merged(told, notes.same) if one.text not in notes.left_out]
-    ctx.events.count(off_topic=candidates.result().off_topic, left_out=len(set(notes.left_out)))
+    unplaced = sum(one.text not in notes.sections for one in used)
+    ctx.events.count(off_topic=candidates.result().off_topic, left_out=len(set(notes.left_out)), unplaced=unplaced)
     shares = _shares(ctx, outline, used, notes, candidates.result())
     fewer = merge_small(ctx, outline, shares)
     if fewer != outline:
@@ -104,7 +106,9 @@ def _shares(
 ) -> list[PassageEvidence]:
     findings = findings_by_section(ctx, outline, distinct, notes)
     required = _required(found, findings)
-    every = [_as_passages(ctx, found, own, _others(ctx, found, required, i)) for i, own in enumerate(required)]
+    looked_up = bool(notes.sections)
+    others = [_others(ctx, found, required, i, looked_up=looked_up) for i in range(len(required))]
+    every = [_as_passages(ctx, found, own, more) for own, more in zip(required, others, strict=True)]
     shares: list[PassageEvidence] = []
     for heading, shown, own in zip(outline.sections, every, findings, strict=True):
         ids = frozenset[str]().union(*(passage.snippet_ids for passage in shown))
@@ -170,18 +174,22 @@ def _required(found: _Candidates, findings: Sequence[Sequence[Sentence]]) -> lis
     return [sorted(positions, key=found.fit[s].__getitem__, reverse=True) for s, positions in enumerate(required)]
 
 
-def _others(ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int]], section: int) -> list[int]:
+def _others(
+    ctx: RunContext, found: _Candidates, required: Sequence[Sequence[int]], section: int, *, looked_up: bool
+) -> list[int]:
     """Snippets that fill a section's remaining room: those that its headings retrieve, then those that fit it best.
 
     Where interviews found enough for the section, half of the room is filled, with what no other section has to show
     and with what fits no other one better, but for the first that the headings retrieve. Of menus and lists, only these
-    are shown.
+    are shown. Where what a section lacks was looked up besides, a section for which enough was found gets none.
     """
     fit = found.fit[section]
     best = max(fit, default=0.0)
     fitting = (int(i) for i in np.argsort(-fit, kind="stable") if fit[i] >= best - _ALSO_FITS)
     words = sum(count_words(found.snippets[i].text) for i in required[section])
     is_found = words >= _ENOUGH
+    if is_found and looked_up:
+        return []
     room = ctx.settings.evidence_words * (_FILLED if is_found else 1)
     told = {i for positions in required for i in positions}
     taken = {*(told if is_found else ()), *(i for i in range(found.cited) if i not in told)}

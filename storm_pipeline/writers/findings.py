@@ -106,7 +106,7 @@ def merged(findings: Sequence[Sentence], same: Mapping[str, str]) -> tuple[Sente
 def findings_by_section(
     ctx: RunContext, outline: Outline, findings: Sequence[Sentence], notes: FindingNotes
 ) -> list[list[Sentence]]:
-    """The findings of each section, those first that matter most, then those that fit it best.
+    """The findings of each section in their order, then those that have none, which fit it best first.
 
     Unplaced ones go where they fit best, and one that contradicts another where that stands. The section in which one
     is placed may have become a subsection.
@@ -121,7 +121,7 @@ def findings_by_section(
     where |= {other: where[one] for one, other in notes.contradicting if one in where}
     for i in np.argsort(-fit.max(axis=0), kind="stable"):
         sections[where[findings[i].text]].append(findings[i])
-    rank = {text: place for place, text in enumerate(notes.first)}
+    rank = {text: place for place, text in enumerate(notes.order)}
     return [sorted(own, key=lambda one: rank.get(one.text, len(rank))) for own in sections]
 
 

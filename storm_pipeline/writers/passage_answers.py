@@ -38,7 +38,7 @@ def answer_from_passages(
     to the model. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises ModelError:
     the model fails. ``beside``: all passages of the pages that were read, in the order of each page.
     """
-    shown = passages_for(ctx, topic, question, found, round(ctx.settings.evidence_words * _SHARE), beside=beside)
+    shown = passages_for(ctx, topic, question, found, words_for_answer(ctx), beside=beside)
     if not shown:
         return Answer()
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
@@ -52,6 +52,11 @@ def answer_from_passages(
     sentences = supported(ctx, topic, question, reply, shown)
     ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
     return Answer(sentences, snippets)
+
+
+def words_for_answer(ctx: RunContext) -> int:
+    """Maximum words of passages that an answer is written from."""
+    return round(ctx.settings.evidence_words * _SHARE)
 
 
 def supported(ctx: RunContext, topic: str, question: str, reply: str, shown: Sequence[Passage]) -> tuple[Sentence, ...]:

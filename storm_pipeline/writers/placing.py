@@ -28,7 +28,7 @@ def place_findings(
     """The notes with the outliner's placement, in batches of at most 120 findings; each sees what is placed before it.
 
     If the model fails, which is recorded, findings stay unplaced from there on. If a finding is placed several times,
-    the first place counts. How many nobody placed is counted. With a single section, the model is not called.
+    the first place counts. With a single section, the model is not called.
     """
     if not findings or len(outline.sections) < 2:
         return notes
@@ -45,7 +45,6 @@ def place_findings(
             groups += reply.same
     except ModelError as error:
         ctx.events.degraded(f"findings were placed in sections by likeness alone: {error}")
-    ctx.events.count(unplaced=len(findings) - len(places))
     titles = {findings[n - 1].text: outline.sections[section - 1].title for n, section in places.items() if section}
     left_out = believed((findings[n - 1].text for n, section in places.items() if not section), findings)
     noted = notes.renamed(saying_the_same(ctx, findings, groups))

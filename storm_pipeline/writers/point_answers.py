@@ -7,16 +7,17 @@ from storm_pipeline.references.cleaning import has_sentences
 from storm_pipeline.references.passages import Passage, distinct, numbered_passages, passages
 from storm_pipeline.references.relevance import keep_relevant
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.signatures.shapes import PointAnswer
 from storm_pipeline.types import Snippet, Turn
 from storm_pipeline.writers.drafts import without_prompt_lines
-from storm_pipeline.writers.passage_answers import supported, that_fit
+from storm_pipeline.writers.passage_answers import supported, that_fit, words_for_answer
 
 Found = Mapping[str, Sequence[Snippet]]
 """A question → the snippets that may answer it, best first."""
 
 
 def answer_points(ctx: RunContext, topic: str, section: str, questions: Sequence[str], found: Found) -> list[Turn]:
-    """A turn for each question; its answer is empty where the model says that the passages do not answer it.
+    """A turn for each question; where the passages do not answer it, it has queries for a web search in place of one.
 
     Raises ModelError: the model fails.
     """
@@ -31,19 +32,21 @@ def answer_points(ctx: RunContext, topic: str, section: str, questions: Sequence
         "questions": "\n".join(f"{number}. {question}" for number, question in enumerate(questions, 1)),
     }
     reply = ctx.ask("expert", ctx.programs.point_answers, **inputs).answers
-    answers = {one.point: without_prompt_lines(one.answer, inputs) for one in reversed(reply)}
+    replies = {one.point: one for one in reversed(reply)}
     snippets = [snippet for passage in shown for snippet in passage.snippets]
     turns = []
     for number, question in enumerate(questions, 1):
-        text = answers.get(number, "")
+        own_reply = replies.get(number, PointAnswer(point=number))
+        text = without_prompt_lines(own_reply.answer, inputs)
         answer = supported(ctx, topic, question, text, shown) if text.strip() else ()
+        queries = () if answer else tuple(own_reply.queries)
         own = {*(one.id for one in found[question]), *(c.snippet_id for one in answer for c in one.citations)}
-        turns.append(Turn(question, (), answer, tuple(snippet for snippet in snippets if snippet.id in own)))
+        turns.append(Turn(question, queries, answer, tuple(snippet for snippet in snippets if snippet.id in own)))
     return turns
 
 
 def _shown(ctx: RunContext, topic: str, questions: Sequence[str], found: Found) -> tuple[Passage, ...]:
-    """The best passages for each question in turn, with their neighbours, as many as a section may be shown.
+    """The best passages for each question in turn, with their neighbours, as many as an answer may be shown.
 
     The best one for each question comes with its neighbours; those of the others fill the room that is left. Pages that
     bear neither on the topic nor on a question are left out, menus and lists come last.
@@ -57,6 +60,6 @@ def _shown(ctx: RunContext, topic: str, questions: Sequence[str], found: Found) 
     ctx.events.count(off_topic=len(hits) - len(bearing))
     ranked = distinct(sorted(bearing, key=lambda snippet: not has_sentences(snippet.text)))
     every = (*hits, *(beside for hit in hits for beside in ctx.store.source(hit.source_id).snippets))
-    shown = passages(that_fit(ranked, every, ctx.settings.evidence_words, len(questions)), language=language)
+    shown = passages(that_fit(ranked, every, words_for_answer(ctx), len(questions)), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     return shown

@@ -86,10 +86,13 @@ def test_a_number_that_no_passage_has_is_named() -> None:
     assert DAM.url in urls(verdict)
 
 
-def test_a_number_that_a_less_similar_passage_has_is_suggested() -> None:
-    verdict = judged("It was built of concrete above the village of Lower Orrin by two thousand until 1936.", 1)
-    assert verdict.problem == "“1936” is not in [1], but in [2]: cite that too if it says so"
+def test_a_less_similar_passage_that_has_a_number_is_shown_with_the_remark() -> None:
+    claim = Claim("It was built of concrete above the village of Lower Orrin by two thousand until 1936.", (0,))
+    screen = Screen(passages(ALL), known="Orrin Dam", embed=EMBED, limits=LIMITS)
+    (verdict,) = screen.judge([claim])
+    assert verdict.problem == "“1936” is not in [1]"
     assert urls(verdict) == [DAM.url]
+    assert screen.concerned(claim, verdict)[:2] == (0, 1)
 
 
 def test_a_page_and_the_topic_tell_their_dates() -> None:
