@@ -70,5 +70,4 @@ class AnswerQuestion(dspy.Signature):
     style: str = dspy.InputField()
     words: int = dspy.InputField()
     passages: str = dspy.InputField()
-    remarks: str = dspy.InputField()
     text: str = dspy.OutputField()

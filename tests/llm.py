@@ -134,17 +134,10 @@ def _lead(user: str) -> str:
     return " ".join(f"Of {topic}: {' '.join(reversed(text.strip(' .').split()))} [{number}]." for number, text in body)
 
 
-def mending(answer: Callable[[str], str]) -> Callable[[str], str]:
-    """A writer that deletes every sentence that is handed back to it."""
-
-    def answered(user: str) -> str:
-        if "\nRemarks:" not in user:
-            return answer(user)
-        return "\n".join(
-            f"{number}: delete" for number in re.findall(r"^\s?(\d+)\. ", user.rsplit("Remarks:", maxsplit=1)[-1], re.M)
-        )
-
-    return answered
+def deleting(user: str) -> str:
+    """A writer that deletes every sentence with a remark."""
+    remarks = re.findall(r"^\s?(\d+)\. ", user.rsplit("Remarks:", maxsplit=1)[-1], re.M)
+    return "\n".join(f"{number}: delete" for number in remarks)
 
 
 def checking(user: str) -> str:
@@ -165,17 +158,18 @@ def default_answers() -> dict[str, Answer]:
         "RefineOutline": _outline(History=["Early history"], Goods=[], Routes=[], Legacy=[]),
         "AskQuestions": _questions,
         "PlanOutline": _outline(History=[], Goods=[], Routes=[]),
-        "WriteArticle": mending(lambda user: f"{from_facts(user, 2)}\n## History\n{from_facts(user, 6)}"),
+        "WriteArticle": lambda user: f"{from_facts(user, 2)}\n## History\n{from_facts(user, 6)}",
         "WriteFromMemory": "It was a road.\n## History\nIt was built long ago.\n## Goods\nSilk was sold there.",
-        "WriteSection": mending(lambda user: from_facts(user, 6)),
-        "WriteLead": mending(_lead),
+        "WriteSection": lambda user: from_facts(user, 6),
+        "AnswerRemarks": deleting,
+        "WriteLead": _lead,
         "CheckSentences": checking,
         "EditArticle": json.dumps({"edits": []}),
         "FindPoints": points(),
         "AnswerPoints": point_answers(),
         "PlaceFindings": json.dumps({"places": [], "same": []}),
         "OutlineText": _plan,
-        "AnswerQuestion": mending(lambda user: from_facts(user, 6)),
+        "AnswerQuestion": lambda user: from_facts(user, 6),
     }
 
 

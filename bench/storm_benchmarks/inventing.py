@@ -46,11 +46,11 @@ class InventingWriter:
     def reply(self, messages: list[dict[str, str]]) -> str:
         """The reply to a prompt of the pipeline."""
         user = messages[-1]["content"]
+        if "has doubts about the sentences" in messages[0]["content"]:
+            remarks = user.rpartition("\nRemarks:")[2]
+            return "\n".join(f"{n}: {self._again(text)} {cited}" for n, text, cited in _REMARK.findall(remarks))
         if "Write one section" not in messages[0]["content"]:
             return scripted_reply(messages, mark_of(user))[1]
-        _, is_asked_again, remarks = user.rpartition("\nRemarks:")
-        if is_asked_again:
-            return "\n".join(f"{n}: {self._again(text)} {cited}" for n, text, cited in _REMARK.findall(remarks))
         told = [
             (sentence, number)
             for number, text in _FACT.findall(user)

@@ -55,11 +55,10 @@ from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import CachingEmbedder, Embedder, Vectors, open_embedder
 from storm_pipeline.run.events import CallbackSink, Event, Events, Revised
 from storm_pipeline.settings import Settings
-from storm_pipeline.signatures.writing import WriteSection
 from storm_pipeline.text.index_terms import terms
 from storm_pipeline.text.quantities import missing
 from storm_pipeline.types import Snippet
-from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER, checked_blocks
+from storm_pipeline.writers.draft_checks import checked_blocks
 from storm_pipeline.writers.drafts import Block, Draft
 
 _PASSAGE = 300  # maximum words of a passage: about two search results side by side
@@ -306,14 +305,9 @@ def handed_back(
         remarks.extend(line.partition(". ")[2] for line in said.splitlines())
         if writer is None:
             raise ModelError("nobody writes")
-        inputs = dict.fromkeys(WriteSection.input_fields, "") | {
-            "article": own.known,
-            "section": own.known,
-            "words": 400,
-        }
-        inputs |= {"language": "English", "passages": numbered_passages(own.shown, concerned)}
-        inputs["remarks"] = HOW_TO_ANSWER + said
-        return str(writer.ask("writer", Programs().section, **inputs).text)
+        inputs = {"topic": own.known, "language": "", "style": "", "section": "", "remarks": said}
+        passages = numbered_passages(own.shown, concerned)
+        return str(writer.ask("writer", Programs().remarks, **inputs, passages=passages).text)
 
     screen = Screen(own.shown, known=own.known, embed=embedder.embed)
     checked_blocks(ctx, own.name, Draft((Block("", (own.claims,)),), 0), screen, ask_again)

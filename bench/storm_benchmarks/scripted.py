@@ -133,16 +133,10 @@ def _shuffled(text: str) -> str:
     return " ".join(w for pair in zip(words[half:], words[:half], strict=False) for w in pair)
 
 
-def _deleting(answer: Callable[[str, str], str]) -> Callable[[str, str], str]:
-    """A writer that deletes every sentence returned with a remark."""
-
-    def reply(user: str, mark: str) -> str:
-        _, remarks, listed = user.rpartition("Remarks:")
-        if not remarks:
-            return answer(user, mark)
-        return "\n".join(f"{number}: delete" for number in re.findall(r"^\s?(\d+)\. ", listed, re.M))
-
-    return reply
+def _deleted(user: str, _: str) -> str:
+    """Every sentence with a remark is deleted."""
+    listed = user.rpartition("Remarks:")[2]
+    return "\n".join(f"{number}: delete" for number in re.findall(r"^\s?(\d+)\. ", listed, re.M))
 
 
 def _lead(user: str, mark: str) -> str:
@@ -186,9 +180,10 @@ _ANSWERS: list[tuple[str, str, Callable[[str, str], str]]] = [
     ("answer an encyclopedia writer", "answer", _from_facts(4)),
     ("Improve the outline", "outline", _outline),
     ("Write the outline", "draft outline", _outline),
-    ("Write one section", "section", _deleting(_from_facts(8))),
+    ("Write one section", "section", _from_facts(8)),
+    ("doubts about the sentences", "remarks", _deleted),
     ("Write the heading", "heading", lambda *_: "Further history"),
-    ("Write the opening", "lead", _deleting(_lead)),
+    ("Write the opening", "lead", _lead),
     ("are to be told in an article", "placed findings", _places),
     ("before it is written", "points", _points),
     ("numbered questions of somebody", "answers to points", _point_answers),

@@ -8,7 +8,6 @@ from itertools import count
 from storm_pipeline.check.judging import Checked, CheckedSentence
 from storm_pipeline.judges.base import Judge, Question
 from storm_pipeline.judges.language_model import AT_ONCE
-from storm_pipeline.languages import count_words
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.references.changing import with_sentences
@@ -17,7 +16,6 @@ from storm_pipeline.references.screen import Claim
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Sentence
-from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER
 from storm_pipeline.writers.drafts import read_replies, without_prompt_lines
 
 
@@ -59,17 +57,16 @@ def _answered(
     remarks = "\n".join(f"{n}. {_marked(own, shown)} — {own.reason or own.status}." for n, own in enumerate(batch, 1))
     reply = models.ask(
         "writer",
-        Programs().named()["article"],
+        Programs().remarks,
         topic=checked.article.title,
         language=settings.language_name,
         style=settings.style or "",
-        words=sum(count_words(own.sentence.text) for own in batch),
+        section="",
         passages=numbered_passages(shown),
-        interviews="",
-        remarks=HOW_TO_ANSWER + remarks,
+        remarks=remarks,
     )
     asked = [Claim(tidy(own.sentence.text), ()) for own in batch]
-    text = without_prompt_lines(reply.text, {"remarks": HOW_TO_ANSWER + remarks})
+    text = without_prompt_lines(reply.text, {"remarks": remarks})
     answers = read_replies(text, len(shown), settings.article_language, asked=asked)
     for number, own in enumerate(batch, 1):
         if (answer := answers.get(number)) is None:

@@ -31,9 +31,8 @@ Parse = Callable[[dspy.Adapter, dspy.BaseLM], Values]
 """Asks a model once through an adapter and parses its replies; raises AdapterParseError if they do not parse."""
 Draw = Callable[[dspy.BaseLM, Parse], Values]
 """Draws samples from a model until one parses."""
-_REPLY, _REVIEW = 1 / 8, 1 / 4
-"""Share of a window kept free for a reply, and for a draft with the remarks on it and the reply to them, at most."""
-_REPLIES_OF_A_REVIEW = 3
+_REPLY = 1 / 8
+"""Share of a window kept free for a reply, at most."""
 Usable = Callable[[dspy.Prediction | str], bool]
 """Whether what a model replied serves: the values of its reply; or, where no sample parses, the text of the last."""
 
@@ -177,13 +176,11 @@ class LanguageModels:
         return window_of(self._settings, role)
 
     def _fitted(self, role: Role, model: Model, program: Program, inputs: dict[str, Any]) -> dict[str, Any]:
-        """The inputs as far as the model can read them, with room for its reply, and for remarks on that."""
+        """The inputs as far as the model can read them, with room for its reply."""
         window = self.window(role) if program.own_lm is None else self._settings.context or listed_window(model.name)
         if window is None:
             return inputs
-        comes_back = "remarks" in inputs and not inputs["remarks"]
-        replies = _REPLIES_OF_A_REVIEW if comes_back else 1
-        reserve = min(replies * program.token_limit, int((_REVIEW if comes_back else _REPLY) * window))
+        reserve = min(program.token_limit, int(_REPLY * window))
         shorter = fitted(inputs, window - program.overhead - reserve)
         if shorter != inputs:
             self._events.degraded(

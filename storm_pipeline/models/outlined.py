@@ -13,8 +13,7 @@ class Outlined(dspy.Module):
     """A program of two calls in place of a signature's one; its prediction also has ``pattern`` and ``points``.
 
     The expansion sees the question, all passages and the outline. Departures from appendix A: two calls instead of one
-    that does both steps; a point may name several passages; the text cites them. A text that comes back with remarks
-    is not outlined again.
+    that does both steps; a point may name several passages; the text cites them.
 
     Args:
         signature: of a text that is written from ``passages``.
@@ -31,9 +30,7 @@ class Outlined(dspy.Module):
         self.expand.demos = [dspy.Example(plan="", **demo) for demo in demos]
 
     def forward(self, **inputs: Any) -> dspy.Prediction:
-        """The signature's output fields, with the outline of a new text."""
-        if inputs.get("remarks"):
-            return self.expand(**inputs, plan="")
+        """The signature's output fields, with the outline."""
         about = {name: inputs.get(name, "") for name in self.outline.signature.input_fields}
         outlined = self.outline(**about)
         text = self.expand(**inputs, plan=_as_text(outlined.pattern, outlined.points))

@@ -164,6 +164,7 @@ class Programs(SafeModule):
         self.article = Program(writing.WriteArticle, token_limit=4000)
         self.memory = Program(writing.WriteFromMemory, token_limit=4000)
         self.section = Program(writing.WriteSection, token_limit=1500)
+        self.remarks = Program(writing.AnswerRemarks, token_limit=700)
         self.lead = Program(writing.WriteLead, token_limit=500)
         self.edit = Program(review.EditArticle, token_limit=2000)
         self.check = Program(judging.CheckSentences, token_limit=1500, greedy=True)

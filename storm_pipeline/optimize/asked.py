@@ -7,7 +7,7 @@ ASKED = {recipe: frozenset(own["asked"].split()) for recipe, own in table_beside
 
 
 def recipes_that_ask(program: str) -> list[str]:
-    """The recipes that ask a program; in place of names, in which cases all ask the judge."""
-    if program == "check":
-        return ["all with sources, unless --judge off"]
+    """The recipes that ask a program; in place of names, when all ask the judge, and the writer about its doubts."""
+    if program in {"check", "remarks"}:
+        return [f"all with sources{', unless --judge off' if program == 'check' else ''}"]
     return [recipe for recipe, asked in ASKED.items() if program in asked]

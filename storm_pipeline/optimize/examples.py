@@ -95,7 +95,7 @@ def section_examples(article: Article, settings: Settings) -> Iterator[dspy.Exam
         shown, human = _rests_on(article, section)[: 2 * _SHOWN], " ".join(_texts(section))
         inputs: Inputs = {"article": article.title, "language": settings.language_name, "style": settings.style or ""}
         inputs |= {"outline": outline, "section": section.heading, "words": count_words(human)}
-        inputs |= {"passages": numbered_passages(shown), "findings": "", "remarks": ""}
+        inputs |= {"passages": numbered_passages(shown), "findings": ""}
         yield dspy.Example(**inputs, gold=Gold(human, shown)).with_inputs(*inputs)
 
 
@@ -105,7 +105,7 @@ def lead_examples(article: Article, settings: Settings) -> Iterator[dspy.Example
     body = [text for section in article.sections for text in _texts(section)]
     if human and body:
         inputs: Inputs = {"topic": article.title, "language": settings.language_name, "style": settings.style or ""}
-        inputs |= {"words": count_words(human), "article": numbered_body(article.sections), "remarks": ""}
+        inputs |= {"words": count_words(human), "article": numbered_body(article.sections)}
         shown = tuple(_passage(article.title, f"{number}", text) for number, text in enumerate(body))
         yield dspy.Example(**inputs, gold=Gold(human, shown)).with_inputs(*inputs)
 

@@ -67,7 +67,7 @@ class FindingNotes:
             same={text: now(kept) for text, kept in self.same.items()} | dict(same),
             contradicting=tuple(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1])),
             doubtful=tuple(dict.fromkeys(map(now, self.doubtful))),
-            sections={now(text): title for text, title in reversed(self.sections.items())} | dict(self.sections),
+            sections={now(text): title for text, title in self.sections.items()} | dict(self.sections),
             order=tuple(dict.fromkeys(map(now, self.order))),
         )
 

@@ -89,11 +89,11 @@ def _answered(ctx: RunContext, question: str, found: Sequence[Snippet], program:
         "words": words,
         "passages": numbered_passages(shown),
     }
-    reply = ctx.ask("writer", program, **inputs, remarks="")
+    reply = ctx.ask("writer", program, **inputs)
     if points := reply.get("points"):
         told = [{"text": one.text, "sources": _addresses(one.passages, shown)} for one in points]
         ctx.run.save_json("plan.json", {"pattern": reply.pattern, "points": told})
-    blocks = checked_draft(ctx, program, inputs, reply.text, shown, where=question, known=(question,))
+    blocks = checked_draft(ctx, inputs, reply.text, shown, where=question, known=(question,))
     return Body(blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 

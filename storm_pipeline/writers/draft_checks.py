@@ -8,31 +8,21 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.models.programs import Program
 from storm_pipeline.references.passages import Passage, numbered_passages
 from storm_pipeline.references.screen import Claim, Judged, Screen, numbers_shown
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Revision, Section, Sentence
 from storm_pipeline.writers.drafts import Draft, RemarkReply, read_draft, read_replies, without_prompt_lines
 from storm_pipeline.writers.judging import Doubts
+from storm_pipeline.writers.passage_prompts import language_and_style
 
 NO_MARKERS = "the reply has no citation markers such as [1]"
 AskAgain = Callable[[str, Collection[int]], str]
 """Sends remarks and the passages at these positions to the writer; returns the reply or raises ModelError."""
-_NOT_FOR_REMARKS = ("outline", "findings", "interviews")
-"""Inputs that a writer need not see again to answer remarks."""
-HOW_TO_ANSWER = """The text is written already, and a check has doubts about these sentences of it; of what it is
-written from, only that is shown on which they rest or may rest. Reply only to the remarks, one line for each: the
-number of the remark, a colon, and the sentence as it should stand, with the numbers of what it rests on. Where the
-check is wrong, give the sentence as it was, then " | " and the words shown that say so, quoted exactly. Where nothing
-that is shown supports any of it, write "delete" instead.
-"""
-"""Stands before the remarks, and only there, so that no optimiser of instructions can lose it."""
 
 
 def checked_draft(
     ctx: RunContext,
-    program: Program,
     inputs: dict[str, object],
     reply: str,
     shown: Sequence[Passage],
@@ -40,20 +30,27 @@ def checked_draft(
     where: str,
     known: Sequence[str],
 ) -> list[Section]:
-    """What of a program's reply the passages support; the rest goes back to it once, with its passages.
+    """What of a writer's reply the passages support; the rest goes back to it once, with its passages.
 
-    ``known``: topic and headings.
+    ``known``: topic, which comes first, and headings.
     """
     language = ctx.settings.article_language
     draft = read_draft(without_prompt_lines(reply, inputs), len(shown), language, known)
     screen = Screen(shown, known=" ".join(known), embed=ctx.store.embed, language=language)
 
     def ask_again(remarks: str, concerned: Collection[int]) -> str:
-        needed = {name: "" if name in _NOT_FOR_REMARKS else value for name, value in inputs.items()}
-        needed |= {"passages": numbered_passages(shown, concerned), "remarks": HOW_TO_ANSWER + remarks}
-        return str(ctx.ask("writer", program, **needed).text)
+        return answered_remarks(ctx, known[0], where, numbered_passages(shown, concerned), remarks)
 
     return checked_blocks(ctx, where, draft, screen, ask_again)
+
+
+def answered_remarks(ctx: RunContext, topic: str, where: str, passages: str, remarks: str) -> str:
+    """The writer's reply to remarks on a text. Raises ModelError: the model fails.
+
+    ``where``: name of the text. ``passages``: those on which its sentences rest or may rest, numbered.
+    """
+    inputs = {"topic": ctx.about(topic), **language_and_style(ctx), "section": where if where != topic else ""}
+    return str(ctx.ask("writer", ctx.programs.remarks, **inputs, passages=passages, remarks=remarks).text)
 
 
 def checked_blocks(ctx: RunContext, where: str, draft: Draft, screen: Screen, ask_again: AskAgain) -> list[Section]:
@@ -119,7 +116,7 @@ class _Review:
             concerned = {position for i in faulty for position in self.screen.concerned(claims[i], judged[i])}
             asked = [claims[i] for i in faulty]
             shown = len(self.screen.shown)
-            reply = without_prompt_lines(ask_again(remarks, concerned), {"remarks": HOW_TO_ANSWER + remarks})
+            reply = without_prompt_lines(ask_again(remarks, concerned), {"remarks": remarks})
             answers = read_replies(reply, shown, language, self.names, asked)
         except ModelError as error:
             self.ctx.events.failed(f"revision of {self.where}", error)

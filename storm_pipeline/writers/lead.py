@@ -8,7 +8,7 @@ from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.screen import Limits, Screen
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.types import Paragraph, Section, Sentence, Snippet
-from storm_pipeline.writers.draft_checks import HOW_TO_ANSWER, checked_blocks
+from storm_pipeline.writers.draft_checks import answered_remarks, checked_blocks
 from storm_pipeline.writers.drafts import read_draft, without_prompt_lines
 from storm_pipeline.writers.passage_prompts import language_and_style
 
@@ -36,15 +36,14 @@ def write_lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> tupl
     }
     with ctx.events.in_stage("lead"):
         try:
-            text = str(ctx.ask("writer", ctx.programs.lead, **inputs, remarks="").lead)
+            text = str(ctx.ask("writer", ctx.programs.lead, **inputs).lead)
         except ModelError as error:
             ctx.events.failed("no lead", error)
             return ()
 
         def ask_again(remarks: str, concerned: Collection[int]) -> str:
             resting = "\n".join(f"[{i + 1}] {body[i].text}" for i in sorted(concerned))
-            again = {**inputs, "article": resting, "remarks": HOW_TO_ANSWER + remarks}
-            return str(ctx.ask("writer", ctx.programs.lead, **again).lead)
+            return answered_remarks(ctx, topic, "lead", resting, remarks)
 
         draft = read_draft(without_prompt_lines(text, inputs), len(shown), ctx.settings.article_language, (topic,))
         blocks = checked_blocks(ctx, "lead", draft, _screen(ctx, topic, shown), ask_again)

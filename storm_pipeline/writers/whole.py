@@ -39,8 +39,8 @@ def write_whole(
         return _undivided(ctx, outline.topic, evidence, conversations)
     inputs, where = section_inputs(ctx, outline, evidence), evidence.heading.title
     known = (outline.topic, *evidence.heading.titles())
-    text = ctx.ask("writer", program := ctx.programs.section, **inputs, remarks="").text
-    blocks = checked_draft(ctx, program, inputs, text, evidence.passages, where=where, known=known)
+    text = ctx.ask("writer", ctx.programs.section, **inputs).text
+    blocks = checked_draft(ctx, inputs, text, evidence.passages, where=where, known=known)
     return _as_section(evidence.heading, blocks)
 
 
@@ -53,8 +53,8 @@ def _undivided(
         "passages": numbered_passages(evidence.passages),
         "interviews": conversations_with_markers(conversations, evidence.passages),
     }
-    text = ctx.ask("writer", program := ctx.programs.article, **inputs, remarks="").text
-    blocks = checked_draft(ctx, program, inputs, text, evidence.passages, where=topic, known=(topic,))
+    text = ctx.ask("writer", ctx.programs.article, **inputs).text
+    blocks = checked_draft(ctx, inputs, text, evidence.passages, where=topic, known=(topic,))
     return Section(UNTITLED, blocks[0].paragraphs, tuple(block for block in blocks[1:] if block.paragraphs))
 
 

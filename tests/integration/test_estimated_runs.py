@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from llm import FACT, FakeModel, mending, point_answers, points
+from llm import FACT, FakeModel, point_answers, points
 from servers import Reply, Request
 from tokens import gpt_4_tokens
 
@@ -116,19 +116,17 @@ def talkative() -> dict[str, Callable[[str], str] | str]:
             *(retold(sentences_shown(user)[n::4], 40) if n else "" for n in range(4))
         ),
         "PlaceFindings": spread,
-        "WriteArticle": mending(
-            lambda user: "\n".join(
-                f"## {title}\n{retold(sentences_shown(user)[start::6], words_wanted(user) // 6)}"
-                for start, title in enumerate(titles)
-            )
+        "WriteArticle": lambda user: "\n".join(
+            f"## {title}\n{retold(sentences_shown(user)[start::6], words_wanted(user) // 6)}"
+            for start, title in enumerate(titles)
         ),
         "WriteFromMemory": lambda user: "\n".join(
             f"## {title}\n{' '.join(f'{told}.' for told in TOLD * 2)}" for title in titles
         ),
         "AnswerFromPassages": lambda user: retold(sentences_shown(user), 120),
-        "WriteLead": mending(lambda user: f"{TOPIC}: {retold(sentences_of_the_body(user), words_wanted(user))}"),
+        "WriteLead": lambda user: f"{TOPIC}: {retold(sentences_of_the_body(user), words_wanted(user))}",
         "EditArticle": json.dumps({"edits": [{"kind": "cut", "sentence": 2, "other": 1, "text": ""}] * 4}),
-        "WriteSection": mending(lambda user: section(user, copied=2 * (next(written) % 2))),
+        "WriteSection": lambda user: section(user, copied=2 * (next(written) % 2)),
     }
 
 

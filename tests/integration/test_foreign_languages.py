@@ -28,8 +28,6 @@ def scripted(language: Language) -> dict[str, Any]:
         return f"{told.written}[{number}]" if number else ""
 
     def section(user: str) -> str:
-        if "\nRemarks:" in user:
-            return language.delete
         heading = re.findall(r"^Section: (.+)$", user, re.M)[-1]
         own = language.sections[language.outline.index(heading) - 1]
         sentences = [text for told in own if (text := cited(user, told))]
@@ -57,6 +55,7 @@ def scripted(language: Language) -> dict[str, Any]:
         "RefineOutline": json.dumps({"sections": sections}),
         "PlaceFindings": places,
         "WriteSection": section,
+        "AnswerRemarks": language.delete,
         "WriteLead": joined(language.lead, language.code),
     }
 

@@ -307,7 +307,7 @@ def test_which_recipe_asks_what_is_what_simulated_runs_ask() -> None:
     for recipe, programs in ASKED.items():
         own = Settings.build({"lm": "openai/x", "perspectives": 1, "turns": 2})
         run = simulate(RECIPES[recipe], own, "Silk Road", Programs(), USUAL, user_pieces=UserPieces())
-        judged = set() if recipe in {"direct", "rr-no-documents"} else {"check"}
+        judged = set() if recipe in {"direct", "rr-no-documents"} else {"check", "remarks"}
         assert {call.program for call in run.calls} == programs | judged, recipe
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from export_readers import parse_markdown
 from found_pages import page, world
-from llm import FakeModel, completion, from_facts, mending
+from llm import FakeModel, completion, from_facts
 from servers import Reply
 
 from storm_pipeline import Article, Snippet, Storm
@@ -319,7 +319,7 @@ def test_uncited_sentences_are_kept_and_counted_on_request(tmp_path: Path) -> No
     def wild(user: str) -> str:
         return from_facts(user, 3) + " Kangaroos orchestrate quarterly symphonies underwater."
 
-    with FakeModel({"WriteSection": wild}) as server:
+    with FakeModel({"WriteSection": wild, "AnswerRemarks": wild}) as server:
         article = storm(server, tmp_path, uncited="keep").write("Silk Road")
     uncited = [s for section in article.sections for s in section.sentences() if not s.citations]
     assert uncited
@@ -342,13 +342,14 @@ def remarked(user: str) -> list[str]:
 
 
 def test_copied_sentences_go_back_to_the_writer_who_says_them_in_other_words(tmp_path: Path) -> None:
+    def said_anew(user: str) -> str:
+        told = re.findall(r"(?:^|Remarks: )(\d+)\. (.+?)((?:\[\d+\])*) — it repeats", user, re.M)
+        return "\n".join(f"{n}: {' '.join(reversed(text.strip(' .').split()))}. {cited}" for n, text, cited in told)
+
     def copied(user: str) -> str:
-        if "\nRemarks:" in user:
-            told = re.findall(r"(?:^|Remarks: )(\d+)\. (.+?)((?:\[\d+\])*) — it repeats", user, re.M)
-            return "\n".join(f"{n}: {' '.join(reversed(text.strip(' .').split()))}. {cited}" for n, text, cited in told)
         return " ".join(f"{text} [{n}]" for n, _, text in re.findall(r"^\[(\d+)\] ([^:\n]*): (.+)$", user, re.M)[-4:])
 
-    with FakeModel({"WriteSection": copied}) as server:
+    with FakeModel({"WriteSection": copied, "AnswerRemarks": said_anew}) as server:
         article = storm(server, tmp_path).write("Silk Road")
     assert article.report.reworded >= 4
     assert {r.outcome for r in article.revisions if "it repeats" in r.reason} == {"rewritten"}
@@ -360,33 +361,35 @@ def test_copied_sentences_go_back_to_the_writer_who_says_them_in_other_words(tmp
 
 def test_what_has_no_support_goes_back_once_and_is_dropped_if_it_comes_back_alike(tmp_path: Path) -> None:
     def stubborn(user: str) -> str:
-        if "\nRemarks:" in user:
-            return "\n".join(f"{n}: Penguins composed 4711 symphonies [1]." for n in remarked(user))
+        return "\n".join(f"{n}: Penguins composed 4711 symphonies [1]." for n in remarked(user))
+
+    def writer(user: str) -> str:
         return f"{from_facts(user, 3)} Penguins composed 4711 symphonies [1]."
 
-    with FakeModel({"WriteSection": stubborn}) as server:
+    with FakeModel({"WriteSection": writer, "AnswerRemarks": stubborn}) as server:
         article = storm(server, tmp_path).write("Silk Road")
-        asked = server.of("WriteSection")
+        asked, again = server.of("WriteSection"), server.of("AnswerRemarks")
     assert "Penguins" not in article.to_markdown()
     dropped = [r for r in article.revisions if r.outcome == "dropped"]
     assert len(dropped) == len(article.sections) == article.report.dropped_unsupported
-    again = [request for request in asked if "\nRemarks:" in request.user]
     assert len(again) == len(article.sections)
     for request in again:
-        assert request.messages[0] == asked[0].messages[0]
         assert len(request.user) < max(len(one.user) for one in asked) / 2
 
 
 def test_a_doubt_is_answered_by_quoting_the_passage(tmp_path: Path) -> None:
-    def sure(user: str) -> str:
-        passages = re.findall(r"^(?:Passages: )?\[(\d+)\] ([^:\n]*): (.+)$", user, re.M)
-        number, _, text = passages[0]
-        if "\nRemarks:" in user:
-            quoted = " ".join(text.split()[:8])
-            return "\n".join(f'{n}: Penguins sing [{number}]. | "{quoted}"' for n in remarked(user))
-        return f"{from_facts(user, 3)} Penguins sing [{number}]."
+    def first(user: str) -> tuple[str, str]:
+        number, _, text = re.findall(r"^(?:Passages: )?\[(\d+)\] ([^:\n]*): (.+)$", user, re.M)[0]
+        return number, " ".join(text.split()[:8])
 
-    with FakeModel({"WriteSection": sure}) as server:
+    def sure(user: str) -> str:
+        number, quoted = first(user)
+        return "\n".join(f'{n}: Penguins sing [{number}]. | "{quoted}"' for n in remarked(user))
+
+    def writer(user: str) -> str:
+        return f"{from_facts(user, 3)} Penguins sing [{first(user)[0]}]."
+
+    with FakeModel({"WriteSection": writer, "AnswerRemarks": sure}) as server:
         article = storm(server, tmp_path).write("Silk Road")
     assert "Penguins sing" in article.to_markdown()
     assert not article.report.dropped_unsupported
@@ -396,7 +399,7 @@ def test_cut_off_and_foreign_sentences_are_dropped(tmp_path: Path) -> None:
     def faulty(user: str) -> str:
         return from_facts(user, 3) + " 丝绸之路是古代的贸易路线 [1]。 Early history records that brokers in"
 
-    with FakeModel({"WriteSection": mending(faulty)}) as server:
+    with FakeModel({"WriteSection": faulty}) as server:
         article = storm(server, tmp_path).write("Silk Road")
     foreign = [one for one in article.revisions if one.reason == "it is not written in the letters of the article"]
     assert article.report.dropped_faulty == len(foreign) == len(article.sections)

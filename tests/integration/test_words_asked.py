@@ -52,8 +52,7 @@ def found(query: str) -> Sequence[Snippet]:
 def words_asked(server: FakeModel) -> list[int]:
     """The words that each first draft was asked for."""
     drafts = [one for name in ("WriteArticle", "WriteFromMemory", "WriteSection") for one in server.of(name)]
-    first = [one.user for one in drafts if "\nRemarks:" not in one.user]
-    return [int(found[1]) for user in first if (found := re.search(r"^Words: (\d+)$", user, re.M))]
+    return [int(found[1]) for one in drafts if (found := re.search(r"^Words: (\d+)$", one.user, re.M))]
 
 
 def questions(user: str) -> str:

@@ -138,10 +138,11 @@ def answers(script: Script) -> dict[str, object]:
     def text(user: str, written: list[Told]) -> str:
         return joined([sentence for told in written if (sentence := cited(user, told))], script.code)
 
+    def deleted(user: str) -> str:
+        numbers = re.findall(r"^ ?(\d+)\. ", user.partition("\nRemarks:")[2], re.M)
+        return "\n".join(f"{number}: {script.delete}" for number in numbers)
+
     def section(user: str) -> str:
-        if "\nRemarks:" in user:
-            numbers = re.findall(r"^(\d+)\. ", user.partition("\nRemarks:")[2], re.M)
-            return "\n".join(f"{number}: {script.delete}" for number in numbers)
         at = script.headings.index(re.findall(r"^Section:\s+(.+)", user, re.M)[-1])
         wrong = Told(script.sections[1][-1].source, script.wrong)
         return text(user, [*script.sections[at], *([wrong] if at else [])])
@@ -161,6 +162,7 @@ def answers(script: Script) -> dict[str, object]:
         "RefineOutline": outline,
         "PlaceFindings": places,
         "WriteSection": section,
+        "AnswerRemarks": deleted,
         "WriteLead": script.lead,
     }
 
@@ -193,8 +195,8 @@ def test_right_numbers_pass_and_a_wrong_one_is_remarked_on(script: Script, tmp_p
         [told.written for told in section] for section in script.sections
     ]
     assert [f"{one.text}[1]" for paragraph in article.lead for one in paragraph.sentences] == [script.lead]
-    (remarks,) = (asked.user.partition("\nRemarks:")[2] for asked in server.asked if "\nRemarks:" in asked.user)
-    (remark,) = re.findall(r"^\d+\. (.*)$", remarks, re.M)
+    (remarks,) = (asked.user.partition("\nRemarks:")[2] for asked in server.of("AnswerRemarks"))
+    (remark,) = re.findall(r"^ ?\d+\. (.*)$", remarks, re.M)
     assert remark.startswith(script.wrong)
     assert script.number in remark.removeprefix(script.wrong)
     assert {revision.before for revision in article.revisions} == {script.wrong}

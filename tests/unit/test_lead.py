@@ -36,9 +36,9 @@ def lead(*replies: str | ModelError, topic: str = "Orrin Dam") -> tuple[list[Sen
         own = replies[len(asked) - 1]
         if isinstance(own, ModelError):
             raise own
-        return {"lead": own}
+        return {"text" if "remarks" in inputs else "lead": own}
 
-    with run(replies={"WriteLead": reply}) as (ctx, told):
+    with run(replies={"WriteLead": reply, "AnswerRemarks": reply}) as (ctx, told):
         paragraphs = write_lead(ctx, topic, SECTIONS)
     return [sentence for paragraph in paragraphs for sentence in paragraph.sentences], told, asked
 

@@ -35,10 +35,8 @@ def texts(section: Section) -> list[str]:
 
 
 def section(reply: str, remarks: str = "") -> Section:
-    def write(inputs: Mapping[str, Any]) -> dict[str, str]:
-        return {"text": remarks if inputs["remarks"] else reply}
-
-    with run([DAM, FLOOD], {"WriteSection": write}) as (ctx, _):
+    replies: dict[str, Any] = {"WriteSection": lambda _: {"text": reply}, "AnswerRemarks": lambda _: {"text": remarks}}
+    with run([DAM, FLOOD], replies) as (ctx, _):
         evidence = evidence_of(ctx, OUTLINE.sections[0], [DAM, FLOOD])
         return write_whole(ctx, OUTLINE, evidence)
 

@@ -52,7 +52,7 @@ def model_teacher(settings: Settings, replies: Path) -> Iterator[Teacher]:
             asked = {"question": source.question, "language": settings.language_name, "style": settings.style or ""}
             shown = {"passages": numbered(source.materials), "words": settings.answer_words}
             try:
-                found = models.ask("writer", program, **asked, **shown, remarks="")
+                found = models.ask("writer", program, **asked, **shown)
             except ReplyError:
                 return Outlined("", (), "")
             points = (f"{point.text} [{point.passages[0]}]" for point in found.points if point.passages)

@@ -52,6 +52,7 @@ def test_the_writer_invents_in_every_fifth_sentence_and_drops_half_of_what_is_re
     assert (len(sentences), len(writer.invented)) == (20, 4)
     assert [any(words in one for words in writer.invented) for one in sentences] == [i % 5 == 4 for i in range(20)]
     remarks = "\n".join(f" {n}. {one.strip()}[1] — it is not in [1]." for n, one in enumerate(sentences, 1))
-    again = writer.reply([system, {"role": "user", "content": f"{prompt}\nRemarks:\n{remarks}"}])
+    asked = {"role": "system", "content": "A check has doubts about the sentences in the remarks."}
+    again = writer.reply([asked, {"role": "user", "content": f"{prompt}\nRemarks:\n{remarks}"}])
     kept = sum(any(words in line for words in writer.invented) for line in again.splitlines())
     assert len(again.splitlines()) == 20 and 0 <= kept < 4
