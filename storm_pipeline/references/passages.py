@@ -98,11 +98,11 @@ def _has_foreign(own: Piece, language: str) -> bool:
 
 
 def with_neighbours(snippets: Sequence[Snippet], page: Sequence[Snippet]) -> tuple[Snippet, ...]:
-    """Snippets of a page, and the page's other snippets that touch or overlap them, those of the first one first."""
+    """Snippets of a page, and those that touch or overlap them under the same heading; those of the first one first."""
     chosen = {snippet.id: snippet for snippet in snippets}
     for own in snippets:
         for other in page:
-            if other.id not in chosen and are_neighbours(own, other):
+            if other.id not in chosen and other.heading == own.heading and are_neighbours(own, other):
                 chosen[other.id] = other
     return tuple(chosen.values())
 

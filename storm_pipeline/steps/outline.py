@@ -20,12 +20,9 @@ from storm_pipeline.writers.allocation import survey
 
 _WORDS_A_SECTION, _FEWEST_SECTIONS = 350, 3
 """Words that a section should be able to have, and the least number of sections."""
-_PLAIN_DATA = (
-    "the first section tells the plain data that readers look up: of a person life dates and offices; of a place where "
-    "it lies, size and owners; of an event date, place and parties; of a work or product kind, makers, language and "
-    "length; of an organism kin, size and range; of an idea author and claim; of an organisation founders, seat and "
-    "purpose; of a court case court, parties and outcome. The article's opening, written later, is the overview: no "
-    "section gives one, and none tells again what another one tells"
+_ONCE = (
+    "the article's opening, written later, is the overview: no section gives one, or the main data alone, and none "
+    "tells again what another one tells"
 )
 
 
@@ -118,7 +115,7 @@ def _ask(ctx: RunContext, program: Program, topic: str, **inputs: str) -> Outlin
 def wanted_sections(settings: Settings) -> str:
     """How many sections a prompt asks for: as many as can have a few hundred words each."""
     number = max(_FEWEST_SECTIONS, min(settings.max_sections, round(settings.article_words / _WORDS_A_SECTION)))
-    return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections; {_PLAIN_DATA}"
+    return f"{max(_FEWEST_SECTIONS, number - 2)} to {number} sections; {_ONCE}"
 
 
 def _without_copies(outline: Outline) -> Outline:

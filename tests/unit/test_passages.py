@@ -284,6 +284,13 @@ def test_neighbours_are_known_by_place_where_it_is_known() -> None:
     assert set(with_neighbours(page[3:], page[::-1])) == {*page[2:]}
 
 
+def test_what_stands_under_another_heading_does_not_go_on() -> None:
+    page = cut(
+        "It was built in 1820.", "It fell in 1931.", "The research was paid by a bank.", headings=["", "", "Funding"]
+    )
+    assert set(with_neighbours(page[1:2], page)) == {*page[:2]}
+
+
 @given(st.lists(st.integers(0, 9), unique=True, min_size=1))
 def test_whatever_of_a_page_is_shown_nothing_is_lost_or_told_twice(chosen: list[int]) -> None:
     page = cut(*(f"Sentence {n} of the page." for n in range(10)), headings=["A"] * 4 + ["B"] * 6)
