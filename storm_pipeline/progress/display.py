@@ -16,7 +16,8 @@ from rich.text import Text
 from storm_pipeline.run.events import Downloading
 from storm_pipeline.text.formatting import clock, printable
 
-_MAX_NOTE_LENGTH, _MAX_NOTES = 300, 30
+_MAX_NOTE_LENGTH = 300
+_MAX_NOTES = 30
 
 
 class Display(Progress):

@@ -19,7 +19,8 @@ from storm_pipeline.run.events import Event, EventSink
 from storm_pipeline.text.formatting import amount, clock, counted, printable
 
 _COUNTED = {ev.Retried: "retries", ev.Reused: "reused", ev.Degraded: "problems", ev.Failed: "problems"}
-_MAX_LABEL_LENGTH, _MAX_TOPIC_LENGTH = 200, 30
+_MAX_LABEL_LENGTH = 200
+_MAX_TOPIC_LENGTH = 30
 _display = threading.Lock()
 """Held by the run that shows its progress by itself: two at once would overwrite each other."""
 
