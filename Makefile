@@ -189,7 +189,7 @@ bench-good-article: $(READY) ## calibrate a judge of the Good Article criteria (
 bench-faults: $(READY) ## inject faults into runs: kills, full disks, failing services
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.faults
 
-bench-fuzz: $(READY) ## random replies, hits, whole documents, run folders, configuration, requests and ZIM files (MINUTES=5)
+bench-fuzz: $(READY) ## random replies, hits, whole documents, run folders, configuration, and requests (MINUTES=5)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.fuzz --minutes $(or $(MINUTES),5)
 
 bench-lengths: $(READY) ## time against length of what reads replies and pages

@@ -160,9 +160,9 @@ def is_wikipedia(url: str) -> bool:
     return host == "wikipedia.org" or host.endswith(".wikipedia.org")
 
 
-def page_address(title: str, site: str = "en.wikipedia.org") -> str:
-    """URL of an article of a Wikipedia or a sister project, by default the English Wikipedia."""
-    return f"https://{site}/wiki/" + quote(title.replace(" ", "_"), safe="/:@!$&'()*+,;=~-._")
+def page_address(title: str) -> str:
+    """URL of an article of the English Wikipedia."""
+    return "https://en.wikipedia.org/wiki/" + quote(title.replace(" ", "_"), safe="/:@!$&'()*+,;=~-._")
 
 
 def is_preprint(url: str) -> bool:

@@ -422,7 +422,7 @@ class Storm:
         *sinks: EventSink,
         before: SavedSettings | None = None,
     ) -> T:
-        from storm_pipeline.progress.automatic import with_progress  # here, since rich takes long to load
+        from storm_pipeline.progress.run_progress import with_progress  # here, since rich takes long to load
 
         saved, given = before or {}, self._given
         with (

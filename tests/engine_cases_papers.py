@@ -11,6 +11,7 @@ from servers import Reply, Request
 
 from storm_pipeline.search.engines.arxiv import ArxivSearch
 from storm_pipeline.search.engines.crossref import CrossrefSearch
+from storm_pipeline.search.engines.kiwix import KiwixSearch
 from storm_pipeline.search.engines.pubmed import PubMedSearch
 from storm_pipeline.search.engines.semantic_scholar import SemanticScholarSearch
 from storm_pipeline.search.engines.wikipedia import WikipediaSearch
@@ -103,7 +104,72 @@ def crossref_work(page: Page) -> dict[str, Any]:
     }
 
 
+def kiwix_item(title: str, link: str) -> str:
+    return (
+        f"<item><title>{escape(title)}</title><link>{escape(link)}</link><description>…of <b>silk</b>……</description>"
+        "<book><title>History</title></book><wordCount>1,204</wordCount></item>"
+    )
+
+
+def kiwix_page(title: str, body: str, address: str = "") -> str:
+    link = f'<link rel="canonical" href="{address}">' if address else ""
+    return f"<html><head><title>{title}</title>{link}</head><body><h1>{title}</h1>{body}</body></html>"
+
+
+def kiwix_feed(items: list[str], total: str = "0") -> str:
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0" '
+        'xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/" xmlns:atom="http://www.w3.org/2005/Atom"><channel>'
+        f"<title>Search: silk</title><opensearch:totalResults>{total}</opensearch:totalResults>{''.join(items)}"
+        "</channel></rss>"
+    )
+
+
+def _kiwix_answer(hits: list[Any], request: Request) -> str:
+    """The results of a search, or the page of one of them, whose text stands in a comment of the result."""
+    if request.path == "/search":
+        return kiwix_feed(hits, str(len(hits)))
+    hit = next(hit for hit in hits if f"<link>{request.path}</link>" in hit)
+    return hit.partition("<!--")[2].partition("-->")[0]
+
+
+def _kiwix_hit(page: Page) -> str:
+    html = f'<html><head><link rel="canonical" href="{page.url}"></head><body><p>{page.text}</p></body></html>'
+    return kiwix_item(page.title, f"/content/history/{page.url.rpartition('/')[2]}") + f"<!--{html}-->"
+
+
 PAPERS: dict[str, Case] = {
+    "kiwix": Case(
+        lambda url, patience: KiwixSearch("history", url, patience=patience, rate=math.inf),
+        "/search",
+        _kiwix_hit,
+        _kiwix_answer,
+        query={"pattern": "silk road", "books.name": "history", "format": "xml", "pageLength": "5"},
+        page=_pages("https://en.wikipedia.org/wiki/Title_{}"),
+        odd=(
+            "<item/>",
+            "<item><title>no link</title><link/></item>",
+            kiwix_item("elsewhere", "http://else.org/content/history/A"),
+            kiwix_item("script", "javascript:alert(1)"),
+            kiwix_item("empty", "/content/history/Empty"),
+        ),
+        garbled="lone \u0085 one\n",
+        searches=3,
+        refusals={
+            "400": (Reply(400, "No such book: history"), "check the name of the book, 'history'"),
+            "404": (Reply(404), "check the engine's address, and whether the book 'history' has a full-text index"),
+        },
+        malformed={
+            "html": (Reply(body="<!doctype html><title>Log in</title>"), "not XML"),
+            "xhtml": (Reply(body=XHTML), "unknown format"),
+            "json": (Reply(body={"feed": []}), "not XML"),
+            "damaged": (Reply(body=kiwix_feed([])[:-3]), "not XML"),
+            "binary": (Reply(body=b"\xff\xfe\x00"), "not XML"),
+            "empty": (Reply(body=b""), "not XML"),
+            "deep": (Reply(body=b"<a>" * 200_000), "not XML"),
+            "bomb": (Reply(body=BOMB), "not XML"),
+        },
+    ),
     "wikipedia": Case(
         lambda url, patience: WikipediaSearch(base_url=f"{url}/w/api.php", patience=patience, rate=math.inf),
         "/w/api.php",

@@ -4,7 +4,7 @@
 
 Everything runs in this process, without a run around it. A reply is read by one of its readers: as a draft, an outline,
 or the reply of a program; hits are checked and bounded, documents are decoded and split, journals are damaged and
-opened; whole documents are those of :mod:`.fuzz_documents`; configuration files, run folders, requests and ZIM files
+opened; whole documents are those of :mod:`.fuzz_documents`; configuration files, run folders and requests
 are those of :mod:`.fuzz_files`. Prints a Markdown table of cases, their rate, exceptions that are no refusals,
 citations of passages that were not shown, and the slowest case, in processor time; the exit code is 1 if there was any
 of these exceptions or citations, or a case took over two seconds.
@@ -24,7 +24,7 @@ from typing import Any
 from dspy.utils.exceptions import AdapterParseError
 
 from storm_benchmarks.fuzz_documents import whole_document
-from storm_benchmarks.fuzz_files import MEMORY, configuration, folder_of_a_run, request, zim_file
+from storm_benchmarks.fuzz_files import MEMORY, configuration, folder_of_a_run, request
 from storm_benchmarks.lengths import PATTERNS
 from storm_benchmarks.shared import options
 from storm_pipeline.documents.decoding import decoded
@@ -134,7 +134,6 @@ KINDS: dict[str, tuple[Callable[[str, Tally, random.Random], None], float]] = {
     "configuration files": (configuration, 0.03),
     "run folders": (folder_of_a_run, 0.03),
     "requests": (request, 0.03),
-    "ZIM files": (zim_file, 0.003),
 }
 """What is fuzzed, and the share of all cases."""
 

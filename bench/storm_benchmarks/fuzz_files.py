@@ -1,4 +1,4 @@
-"""Further kinds of random input: configuration files, whole run folders, requests to the HTTP API, and ZIM files."""
+"""Further kinds of random input: configuration files, whole run folders, and requests to the HTTP API."""
 
 import asyncio
 import json
@@ -20,7 +20,6 @@ from storm_pipeline.settings import Settings
 MEMORY = Path("/dev/shm")
 """Where files are written if it exists, since a disk takes longer to sync than they take to read."""
 _NUMBERS = (0, -1, 3, 0.5, 10**30, 10**400, -(10**400), 1e308, float("inf"), float("nan"))
-_PATIENCE = 2.0  # seconds that a request to a damaged ZIM file may take
 _REFUSED = {400, 404, 405, 409, 413, 422, 429}
 
 
@@ -131,46 +130,3 @@ def _application() -> Any:
 
     owner = Settings.build({"out": str(Path(tempfile.gettempdir()) / "no-runs-here")})
     return create_app(RunService(RemoteSettings.build(owner), open_storm=refuse))
-
-
-def zim_file(text: str, _: object, chance: random.Random) -> None:
-    """A ZIM file with damaged bytes, opened, searched, and read."""
-    from storm_pipeline.search.zim import ZimFile
-
-    data = bytearray(_intact_zim())
-    for _place in range(chance.randint(1, 8)):
-        data[chance.randrange(len(data) if chance.random() < 0.5 else 200)] = chance.randrange(256)
-    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as place:
-        path = Path(place) / "damaged.zim"
-        path.write_bytes(data[: chance.randint(1, len(data))] if chance.random() < 0.1 else data)
-        file = ZimFile(path, seconds=_PATIENCE)
-        try:
-            for article in file.find(text[:50] or "silk", 3):
-                article.text()
-            found = file.article("Silk")
-            assert found is None or list(found.headings()) is not None
-        finally:
-            file.close()
-
-
-@cache
-def _intact_zim() -> bytes:
-    from libzim.writer import Creator, Hint, Item, StringProvider  # type: ignore[import-untyped]
-
-    class Page(Item):
-        def __init__(self, name: str) -> None:
-            super().__init__()
-            self.get_path = self.get_title = lambda: name
-            self.get_mimetype = lambda: "text/html"
-            self.get_hints = lambda: {Hint.FRONT_ARTICLE: True}
-            page = f"<html><body><h1>{name}</h1><h2>Trade</h2><p>Silk of {name}.</p></body></html>"
-            self.get_contentprovider = lambda: StringProvider(page)
-
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "intact.zim"
-        with Creator(path).config_indexing(True, "eng") as creator:  # noqa: FBT003 - libzim's own
-            creator.set_mainpath("Silk")
-            for name in ("Silk", "Amber", "Salt"):
-                creator.add_item(Page(name))
-            creator.add_metadata("Name", "wikipedia_en_silk")
-        return path.read_bytes()

@@ -3,8 +3,8 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +33,7 @@ from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.saved_settings import names_left_out, remember_own
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import ROLES, Settings, displaced
-from storm_pipeline.types import Article, Outline, Usage
+from storm_pipeline.types import Article, Outline
 
 if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
@@ -77,8 +77,7 @@ class Batch(AbstractContextManager["Batch"]):
         self._storm = storm_pool(open_storm, size=store.at_once + _IDLE_STORMS)
         self._refused_keys: dict[tuple[str | None, ...], str] = {}
         self._wrong_settings: list[SettingsError] = []
-        self._halts: set[threading.Event] = set()
-        self._stopping = threading.Event()
+        self._halt = threading.Event()  # of all runs
         self._set_up = threading.Event()
         self._lock = threading.RLock()  # guards the rows and the sinks
 
@@ -168,9 +167,7 @@ class Batch(AbstractContextManager["Batch"]):
 
     def stop(self) -> None:
         """Start no further topic, and stop the runs gracefully; safe from any thread or signal handler."""
-        self._stopping.set()
-        for halt in tuple(self._halts):
-            halt.set()
+        self._halt.set()
 
     def run(self) -> BatchReport:
         """Write every topic that has no article yet.
@@ -188,9 +185,9 @@ class Batch(AbstractContextManager["Batch"]):
         self._notify(lambda sink: sink.begin(store.folder, tuple(store.rows)))
         store.save(status="running")
         try:
-            self._write_all(iter([row for row in store.rows if row.state != "written"]))
+            self._write_all([row for row in store.rows if row.state != "written"])
         finally:
-            rows, stopped = tuple(store.rows), self._stopping.is_set()
+            rows, stopped = tuple(store.rows), self._halt.is_set()
             seconds, refused = round(time.monotonic() - start, 1), tuple(dict.fromkeys(self._refused_keys.values()))
             report = BatchReport(store.folder, rows, stopped, store.repeated, seconds, refused)
             with self._lock:
@@ -208,27 +205,18 @@ class Batch(AbstractContextManager["Batch"]):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _write_all(self, waiting: Iterator[TopicStatus]) -> None:
+    def _write_all(self, rows: Sequence[TopicStatus]) -> None:
         with Tasks(self._store.at_once) as tasks:
-            workers: list[Future[None]] = []
+            futures: list[Future[None]] = []
             try:
-                workers += [tasks.start(self._work, waiting) for _ in range(self._store.at_once)]
-                for worker in workers:
-                    worker.result()
+                futures += [tasks.start(self._write, row) for row in rows]
+                for future in wait(futures, return_when=FIRST_EXCEPTION).done:
+                    future.result()
             except BaseException as error:
                 self.stop()
                 if self.running or isinstance(error, Exception):
-                    wait(workers)  # until a second interruption
+                    wait(futures)  # until a second interruption
                 raise
-
-    def _work(self, waiting: Iterator[TopicStatus]) -> None:
-        while True:
-            with self._lock:
-                row = next(waiting, None)
-            if row is None or self._stopping.is_set():
-                return
-            if not self._has_refused_key(row):
-                self._write(row)
 
     def _has_refused_key(self, row: TopicStatus) -> bool:
         """Whether an endpoint has refused the key that the topic would use."""
@@ -238,35 +226,31 @@ class Batch(AbstractContextManager["Batch"]):
             return False  # reported when the topic is written
 
     def _write(self, row: TopicStatus) -> None:
-        start, halt, ledger = time.monotonic(), threading.Event(), Ledger()
-        usage: Usage | None = None
-        self._halts.add(halt)
-        if self._stopping.is_set():  # stop() may have been called before the line above
-            halt.set()
+        if self._halt.is_set() or self._has_refused_key(row):
+            return
+        start, ledger = time.monotonic(), Ledger()
         row = replace(row, state="running", error="")
         self._notify(lambda sink: sink.row(row))
         try:
-            article = self._article(row, ledger, halt)
-            usage = article.usage
-            ended = _written(row, article)
-        except StoppedError:
-            ended = replace(row, state="stopped")
-        except ModelAuthError as error:
-            self._refused_keys[_models_and_key(self._settings(row))] = str(error)
-            ended = replace(row, state="failed", error=str(error))
-        except SettingsError as error:
-            where = f"{row.request.place}: " if row.request.place else ""
-            self._wrong_settings.append(SettingsError(f"{where}{error}"))
-            ended = replace(row, state="failed", error=f"{where}{error}")
-        except StormError as error:
-            ended = replace(row, state="failed", error=str(error))
+            article = self._article(row, ledger)
+            ended, usage = _written(row, article), article.usage
         except Exception as error:  # noqa: BLE001 - a crash must not end the other topics
+            ended, usage = self._failed(row, error), ledger.usage(time.monotonic() - start)
+        used = {name: getattr(usage, name) for name in ("calls", "tokens_in", "tokens_out", "cost", "seconds")}
+        self._save(replace(ended, **used, folder=self._store.rows[row.number - 1].folder))
+
+    def _failed(self, row: TopicStatus, error: Exception) -> TopicStatus:
+        if isinstance(error, StoppedError):
+            return replace(row, state="stopped")
+        reason = str(error) if isinstance(error, StormError) else unforeseen(error)
+        if isinstance(error, ModelAuthError):
+            self._refused_keys[_models_and_key(self._settings(row))] = reason
+        elif isinstance(error, SettingsError):
+            reason = f"{row.request.place}: {reason}" if row.request.place else reason
+            self._wrong_settings.append(SettingsError(reason))
+        elif not isinstance(error, StormError):
             _LOG.error("topic %d of %s crashed", row.number, self.folder, exc_info=error)
-            ended = replace(row, state="failed", error=unforeseen(error))
-        finally:
-            self._halts.discard(halt)
-        usage = usage or ledger.usage(time.monotonic() - start)
-        self._save(replace(_with_usage(ended, usage), folder=self._store.rows[row.number - 1].folder))
+        return replace(row, state="failed", error=reason)
 
     def _settings(self, row: TopicStatus) -> Settings:
         own = row.request.settings
@@ -274,16 +258,16 @@ class Batch(AbstractContextManager["Batch"]):
         values = {n: v for n, v in {**shared, **own}.items() if n not in self._left_out}
         return Settings.build({**values, **self._overrides, "out": self.folder})
 
-    def _article(self, row: TopicStatus, ledger: Ledger, halt: threading.Event) -> Article:
+    def _article(self, row: TopicStatus, ledger: Ledger) -> Article:
         storm = self._storm(self._settings(row))
         sinks: list[EventSink] = [ledger, CallbackSink(lambda event: self._on_event(row, event))]
         # by name only, so that a path in a damaged file cannot escape the batch's folder
         folder = self.folder / Path(row.folder).name
         if not row.folder or not folder.is_dir():
             outline = parse_pieces(row.request.topic, {"outline": self._store.outline}).outline
-            return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=halt)
+            return storm.write(row.request.topic, outline=outline, sinks=sinks, halt=self._halt)
         ledger.restore(with_recorded_calls(logged_events(folder), Journal(folder / JOURNAL, read_only=True)))
-        article = storm.resume(folder, accept_damage=self._accept_damage, sinks=sinks, halt=halt)
+        article = storm.resume(folder, accept_damage=self._accept_damage, sinks=sinks, halt=self._halt)
         if not isinstance(article, Article):
             raise RunError(f"{folder} is the run of an outline, not of an article: move it away, then resume the batch")
         return article
@@ -300,7 +284,11 @@ class Batch(AbstractContextManager["Batch"]):
     def _save(self, row: TopicStatus) -> None:
         row = replace(row, error=redacted(row.error))
         with self._lock:
-            self._store.put(row)
+            try:
+                self._store.put(row)
+            except RunError:
+                self.stop()  # here, so that this thread begins no other topic
+                raise
             self._notify(lambda sink: sink.row(row))
 
     def _notify(self, call: Callable[[BatchSink], None]) -> None:
@@ -327,8 +315,3 @@ def _written(row: TopicStatus, article: Article) -> TopicStatus:
         words=sum(length_in_words(sentence.text) for sentence in article.sentences()),
         references=len(article.references),
     )
-
-
-def _with_usage(row: TopicStatus, usage: Usage) -> TopicStatus:
-    names = ("calls", "tokens_in", "tokens_out", "cost", "seconds")
-    return replace(row, **{name: getattr(usage, name) for name in names})

@@ -146,48 +146,46 @@ def _from_json_lines(name: str, text: str) -> Iterator[TopicRequest]:
 
 def _from_table(name: str, text: str) -> Iterator[TopicRequest]:
     rows, header = _opened_table(name, text)
-    for line, cells in rows:
-        place = f"{name}, line {line}"
-        if not any(map(str.strip, cells)):
-            continue
-        if any(map(str.strip, cells[len(header) :])):
+    for place, cells in rows:
+        if any(cells[len(header) :]):
             raise SettingsError(
                 f"{place} has {len(cells)} cells for {len(header)} columns: put quotes around a cell that contains "
                 "the delimiter"
             )
-        named = [(column, cell) for column, cell in zip(header, cells, strict=False) if cell.strip()]
-        topic = next((cell for column, cell in named if column == "topic"), None)
-        if topic is None:
+        named = {column: cell for column, cell in zip(header, cells, strict=False) if cell}
+        if "topic" not in named:
             raise SettingsError(f"{place} has no topic: fill the cell, or remove the line")
-        yield TopicRequest(topic, {column: cell.strip() for column, cell in named if column != "topic"}, place)
+        yield TopicRequest(named.pop("topic"), named, place)
 
 
-def _opened_table(name: str, text: str) -> tuple[Iterator[tuple[int, list[str]]], list[str]]:
-    """The rows below the header, each with its line number, and the names in the header."""
+def _opened_table(name: str, text: str) -> tuple[Iterator[tuple[str, list[str]]], list[str]]:
+    """The rows below the header, each with its place, and the names in the header."""
     for delimiter in _DELIMITERS:
         rows = _rows(name, text, delimiter)
-        first = next(((line, cells) for line, cells in rows if any(map(str.strip, cells))), None)
-        header = [_normalised(cell) for cell in first[1]] if first else []
+        place, first = next(rows, (name, []))
+        header = [_normalised(cell) for cell in first]
         while header and not header[-1]:
             header.pop()
-        if first and "topic" in header:
-            at = f"{name}, line {first[0]}: "
+        if "topic" in header:
             for column in header:
                 if header.count(column) > 1 or not column:
-                    raise SettingsError(f"{at}the column name {column!r} is empty or not unique: name each column once")
+                    raise SettingsError(
+                        f"{place}: the column name {column!r} is empty or not unique: name each column once"
+                    )
                 if column != "topic":
-                    _field(column, at)
+                    _field(column, f"{place}: ")
             return rows, header
     raise SettingsError(f"{name} has no column 'topic': its first line must name the columns, such as topic,turns")
 
 
-def _rows(name: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a table, each with the number of its first line."""
+def _rows(name: str, text: str, delimiter: str) -> Iterator[tuple[str, list[str]]]:
+    """The rows of a table that are not empty, cells stripped, each with its place: the number of its first line."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 1
     try:
         for cells in reader:
-            yield line, cells
+            if any(map(str.strip, cells)):
+                yield f"{name}, line {line}", [cell.strip() for cell in cells]
             line = reader.line_num + 1
     except csv.Error as error:
         raise SettingsError(f"{name}, line {line} is not a valid row ({error}): check its quotes") from error

@@ -96,6 +96,10 @@ class ApiClient:
         """
         return self._request("GET", path, params, None, self._json)
 
+    def get_bytes(self, params: Params, path: str = "") -> bytes:
+        """The body of the response to a GET request; otherwise as :meth:`get_json`."""
+        return self._request("GET", path, params, None, bytes)
+
     def post_json(self, body: Mapping[str, Any], path: str = "") -> Any:
         """The parsed JSON response of a POST request with a JSON body; otherwise as :meth:`get_json`."""
         return self._request("POST", path, {}, body, self._json)

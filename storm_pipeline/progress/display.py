@@ -1,117 +1,133 @@
-"""The terminal display that runs and batches share: a live drawing on a terminal, plain lines elsewhere."""
+"""The terminal display that runs and batches share: live bars there and in a notebook, else plain lines."""
 
 import importlib.util
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Self
 
 from rich.console import Console, RenderableType
-from rich.live import Live
-from rich.progress import BarColumn, ProgressColumn, Task
-from rich.progress_bar import ProgressBar
+from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn
 from rich.table import Column
 from rich.text import Text
 
+from storm_pipeline.run.events import Downloading
 from storm_pipeline.text.formatting import clock, printable
 
-_FRAMES_PER_SECOND = 4
 _MAX_NOTE_LENGTH = 300
 _MAX_NOTES = 30
 
 
-class Board(Protocol):
-    """The state that a display draws; ``started`` is a time of the display's clock."""
+class Display(Progress):
+    """Base of the sinks that show progress: a bar for each thing under way, and totals below.
 
-    started: float
-
-    def draw(self, height: int) -> RenderableType:
-        """The drawing, in at most ``height`` lines."""
-        ...
-
-
-B = TypeVar("B", bound=Board)
-
-
-class TerminalDisplay(Generic[B]):
-    """Base of the sinks that show progress; a context manager that restores the terminal.
-
-    On a terminal and in a notebook the board is drawn live; elsewhere (a file, a pipe, a dumb terminal) there are only
-    lines. Outside the ``with`` block nothing is shown.
+    A context manager that restores the terminal; outside its ``with`` block nothing is shown. A subclass changes its
+    state, bars included, while it holds ``guard``, and never prints then.
     """
 
-    def __init__(self, board: B, console: Console | None, now: Callable[[], float]) -> None:
-        self._board = board
-        self._console = console or stderr_console()
-        self._now = now
-        self._notes = Notes()
-        self._lock = threading.Lock()  # guards the board; never held while printing
+    def __init__(self, console: Console | None, now: Callable[[], float]) -> None:
+        line = Column(no_wrap=True, overflow="ellipsis")
+        rest = Column(no_wrap=True, overflow="ellipsis", ratio=1)
+        super().__init__(
+            TextColumn("{task.description}", markup=False, table_column=line),
+            BarColumn(20),
+            TextColumn("{task.fields[facts]}", markup=False, table_column=line),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[label]}", "dim", markup=False, table_column=rest),
+            console=console or stderr_console(),
+            refresh_per_second=4,
+            redirect_stdout=False,
+            get_time=now,
+            expand=True,
+        )
+        self.started = now()
+        self.is_live = False
         self._active = False
-        self._live: Live | None = None
+        self._bars: dict[Hashable, Task] = {}
+        self._notes: Counter[str] = Counter()
+        self._shown: dict[str, str] = {}
+        self.guard = threading.Lock()
 
     def __enter__(self) -> Self:
         self._active = True
-        if can_animate(self._console):
-            self._live = Live(
-                console=self._console,
-                get_renderable=self._draw,
-                refresh_per_second=_FRAMES_PER_SECOND,
-                redirect_stdout=False,
-            )
-            self._live.start()
+        if self.console.is_jupyter:
+            self.is_live = importlib.util.find_spec("ipywidgets") is not None
+        else:
+            self.is_live = self.console.is_terminal and not self.console.is_dumb_terminal
+        if self.is_live:
+            self.start()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._active = False
-        if self._live is not None:
+        if self.is_live:
             with suppress(OSError):  # the terminal is closed
-                self._live.stop()
+                self.stop()
 
-    @property
-    def is_live(self) -> bool:
-        """Whether the board is being drawn."""
-        return self._live is not None
+    def totals(self) -> str:
+        """The line below the bars."""
+        raise NotImplementedError
 
-    def _draw(self) -> RenderableType:
-        with self._lock:
-            return self._board.draw(self._console.height - 1)
+    def drawn(self) -> Sequence[Task]:
+        """The bars to draw, in order."""
+        raise NotImplementedError
 
-    def _elapsed(self) -> str:
-        return clock(self._now() - self._board.started)
+    def refresh(self) -> None:
+        """Nothing, since the display is drawn four times a second: whoever adds a bar holds ``guard``."""
 
-    def _print(self, line: str | None, style: str = "") -> None:
-        if not (line and self._active):
-            return
-        try:
-            self._console.print(Text(line, style=style), soft_wrap=self._live is None)
-        except OSError:  # such as a full disk: a sink must not end the run
-            self._active = False
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bars, and the totals."""
+        if not hasattr(self, "guard"):
+            return ()  # rich asks while it is made
+        with self.guard:
+            table, totals = self.make_tasks_table(self.drawn()), self.totals()
+        return table, Text(totals, style="bold", no_wrap=True, overflow="ellipsis")
 
+    def bar(self, key: Hashable, name: str, *, start: bool = True) -> Task:
+        """The bar of this key; a new one if there is none."""
+        if key not in self._bars:
+            self.add_task(name, start=start, total=None, facts="", label="")
+            self._bars[key] = self.tasks[-1]
+        return self._bars[key]
 
-class Notes:
-    """Deduplicates notes: those that differ only in numbers are shown once and counted, at most 30 in all."""
+    def download(self, event: Downloading) -> str:
+        """Bring the bar of a download up to date; the line that says so, once a quarter, else empty."""
+        bar, quarter = self.bar(event.name, printable(event.name)), 4 * event.done // max(1, event.total)
+        bar.completed, bar.total = event.done, event.total
+        bar.stop_time = self.get_time() if event.done >= event.total else None
+        facts = bar.fields["facts"] = f"{event.done / 1e6:.0f} of {event.total / 1e6:.0f} MB"
+        known, bar.fields["quarter"] = bar.fields.get("quarter"), quarter
+        return "" if known == quarter else f"{self.elapsed()} downloading {printable(event.name)}: {facts}"
 
-    def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
-        self._first: dict[str, str] = {}
+    def show(self, line: str, style: str = "") -> None:
+        """Print a line above the bars; nothing if it is empty."""
+        if line and self._active:
+            try:
+                self.console.print(Text(line, style=style), soft_wrap=not self.is_live)
+            except OSError:  # such as a full disk: a sink must not end the run
+                self._active = False
 
-    def add(self, text: str) -> str | None:
-        """The line to show now; None if a similar one was shown already, or enough were."""
+    def note(self, text: str) -> str:
+        """The line of a note; empty if one that differs in numbers alone was shown, or 30 others."""
         line = printable(text)
         kind = re.sub(r"\d+", "0", line)
-        self._counts[kind] += 1
-        if kind in self._first or len(self._first) >= _MAX_NOTES:
-            return None
-        self._first[kind] = line if len(line) <= _MAX_NOTE_LENGTH else line[: _MAX_NOTE_LENGTH - 3] + "..."
-        return self._first[kind]
+        self._notes[kind] += 1
+        if kind in self._shown or len(self._shown) >= _MAX_NOTES:
+            return ""
+        self._shown[kind] = line if len(line) <= _MAX_NOTE_LENGTH else line[: _MAX_NOTE_LENGTH - 3] + "..."
+        return self._shown[kind]
 
-    def repeated(self) -> list[str]:
-        """Closing lines about the notes that were repeated or not shown."""
-        lines = [f"{self._counts[kind]} times: {line}" for kind, line in self._first.items() if self._counts[kind] > 1]
-        unseen = sum(times for kind, times in self._counts.items() if kind not in self._first)
-        return [*lines, f"and {unseen} more"] if unseen else lines
+    def repeated(self) -> str:
+        """Lines about the notes that were repeated or not shown."""
+        lines = [f"{self._notes[kind]} times: {one}" for kind, one in self._shown.items() if self._notes[kind] > 1]
+        unseen = sum(times for kind, times in self._notes.items() if kind not in self._shown)
+        return "\n".join([*lines, f"and {unseen} more"] if unseen else lines)
+
+    def elapsed(self) -> str:
+        """The time since the start."""
+        return clock(self.get_time() - self.started)
 
 
 class _Stderr(Console):
@@ -124,32 +140,3 @@ class _Stderr(Console):
 def stderr_console() -> Console:
     """Standard error as a console that prints text literally, without markup."""
     return _Stderr(stderr=True, highlight=False, markup=False, emoji=False)
-
-
-def can_animate(console: Console) -> bool:
-    """Whether the console can redraw what it shows."""
-    if console.is_jupyter:
-        return importlib.util.find_spec("ipywidgets") is not None
-    return console.is_terminal and not console.is_dumb_terminal
-
-
-class TextColumn(ProgressColumn):
-    """Plain text of a task, in one line."""
-
-    def __init__(self, text: Callable[[Task], str], style: str = "", ratio: int | None = None) -> None:
-        super().__init__(Column(no_wrap=True, overflow="ellipsis", ratio=ratio))
-        self._text = text
-        self._style = style
-
-    def render(self, task: Task) -> Text:  # noqa: D102
-        return Text(self._text(task), style="dim" if task.stop_time is not None else self._style)
-
-
-class StageBar(BarColumn):
-    """A bar that is full once its stage has ended, however many steps it took."""
-
-    def render(self, task: Task) -> ProgressBar:  # noqa: D102
-        bar = super().render(task)
-        if task.stop_time is not None:
-            bar.total = bar.completed = 1
-        return bar

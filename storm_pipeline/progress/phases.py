@@ -5,20 +5,21 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from storm_pipeline.run.events import CallFinished
 from storm_pipeline.settings import Settings, is_embedded
+from storm_pipeline.text.formatting import counted
 
 ORDER = (
     "set-up", "related topics", "perspectives", "conversations", "draft outline", "outline", "points", "look-ups",
     "evidence", "sections", "editing", "polish", "lead",
 )  # fmt: skip
 """Stages as a run goes through them; the draft outline is written beside the conversations."""
+_UNITS = {"conversations": "turns", "sections": "sections"}
 _BESIDE = ("related topics", "perspectives", "conversations", "draft outline")  # those that are under way together
-_TEXTS = ("editing", "lead")  # what is written from the sections
 _WORDS_A_CALL = 50  # what a call of a hosted model takes before its first word, in words of reply
 _WORDS_A_WORD = 0.2  # what reading a word of a prompt takes on this machine, in words of reply
 _UNREAD = 0.55  # share of its prompts that this machine's server had not read before
 _WORDS_A_TOKEN = 0.75
-_PRIOR = 1  # calls that what was expected of a stage's calls counts as, beside those that were made
 _EARLY = 0.03  # share of a run before which nothing is said about its end
 
 
@@ -36,24 +37,43 @@ class Phase:
     starts: int = 1
     side_by_side: int = 1
     local: bool = False
-    beside_others: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass
 class SoFar:
-    """What a stage has done: calls, their tokens, steps of the total that its starts announced, and starts.
+    """What a stage has done: calls, tokens read anew and written, steps of the total that its starts announced.
 
-    Also whether it is under way, and whether it was asking when the latest reply came.
+    Also its starts, how many of them are under way, the records that were reused, and what it did last.
     """
 
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
-    steps: float = 0
-    total: float | None = None
+    steps: int = 0
+    total: int | None = None
     starts: int = 0
-    under_way: bool = False
-    is_asking: bool = False
+    running: int = 0
+    reused: int = 0
+    label: str = ""
+
+    def start(self, total: int | None) -> None:
+        """Begin it once more: in other threads, stages of one name are added up."""
+        known = self.total is not None and total is not None
+        self.total = total if not self.starts else (self.total or 0) + (total or 0) if known else None
+        self.starts, self.running = self.starts + 1, self.running + 1
+
+    def count(self, call: CallFinished) -> None:
+        """Add a call, which is what goes on until the first step is done."""
+        self.calls, self.tokens_out = self.calls + 1, self.tokens_out + call.tokens_out
+        self.tokens_in += call.tokens_in - call.tokens_cached
+        self.label = self.label if self.steps else f"the {call.role} replied"
+
+    def facts(self, stage: str) -> str:
+        """What it has done, in words; empty if nothing is counted."""
+        unit = _UNITS.get(stage, "steps")
+        steps = f"{self.steps} {unit}" if self.total is None else f"{self.steps} of at most {self.total} {unit}"
+        facts = [steps if self.steps or self.total is not None else "", f"{self.reused} reused" if self.reused else ""]
+        return ", ".join(filter(None, [*facts, counted(self.calls, "call") if self.calls else ""]))
 
 
 def expected_phases(
@@ -72,16 +92,14 @@ def expected_phases(
     from storm_pipeline.run.context import UserPieces
     from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 
-    recipe = "outline" if outline_only else DEFAULT
-    if (settings := for_recipe(settings, recipe)).is_extract:
+    if (settings := for_recipe(settings, "outline" if outline_only else DEFAULT)).is_extract:
         return ()
     pieces = parse_pieces(topic, {"outline": read_outline(outline, topic)}) if outline else UserPieces()
     method = OUTLINES["storm"] if outline_only else RECIPES[DEFAULT]
     simulation = simulate(method, settings, topic, Programs(), USUAL, user_pieces=pieces)
-    starts, steps = Counter(one.stage for one in simulation.starts), Counter[str]()
+    starts, steps, calls = Counter(one.stage for one in simulation.starts), Counter[str](), Counter[str]()
     for one in simulation.starts:
         steps[one.stage] += one.total or 0
-    calls: defaultdict[str, float] = defaultdict(float)
     work: defaultdict[str, float] = defaultdict(float)
     local = any(map(is_embedded, settings.models))
     for call in simulation.calls:
@@ -89,20 +107,13 @@ def expected_phases(
         read = _UNREAD * sum(len(message.split()) for message in call.messages)
         work[call.stage] += _work(1, read, _WORDS_A_TOKEN * call.tokens_out, local=local)
     sections = steps["sections"] // max(1, starts["sections"])
-    most = {} if local else {"conversations": settings.perspectives + 1}
-    most |= {} if local else dict.fromkeys(("look-ups", "sections"), sections)
+    most = {"conversations": settings.perspectives + 1, "look-ups": sections, "sections": sections}
 
     def phase(stage: str) -> Phase:
-        at_once = max(1, min(most.get(stage, 1), settings.calls_in_flight))
-        asks = calls[stage], work[stage] / at_once, steps[stage], starts[stage]
-        return Phase(stage, *asks, at_once, local, beside_others=settings.calls_in_flight > 1)
+        at_once = 1 if local else max(1, min(most.get(stage, 1), settings.calls_in_flight))
+        return Phase(stage, calls[stage], work[stage] / at_once, steps[stage], starts[stage], at_once, local)
 
     return tuple(phase(stage) for stage in sorted(calls, key=place_of))
-
-
-def _work(calls: int, read: float, written: float, *, local: bool) -> float:
-    """Work of calls that read and write so many words."""
-    return written + (_WORDS_A_WORD * read if local else _WORDS_A_CALL * calls)
 
 
 def place_of(stage: str) -> int:
@@ -120,56 +131,33 @@ def seconds_left(phases: Collection[Phase], so_far: Mapping[str, SoFar], elapsed
     """
     done = left = 0.0
     for phase in phases:
-        each, own = phase.work / max(phase.calls, 1e-9), so_far.get(phase.stage, SoFar())
-        was = _work_of(phase, own)
+        own = so_far.get(phase.stage, SoFar())
+        read, written = _WORDS_A_TOKEN * own.tokens_in, _WORDS_A_TOKEN * own.tokens_out
+        was = _work(own.calls, read, written, local=phase.local) / phase.side_by_side
         done += was
-        if not own.calls and phase.stage in _TEXTS:  # a writer of short sections writes a short lead
-            each *= _mean_ratio(phases, so_far)
-        calls = _calls_left(phase, so_far)
-        under_way = min(calls, 0.5 if own.is_asking and phase.beside_others else 0)  # a call that is half done
-        is_long_first = phase.stage == "sections" and own.calls < phase.calls  # then what is asked again
-        rest = max(each * phase.calls - was, 0.0) / max(phase.calls - own.calls, 1.0)
-        each = rest if is_long_first else (_PRIOR * each + was) / (_PRIOR + own.calls)
-        done += each * under_way
-        left += each * (calls - under_way)
+        if _is_over(phase, own, so_far):
+            continue
+        calls, each = phase.calls, (phase.work / max(phase.calls, 1e-9) + was) / (1 + own.calls)
+        if own.total is not None and phase.steps and own.starts:
+            calls *= own.total / own.starts * max(own.starts, phase.starts) / phase.steps
+        if phase.stage == "sections" and own.calls < phase.calls:  # what is asked again is shorter
+            each = max(phase.work - was, 0.0) / max(phase.calls - own.calls, 1.0)
+        left += each * max(0.0, calls - own.calls)
     return elapsed * left / done if done > _EARLY * (done + left) else None
 
 
-def _work_of(phase: Phase, own: SoFar) -> float:
-    read, written = _WORDS_A_TOKEN * own.tokens_in, _WORDS_A_TOKEN * own.tokens_out
-    return _work(own.calls, read, written, local=phase.local) / phase.side_by_side
-
-
-def _mean_ratio(phases: Collection[Phase], so_far: Mapping[str, SoFar]) -> float:
-    """Work of the sections' calls so far to what was expected of them; 1 before there are any."""
-    for phase in phases:
-        if phase.stage == "sections" and (own := so_far.get("sections", SoFar())).calls and phase.work:
-            return _work_of(phase, own) / (own.calls * phase.work / phase.calls)
-    return 1.0
-
-
-def _calls_left(phase: Phase, so_far: Mapping[str, SoFar]) -> float:
-    own = so_far.get(phase.stage, SoFar())
-    if _is_over(phase, own, so_far):
-        return 0.0
-    if own.total is None or not phase.steps:
-        return max(0.0, phase.calls - own.calls)
-    steps = own.total / own.starts * max(own.starts, phase.starts)
-    of_a_step = phase.calls / phase.steps
-    begun = max(0.0, own.calls - own.steps * of_a_step)  # calls of steps that are not done
-    return max(0.0, (steps - own.steps) * of_a_step - begun, min(steps - own.steps, of_a_step))
+def _work(calls: int, read: float, written: float, *, local: bool) -> float:
+    """Work of calls that read and write so many words."""
+    return written + (_WORDS_A_WORD * read if local else _WORDS_A_CALL * calls)
 
 
 def _is_over(phase: Phase, own: SoFar, so_far: Mapping[str, SoFar]) -> bool:
     """Whether a stage has ended or will not come: one that follows it has started."""
-    if own.under_way:
-        return False
-    if own.starts >= phase.starts:
-        return True
+    if own.running or own.starts >= phase.starts:
+        return not own.running
     last = _BESIDE[-1] if phase.stage in _BESIDE else phase.stage
     if any(place_of(other) > place_of(last) for other in so_far):
         return True
-    first = so_far.get("related topics")
     # what is beside the conversations begins with them
-    begun = phase.stage in _BESIDE and so_far.get("conversations", SoFar()).calls > 0
-    return begun and not own.starts and not (phase.stage == "perspectives" and first is not None and first.under_way)
+    begun = phase.stage in _BESIDE and not own.starts and so_far.get("conversations", SoFar()).calls > 0
+    return begun and not (phase.stage == "perspectives" and so_far.get("related topics", SoFar()).running)

@@ -1,9 +1,10 @@
 """How many pages, and how many passages of each, a search returns."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from storm_pipeline.identity import canonical_url
+from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.types import Snippet
 
 _SHARED = 12  # characters at the beginning of a passage that show whether it goes on from the one before it
@@ -87,3 +88,18 @@ def best_windows(ranked: Iterable[int], snippets: Sequence[Snippet], k: int, pas
         if len(found) == k and all(len(own) >= passages for own in found.values()):
             break
     return tuple(snippets[at] for rank in zip_longest(*found.values()) for at in rank if at is not None)
+
+
+def best_of_each(articles: Sequence[Sequence[tuple[str, Snippet]]], query: str, limit: int) -> Iterator[Snippet]:
+    """Up to ``limit`` passages of each article, best match and what is beside it first; articles keep their order.
+
+    ``articles``: headings and passages of each. One of which no passage matches gives its first.
+    """
+    places = [(number, passage) for number, passages in enumerate(articles) for passage in passages]
+    # No floor: the articles were selected by these words, so the words are common among the passages.
+    index = LexicalIndex((((heading, 1), (snippet.text, 1)) for _, (heading, snippet) in places), floor=0.0)
+    ranked = [match.position for match in index.search(query)]
+    snippets = [snippet for _, (_, snippet) in places]
+    for number, passages in enumerate(articles):
+        best = best_windows((at for at in ranked if places[at][0] == number), snippets, 1, limit)
+        yield from best or [snippet for _, snippet in passages[:1]]

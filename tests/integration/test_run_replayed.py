@@ -11,10 +11,10 @@ from test_pipeline import folder
 from test_resume import answers, stopping_after, storm
 
 from storm_pipeline.errors import StoppedError
-from storm_pipeline.progress.run_board import RunBoard
 from storm_pipeline.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import CallbackSink, read_events
 from storm_pipeline.run.listing import read_timeline
+from storm_pipeline.text.formatting import amount, counted
 from storm_pipeline.types import Article
 
 
@@ -35,19 +35,19 @@ def test_display_and_usage_are_rebuilt_from_the_events(tmp_path: Path) -> None:
     run, article = interrupted_and_finished(tmp_path)
     events = list(read_events(run / "events.jsonl"))
     moment = events[0][0]
-    board, shown = RunBoard(lambda: moment), io.StringIO()
+    shown = io.StringIO()
     with ProgressSink(Console(file=shown, force_terminal=False, width=200), now=lambda: moment) as sink:
-        for moment, event in events:  # noqa: B007 - the clocks read it
-            board.take(event)
+        for moment, event in events:  # noqa: B007 - the clock reads it
             sink.emit(event)
-    assert f"finished: {board.totals()}" in shown.getvalue().splitlines()
+        totals = sink.totals()
+    assert f"finished: {totals}" in shown.getvalue().splitlines()
     usage = article.usage
-    assert (board.calls, board.tokens_in, board.tokens_out) == (usage.calls, usage.tokens_in, usage.tokens_out)
-    assert board.counts["problems"] == len(article.report.problems)
-    assert board.sources == sum(1 + len(source.also) for source in article.sources)
-    assert board.all_ended()
+    sources = sum(1 + len(source.also) for source in article.sources)
+    tokens = f"{amount(usage.tokens_in)} tokens in, {amount(usage.tokens_out)} out"
+    assert f", {counted(sources, 'source')}, {counted(usage.calls, 'call')}, {tokens}" in totals
+    assert (counted(len(article.report.problems), "problem") in totals) == bool(article.report.problems)
     made = read_timeline(run)
     assert made.usage.rows == usage.rows
     assert [session.ending for session in made.sessions] == ["stopped", "finished"]
-    assert moment - board.started == pytest.approx(made.usage.seconds, abs=0.1)
+    assert moment - sink.started == pytest.approx(made.usage.seconds, abs=0.1)
     assert json.loads((run / "usage.json").read_text())["rows"] == [row.__dict__ for row in made.usage.rows]

@@ -107,7 +107,7 @@ def test_no_query_reaches_a_service_as_syntax(case: Case, query: str) -> None:
         found = case.open(server.url, BRISK).search(query, 1)
         assert [s.url for s in found] == [case.page(1).url]
         first = sent(server.requests[0])
-    words = next(first[name] for name in ("gsrsearch", "search_query", "term", "query") if name in first)
+    words = next(first[name] for name in ("gsrsearch", "search_query", "term", "query", "pattern") if name in first)
     assert len(words) <= 700
     if case is not PAPERS["crossref"]:  # it knows no operators
         plain = words.replace("all:", "").replace(" AND ", " ").removeprefix("(").replace(") hasabstract", "")

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from storm_pipeline.batch import TopicRequest, TopicStatus
 from storm_pipeline.cli.output import EventLines
-from storm_pipeline.progress.batch_progress import BatchBoard, BatchProgress
+from storm_pipeline.progress.batch_progress import BatchProgress
 from storm_pipeline.run.events import CallFinished, Downloading, Noted, StageAdvanced, StageFinished, StageStarted
 
 CALL = CallFinished("sections", "writer", "m", 1000, 0, 50, 1.0, 0.25)
@@ -28,53 +28,63 @@ class Clock:
         return self.time
 
 
-def drawn(board: BatchBoard, height: int) -> list[str]:
-    console = Console(file=io.StringIO(), width=120, markup=False)
-    with console.capture() as capture:
-        console.print(board.draw(height))
-    return [line.rstrip() for line in capture.get().splitlines()]
+def board(*rows: TopicStatus, height: int = 20, now: Clock | None = None) -> BatchProgress:
+    made = BatchProgress(Console(file=io.StringIO(), width=160, height=height, markup=False), now=now or Clock())
+    made.begin(Path("runs/x"), rows)
+    return made
+
+
+def drawn(made: BatchProgress) -> list[str]:
+    with made.console.capture() as capture:
+        made.console.print(made.get_renderable())
+    return [" ".join(line.translate(str.maketrans("", "", "━╸╺")).split()) for line in capture.get().splitlines()]
 
 
 def test_a_line_a_topic_tells_how_it_stands() -> None:
     clock = Clock()
-    board = BatchBoard([row(1), row(2), row(3), row(4, "written", calls=9, seconds=61.0, sections=5)], clock)
+    made = board(row(1), row(2), row(3), row(4, "written", calls=9, seconds=61.0, sections=5), now=clock)
     clock.time = 10.0
-    board.update(row(1, "running"))
+    made.row(row(1, "running", calls=1, cost=0.25))
     for event in (StageStarted("sections", 8), StageAdvanced("sections", "History"), CALL, CALL):
-        board.take(1, event)
-    board.update(row(2, "running"))
-    board.update(row(2, "failed", error="no\x1b[2J reply", cost=None))
+        made.event(1, event)
+    made.row(row(2, "running"))
+    made.row(row(2, "failed", error="no\x1b[2J reply", cost=None))
+    made.row(row(3, "running"))
+    made.row(row(3, "written", sections=5, calls=9))
     clock.time = 70.0
-    lines = drawn(board, 20)
-    assert lines[0].split() == "topic state stage sections calls time cost".split()
-    assert lines[1].split() == "Topic 1 running sections 1 of 8 2 1:00 $0.50".split()
-    assert lines[2].split() == "Topic 2 failed 0 0:00 unknown no [2J reply".split()
-    assert lines[3].split() == "Topic 3 waiting".split()
-    assert lines[4].split() == "Topic 4 written 5 9 1:01 $0.00".split()
-    assert lines[5] == "1:10  4 topics: 1 written, 1 running, 1 failed, 1 waiting"
+    assert drawn(made) == [
+        "1 Topic 1 running, sections, 1 of 8 sections, 3 calls, $0.75 0:01:00",
+        "2 Topic 2 failed, 0 calls, unknown 0:00:00 no [2J reply",
+        "3 Topic 3 written, 5 sections, 9 calls, $0.00 0:00:00",
+        "1:10 4 topics: 2 written, 1 running, 1 failed",
+    ]
 
 
 def test_what_runs_is_in_sight_however_many_topics_there_are() -> None:
-    board = BatchBoard([row(n) for n in range(1, 5001)])
-    for n in range(1, 4001):
-        board.update(row(n, "running"))
-        if n not in {7, 2000}:
-            board.update(row(n, "written"))
-    lines = drawn(board, 8)
-    assert len(lines) == 8
-    assert [line.split()[1] for line in lines[1:-1]] == ["7", "2000", "3997", "3998", "3999", "4000"]
-    assert "5000 topics: 3998 written, 2 running, 1000 waiting" in lines[-1]
+    made = board(*(row(n) for n in range(1, 501)), height=9)
+    for n in range(1, 401):
+        made.row(row(n, "running"))
+        if n not in {7, 200}:
+            made.row(row(n, "written"))
+    lines = drawn(made)
+    assert len(lines) == 7
+    assert [line.split()[0] for line in lines[:-1]] == ["7", "200", "397", "398", "399", "400"]
+    assert "500 topics: 398 written, 2 running, 100 waiting" in lines[-1]
 
 
 def test_stages_side_by_side_and_downloads_are_shown() -> None:
-    board = BatchBoard([row(1)])
-    board.update(row(1, "running"))
-    for event in (StageStarted("conversations"), StageStarted("outline draft"), Downloading("x", "model", 1, 4)):
-        board.take(1, event)
-    assert "conversations, outline draft" in drawn(board, 9)[1]
-    assert "model 25 %" in drawn(board, 9)[1]
-    board.take(1, StageFinished("conversations", 3.0))
-    assert "conversations" not in drawn(board, 9)[1]
+    made = board(row(1))
+    made.row(row(1, "running"))
+    for event in (
+        StageStarted("conversations"),
+        StageStarted("outline draft"),
+        Downloading("x", "model", 1, 4_000_000),
+    ):
+        made.event(1, event)
+    assert "running, conversations, outline draft," in drawn(made)[0]
+    assert drawn(made)[1].startswith("model 0 of 4 MB")
+    made.event(1, StageFinished("conversations", 3.0))
+    assert "conversations" not in drawn(made)[0]
 
 
 def test_without_a_terminal_there_are_lines() -> None:
@@ -94,7 +104,8 @@ def test_without_a_terminal_there_are_lines() -> None:
         "2 topics: 2 waiting, in runs/x",
         "0:00 1/2 Topic 1 in topic-1-now ...",
         "searching with wiki-leads",
-        "0:00 downloading model (4 MB) ...",
+        "0:00 downloading model: 0 of 4 MB",
+        "0:00 downloading model: 1 of 4 MB",
         "0:00 1/2 Topic 1 written (10 s, 3 calls, $0.50, 2 sections, 7 references)",
         "0:00 2/2 Topic 2 failed (0 s, 0 calls, unknown): the model is down",
         "0:00 2/2 Topic 2 stopped (0 s, 0 calls, $0.00)",

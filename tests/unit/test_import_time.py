@@ -15,7 +15,6 @@ HEAVY = {
     "filelock",
     "httpx",
     "jinja2",
-    "libzim",
     "litellm",
     "lxml",
     "mcp",

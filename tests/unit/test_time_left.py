@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from storm_pipeline.progress.phases import Phase, expected_phases
-from storm_pipeline.progress.run_board import RunBoard
+from storm_pipeline.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import CallFinished, Event, RunFinished, StageAdvanced, StageFinished, StageStarted
 from storm_pipeline.settings import Settings
 
@@ -45,14 +45,14 @@ def phases_of(name: str) -> tuple[Phase, ...]:
 def shown(run: dict[str, Any]) -> Iterator[tuple[float, float, float | None]]:
     """Share of the run, seconds left, and seconds shown."""
     time = 0.0
-    board = RunBoard(lambda: time)
+    board = ProgressSink(now=lambda: time)
     board.expect(phases_of(run["name"]))
     events, end = iter(run["events"]), run["events"][-1][0]
     ahead = next(events)
     for share in SHARES:
         while ahead[0] <= share * end:
             time = ahead[0]
-            board.take(event(*ahead[1:]))
+            board.emit(event(*ahead[1:]))
             ahead = next(events)
         time = share * end
         yield share, end - time, board.seconds_left()

@@ -176,9 +176,8 @@ def test_no_path_and_no_address_is_content(argument: str, engine: str) -> None:
 
 def test_env_sets_keys_and_the_packages_own_variables_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
-    bad = (
-        "PYTHONPATH GIT_SSH_COMMAND OPENAI_API_BASE LD_PRELOAD HTTP_PROXY PIP_INDEX_URL STORM_HOME SEARXNG_URL".split()
-    )
+    bad = "PYTHONPATH GIT_SSH_COMMAND OPENAI_API_BASE LD_PRELOAD HTTP_PROXY PIP_INDEX_URL STORM_HOME".split()
+    bad += ["SEARXNG_URL", "KIWIX_URL"]
     Path(".env").write_text("OPENAI_API_KEY=mine\nSTORM_API_TOKEN=secret\n" + "".join(f"{one}=x\n" for one in bad))
     before = dict(os.environ)
     with pytest.raises(UntrustedError, match="STORM_API_TOKEN"):
@@ -194,7 +193,7 @@ def test_env_sets_keys_and_the_packages_own_variables_alone(monkeypatch: pytest.
 
 def test_the_variables_of_engines_are_known_but_no_address() -> None:
     named = {name for one in engines() for name in (*one.variables, *one.optional_variables)}
-    assert named - KEYS == {"SEARXNG_URL"}
+    assert named - KEYS == {"SEARXNG_URL", "KIWIX_URL"}
 
 
 def test_children_get_no_keys_and_nothing_that_changes_what_is_executed(monkeypatch: pytest.MonkeyPatch) -> None:

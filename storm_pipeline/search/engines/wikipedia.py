@@ -14,9 +14,8 @@ from storm_pipeline.identity import is_wiki_language
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions
-from storm_pipeline.search.paging import best_windows
+from storm_pipeline.search.paging import best_of_each
 from storm_pipeline.search.queries import bare_words, topic_words, with_all_or_any
 from storm_pipeline.types import Snippet
 
@@ -110,7 +109,7 @@ class WikipediaSearch:
             return ()
         found = with_all_or_any(words, lambda asked: self._articles(asked, k))
         passages = parallel_map(self._cached_passages, found, workers=_CONCURRENT)
-        return tuple(_best_matching(passages, query, self._limit))
+        return tuple(best_of_each(passages, query, self._limit))
 
     def _articles(self, words: str, k: int) -> list[_Article]:
         answer = self._query(
@@ -169,14 +168,3 @@ def _cut(article: _Article, text: str) -> Iterator[_Passage]:
     for heading, section in zip(map(plain_text, pieces[::2]), pieces[1::2], strict=True):
         for plain in filter(None, map(plain_text, overlapping(chunks(section)))):
             yield heading, Snippet(article.url, article.title, plain, engine=WikipediaSearch.name)
-
-
-def _best_matching(articles: Sequence[Sequence[_Passage]], query: str, limit: int) -> Iterator[Snippet]:
-    """Up to ``limit`` passages of each article, best match and what is beside it first; articles keep their order."""
-    places = [(number, passage) for number, passages in enumerate(articles) for passage in passages]
-    index = LexicalIndex((((heading, 1), (snippet.text, 1)) for _, (heading, snippet) in places), floor=0.0)
-    ranked = [match.position for match in index.search(query)]
-    snippets = [snippet for _, (_, snippet) in places]
-    for number, passages in enumerate(articles):
-        best = best_windows((at for at in ranked if places[at][0] == number), snippets, 1, limit)
-        yield from best or [snippet for _, snippet in passages[:1]]
