@@ -156,6 +156,8 @@ class ZimFile:
                 root = parse_html(base64.b64decode(page["data"]))
             except etree.LxmlError:
                 continue
+            except (LookupError, TypeError, ValueError) as error:
+                raise CorpusError(f"the ZIM file {self._path} is damaged (no page); download it again") from error
             yield ZimArticle(plain_text(page["title"]), self._address(page["path"]), root)
 
     def _ask(self, request: str, *arguments: object) -> Any:
