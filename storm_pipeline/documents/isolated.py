@@ -53,21 +53,13 @@ class ReadingProcess:
         self._process = KeptProcess(self._command)
         self.end, self.forget = self._process.end, self._process.forget
 
-    def read(
-        self,
-        read: Callable[..., Iterable[T]],
-        *arguments: str | None,
-        size: int,
-        data: bytes = b"",
-        is_pdf: bool = False,
-    ) -> list[T]:
+    def read(self, read: Callable[..., Iterable[T]], *arguments: object, size: int, is_pdf: bool = False) -> list[T]:
         """The values that a function yields, called there.
 
         Args:
             read: a function of a module, whose annotation says what it yields: frozen values, or Python's own types.
-            arguments: of the function, as JSON; a path must be absolute.
+            arguments: of the function, as JSON, bytes last; a path must be absolute.
             size: bytes of the file.
-            data: the last argument of the function, unless it is empty.
             is_pdf: whether :func:`allow_page` may give its pages time.
 
         Raises:
@@ -75,9 +67,11 @@ class ReadingProcess:
             StormError: as the function.
         """
         seconds, most_bytes = self._seconds + size / 1e6, self._megabytes * 1_000_000 + size
-        request = json.dumps((read.__module__, read.__name__, arguments, seconds, most_bytes, len(data))).encode()
+        data = [one for one in arguments if isinstance(one, bytes)]
+        head = (read.__module__, read.__name__, arguments[: -len(data) or None], [*map(len, data)], seconds, most_bytes)
+        request = b"".join((json.dumps(head).encode(), b"\n", *data))
         most_answered = most_bytes // 32 + 4 * size  # here, lists and objects of JSON take up to 25 times their text
-        talk = partial(_answered, request + b"\n" + data, _line_type(read), most_answered)
+        talk = partial(_answered, request, _line_type(read), most_answered)
         values, error = self._asked(talk, seconds, PAGE_SECONDS * len(_PAGES) * is_pdf)
         if not error:
             return values
@@ -142,19 +136,20 @@ def serve(parent: int) -> None:
         os.dup2(nowhere, stream)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     while line := sys.stdin.buffer.readline():
-        module, name, arguments, seconds, most_bytes, length = json.loads(line)
+        module, name, arguments, lengths, seconds, most_bytes = json.loads(line)
         read = getattr(import_module(module), name)
         _limit_memory(most_bytes)
         _end_after(seconds)
-        _answer(read, arguments, length, answers)
+        _answer(read, arguments, lengths, answers)
         _end_after(0)
         answers.flush()
 
 
-def _answer(read: Callable[..., Iterable[object]], arguments: list[object], length: int, answers: IO[bytes]) -> None:
+def _answer(
+    read: Callable[..., Iterable[object]], arguments: list[Any], lengths: list[int], answers: IO[bytes]
+) -> None:
     try:
-        arguments += [sys.stdin.buffer.read(length)] * bool(length)
-        for value in read(*arguments):
+        for value in read(*arguments, *map(sys.stdin.buffer.read, lengths)):
             answers.write(_line((value,)))
         answers.write(_line(()))
     except MemoryError:

@@ -72,15 +72,16 @@ def extracted(fetched: Fetched) -> Page:
     """As :func:`extract`, in the process for foreign files; PageError too where the page takes too long to read."""
     from storm_pipeline.documents.isolated import NotReadError, reading
 
-    data, header = fetched.body, (fetched.url, fetched.final_url, fetched.content_type, fetched.charset)
+    body = fetched.body
+    header = fetched.url, fetched.final_url, fetched.content_type, fetched.charset
     try:
-        (page,) = reading.read(_extracted, *header, size=len(data), data=data, is_pdf=data.lstrip()[:5] == b"%PDF-")
+        (page,) = reading.read(_extracted, *header, body, size=len(body), is_pdf=body.lstrip()[:5] == b"%PDF-")
     except NotReadError as error:
         raise PageError(f"{fetched.final_url} {error}") from error
     return page
 
 
-def _extracted(url: str, final_url: str, content_type: str, charset: str | None, body: bytes = b"") -> Iterator[Page]:
+def _extracted(url: str, final_url: str, content_type: str, charset: str | None, body: bytes) -> Iterator[Page]:
     yield extract(Fetched(url, final_url, content_type, body, charset))
 
 
