@@ -1,4 +1,4 @@
-"""A kept child process: asked one thing after another, ended where it takes too long, replaced at the next request."""
+"""A kept child process: asked one thing after another, ended where it takes too long, and then replaced."""
 
 import subprocess
 import threading
@@ -61,27 +61,25 @@ class KeptProcess:
             alarm = threading.Timer(seconds, process.kill)
             alarm.daemon = True
             alarm.start()
-            answered = False
             try:
-                answer = talk(cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout))
-                answered = True
-            except Exception as error:
-                raise EndedError(_killed(process), was_new=process is not known) from error
+                return talk(cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout))
+            except BaseException as error:  # after Ctrl-C too: what it says next would answer another request
+                code = self._end()
+                if isinstance(error, Exception):
+                    raise EndedError(code, was_new=process is not known) from error
+                raise
             finally:
                 alarm.cancel()
-                if not answered:  # after Ctrl-C too: what it says next would answer another request
-                    self._end()
-        return answer
 
     def end(self) -> None:
         """End the process, if it runs; a later request starts another."""
         with self._lock:
             self._end()
 
-    def _end(self) -> None:
-        if self._kill is not None:
-            self._kill()
-        self._running = None
+    def _end(self) -> int:
+        code = self._kill() if self._kill else None
+        self._running = self._kill = None
+        return code or 0
 
     def _started(self) -> "subprocess.Popen[bytes]":
         self._end()

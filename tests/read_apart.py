@@ -4,8 +4,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 
+from pydantic import TypeAdapter
+
+from storm_pipeline.documents.document import Document, Unreadable
 from storm_pipeline.documents.isolated import allow_page
 from storm_pipeline.errors import MissingExtraError, PageError
 
@@ -30,6 +34,7 @@ def lay_out(pages: int, seconds: float) -> Iterator[int]:
         allow_page(number)
 
 
+FOUND = TypeAdapter(list[Document | Unreadable])
 HELD: list[bytes] = []
 
 
@@ -45,10 +50,10 @@ def crash() -> Iterator[int]:
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
-def refuse(name: str) -> Iterator[int]:
+def refuse(name: str, text: str) -> Iterator[int]:
     """Raise an error."""
     yield 1
-    raise {"page": PageError, "extra": MissingExtraError, "value": ValueError}[name](f"of {name}")
+    raise {"page": PageError, "extra": MissingExtraError, "value": ValueError}[name](text)
 
 
 def prints(text: str) -> Iterator[str]:
@@ -58,19 +63,24 @@ def prints(text: str) -> Iterator[str]:
     yield text
 
 
-def echo(values: list[object]) -> Iterator[object]:
+def echo(values: str) -> Iterator[Document | Unreadable]:
     """Give values back."""
-    yield from values
+    yield from FOUND.validate_json(values)
 
 
-class Hostile:
-    def __reduce__(self) -> tuple[Callable[[str], int], tuple[str]]:
-        return os.system, ("touch was_run",)
+def number(value: int) -> Iterator[int]:
+    """Give a number back, three times."""
+    yield from [value] * 3
 
 
-def hostile() -> Iterator[object]:
-    """A value that is code."""
-    yield Hostile()
+def forge(start: str, repeated: str, times: int) -> Iterator[Document]:
+    """Write another answer than a document, as a library that an attacker has taken over may."""
+    for descriptor in range(3, 20):
+        with suppress(OSError):
+            os.write(descriptor, start.encode())
+            for _ in range(times):
+                os.write(descriptor, repeated.encode())
+    yield Document("a", "", ((None, "Silk."),))
 
 
 def seen(name: str) -> Iterator[bool]:

@@ -19,11 +19,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from typing import Any
 
 from dspy.utils.exceptions import AdapterParseError
 
-from storm_benchmarks.fuzz_documents import whole_document
+from storm_benchmarks.fuzz_documents import OUTCOMES, whole_document
 from storm_benchmarks.fuzz_files import MEMORY, configuration, folder_of_a_run, request
 from storm_benchmarks.lengths import PATTERNS
 from storm_benchmarks.shared import options
@@ -180,6 +181,11 @@ def main() -> None:
         print(f"| {name} | {tally.cases:,} | {rate:,.0f} | {faults} | {tally.dangling} | {tally.slowest:.2f} s |")
     seconds = sum(tally.seconds for tally in tallies.values())
     print(f"\n{seconds:.0f} s of processor time in {args.minutes:g} minutes")
+    print("\n| file | read | refused | ended by time | by memory |\n|---|---|---|---|---|")
+    for name in sorted({name for name, _ in OUTCOMES}):
+        print("|", name, *(f"| {OUTCOMES[name, end]}" for end in ("read", "refused", "time", "memory")), "|")
+    for whose, of in (("this process", RUSAGE_SELF), ("the largest process that was ended", RUSAGE_CHILDREN)):
+        print(f"{whose}: {getrusage(of).ru_maxrss / 1e3:,.0f} MB")
     for name, tally in tallies.items():
         print(*(f"\n{name}, {times} times: {fault}" for fault, times in tally.faults.most_common(9)), sep="")
     sys.exit(any(tally.faults or tally.dangling for tally in tallies.values()))

@@ -8,15 +8,16 @@ import random
 import tempfile
 import time
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
 from storm_benchmarks.fuzz_files import MEMORY
 from storm_pipeline.documents.articles import AvailablePages, read_article
-from storm_pipeline.documents.document import Document
+from storm_pipeline.documents.document import Document, Unreadable
 from storm_pipeline.documents.isolated import PAGE_SECONDS
 from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.errors import DatasetError, PageError
@@ -26,80 +27,18 @@ from storm_pipeline.pages.fetch import Fetched
 _SHORTEST, _LONGEST = 1_000, 5_000_000  # bytes
 _UNPACKED = 10  # how many times longer than its file what a zip archive holds may be
 _PAGES = (1, 1, 10, 300)
+_OWN = 2.0  # seconds of processor time of the process that has a file read
 _GRACE = 10.0  # seconds beyond four times the budget, within which a process ends and another one starts
 _PIECES = {
-    "text": (
-        "Silk was traded. ",
-        "A. B. ",
-        "[1]",
-        "[",
-        "((",
-        "**",
-        "| a ",
-        "\n- ",
-        "\n# ",
-        "1999 ",
-        "\n> ",
-        "`",
-        "\n\n",
-    ),
-    "wiki": (
-        "{{a|",
-        "[[a|",
-        "<ref>",
-        "<ref name=a/>",
-        "{|",
-        "\n|-\n|",
-        "'''",
-        "<div>",
-        "}}",
-        "]]",
-        "\n== A ==\n",
-        "a ",
-    ),
-    "bib": (
-        "@book{a, title={A}}",
-        "@string{s = s # s}",
-        "file={",
-        "{",
-        "}",
-        "a",
-        " and ",
-        "\\'{e}",
-        '"',
-        "%",
-        "\n",
-        ",",
-    ),
-    "html": (
-        "<p>Silk was traded.</p>",
-        "<div>",
-        "<table><tr><td>",
-        "<a href='#a'>1</a>",
-        "<sup>",
-        "<li>",
-        "&a;",
-        "<!--",
-    ),
-    "word": (
-        "<w:p/>",
-        "<w:p><w:r><w:t>A</w:t></w:r></w:p>",
-        "<w:tbl><w:tr><w:tc/></w:tr></w:tbl>",
-        "<w:sdt/>",
-        "<w:ins/>",
-    ),
-    "pdf": (
-        "(a) Tj ",
-        "1 0 0 1 9 9 Tm ",
-        "BT ",
-        "ET ",
-        "q ",
-        "[(a) 9 (b)] TJ ",
-        "/F 9 Tf ",
-        "0 0 m 9 9 l S ",
-        "/X Do ",
-    ),
+    "text": "Silk was traded. ¦A. B. ¦[1]¦[¦((¦**¦| a ¦\n- ¦\n# ¦1999 ¦\n> ¦`¦\n\n",
+    "wiki": "{{a|¦[[a|¦<ref>¦<ref name=a/>¦{|¦\n|-\n|¦'''¦<div>¦}}¦]]¦\n== A ==\n¦a ",
+    "bib": "@book{a, title={A}}¦@string{s = s # s}¦file={¦{¦}¦a¦ and ¦\\'{e}¦\"¦%¦\n¦,",
+    "html": "<p>Silk was traded.</p>¦<div>¦<table><tr><td>¦<a href='#a'>1</a>¦<sup>¦<li>¦&a;¦<!--",
+    "word": "<w:p/>¦<w:p><w:r><w:t>A</w:t></w:r></w:p>¦<w:tbl><w:tr><w:tc/></w:tr></w:tbl>¦<w:sdt/>¦<w:ins/>",
+    "pdf": "(a) Tj ¦1 0 0 1 9 9 Tm ¦BT ¦ET ¦q ¦[(a) 9 (b)] TJ ¦/F 9 Tf ¦0 0 m 9 9 l S ¦/X Do ",
 }
+OUTCOMES: Counter[tuple[str, str]] = Counter()
+"""How many readings of files of each name were ``read``, ``refused``, or ended by ``time`` or by ``memory``."""
 
 
 def whole_document(_: str, __: object, chance: random.Random) -> None:
@@ -107,45 +46,65 @@ def whole_document(_: str, __: object, chance: random.Random) -> None:
 
     Raises AssertionError: it took longer than it may, or the good file was not read.
     """
-    name = chance.choice(list(_FORMATS))
-    data = bytearray(_FORMATS[name](chance)[:_LONGEST])
-    for _place in range(chance.choice((0, 0, 3, 30))):
-        data[chance.randrange(len(data))] = chance.randrange(256)
+    case = chance.randrange(2**32)
+    name, data = document_of(case)
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as place:
         file = Path(place) / name
         file.write_bytes(data)
         (Path(place) / "good.txt").write_text("Silk was traded.", encoding="utf-8")
-        start = time.monotonic()
+        pages = PAGE_SECONDS * max(_PAGES) if name == "a.pdf" else 0.0
+        most = 4 * (5 + len(data) / 1e6 + pages) + _GRACE
         for read in (_article, _page, _folder):  # the folder last: its good file is read by what is left of the process
-            read(file)
-            pages = PAGE_SECONDS * max(_PAGES) if name == "a.pdf" else 0.0
-            took, most = time.monotonic() - start, 4 * (5 + len(data) / 1e6 + pages) + _GRACE
-            assert took < most, f"{name} of {len(data):,} bytes took {took:.0f} s of at most {most:.0f}"
-            start = time.monotonic()
+            start, own = time.monotonic(), time.process_time()
+            for said in read(file):
+                ended = "time" if " s to read" in said else "memory" if "MB of memory" in said else "refused"
+                OUTCOMES[name, ended if said else "read"] += 1
+            took, own = time.monotonic() - start, time.process_time() - own
+            assert took < most, f"{name} (case {case}), {read.__name__}: {took:.0f} s of at most {most:.0f}"
+            assert own < _OWN, f"{name} (case {case}), {read.__name__}: {own:.1f} s outside of the process that reads"
 
 
-def _article(file: Path) -> None:
+def document_of(case: int) -> tuple[str, bytes]:
+    """The name and the bytes of a file."""
+    chance = random.Random(case)
+    name = chance.choice(list(_FORMATS))
+    data = bytearray(_FORMATS[name](chance)[:_LONGEST])
+    for _place in range(chance.choice((0, 0, 3, 30))):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    return name, bytes(data)
+
+
+def _article(file: Path) -> Iterator[str]:
+    """What is said of a file that is not read; nothing of one that is."""
     if file.suffix in {".md", ".json", ".wiki", ".docx", ".html"}:
-        with suppress(DatasetError):
+        try:
             read_article(file, "Silk", AvailablePages())
+            yield ""
+        except DatasetError as error:
+            yield str(error)
 
 
-def _page(file: Path) -> None:
+def _page(file: Path) -> Iterator[str]:
     if file.suffix in {".html", ".pdf"}:
-        with suppress(PageError):
+        try:
             extracted(Fetched("https://a.org", "https://a.org", "text/html", file.read_bytes()))
+            yield ""
+        except PageError as error:
+            yield str(error)
 
 
-def _folder(file: Path) -> None:
+def _folder(file: Path) -> Iterator[str]:
     found = list(read_documents(file.parent))
     good = [one for one in found if isinstance(one, Document) and one.url.endswith("good.txt")]
     assert len(good) == 1, f"beside {file.name} the good file was not read: {found}"
+    problems = [one.reason for one in found if isinstance(one, Unreadable)]
+    yield next((one for one in problems if " to read" in one), problems[0] if problems and len(found) == 2 else "")
 
 
 def _repeated(kind: str, chance: random.Random, longest: int = _LONGEST) -> str:
     """A few pieces, each repeated, one after the other or alternating, to a length of any magnitude."""
     length = int(_SHORTEST * (longest / _SHORTEST) ** chance.random())
-    few = chance.choices(_PIECES[kind], k=chance.randint(1, 4))
+    few = chance.choices(_PIECES[kind].split("¦"), k=chance.randint(1, 4))
     runs = ["".join(few)] if chance.random() < 0.5 else few
     return "".join((one * (length // len(runs) // len(one) + 1))[: length // len(runs)] for one in runs)
 
@@ -181,13 +140,18 @@ def _epub(chance: random.Random) -> bytes:
 
 def _pdf(chance: random.Random) -> bytes:
     import pypdf
-    from pypdf.generic import DecodedStreamObject, NameObject
+    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
+    def named(**names: Any) -> DictionaryObject:
+        return DictionaryObject({NameObject(f"/{key}"): value for key, value in names.items()})
+
+    font = named(Type=NameObject("/Font"), Subtype=NameObject("/Type1"), BaseFont=NameObject("/Helvetica"))
     writer = pypdf.PdfWriter()
     stream = DecodedStreamObject()
-    stream.set_data(_repeated("pdf", chance).encode())
+    stream.set_data(b"BT /F 9 Tf " + _repeated("pdf", chance).encode())
     for _page in range(chance.choice(_PAGES)):
-        writer.add_blank_page(600, 800)[NameObject("/Contents")] = writer._add_object(stream)
+        page = writer.add_blank_page(600, 800)
+        page.update(named(Contents=writer._add_object(stream), Resources=named(Font=named(F=font))))
     out = BytesIO()
     writer.write(out)
     return out.getvalue()

@@ -116,8 +116,9 @@ READERS: dict[str, Callable[[bytes], FileText]] = {
 _OF_FORMAT = {PDF: read_pdf, DOCX: read_docx, EPUB: read_epub, HTML: read_html}
 
 
-def read_file(file: Path, name: str) -> Iterator[Document | Unreadable]:
+def read_file(path: str, name: str) -> Iterator[Document | Unreadable]:
     """The documents of a file, and why it, or a line of it, cannot be read. ``name``: what the user calls it."""
+    file = Path(path)
     try:
         if not file.is_file():  # e.g. a pipe, or a broken link
             yield Unreadable(f"{name} is not a regular file; it was skipped.", name)
@@ -142,11 +143,11 @@ def read_file(file: Path, name: str) -> Iterator[Document | Unreadable]:
         yield from read_json_lines(name, data)
 
 
-def read_entries(file: Path) -> Iterator[Entry]:
+def read_entries(path: str) -> Iterator[Entry]:
     """The entries of a bibliography. Raises CorpusError: it is none of the formats."""
-    found = read_bibliography(file.name, file.read_bytes())
+    found = read_bibliography(Path(path).name, Path(path).read_bytes())
     if found is None:
-        raise CorpusError(f"{file} is no bibliography")
+        raise CorpusError(f"{path} is no bibliography")
     yield from found
 
 

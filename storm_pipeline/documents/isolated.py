@@ -1,28 +1,32 @@
 """Reads foreign files in one kept process, within a budget of time and memory: no file stops or ends a run."""
 
 import errno
+import json
 import os
-import pickle
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import is_dataclass
-from functools import partial
+from dataclasses import fields
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar, Union, get_args, get_type_hints
 
-from storm_pipeline import errors
+import storm_pipeline
 from storm_pipeline.child_process import EndedError, KeptProcess
+from storm_pipeline.errors import CorpusError, DatasetError, MissingExtraError, PageError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 T = TypeVar("T")
 PAGE_SECONDS = 0.2
 """Processor time that each page of a PDF adds once it is read; finding the layout of one takes about 0.05 s."""
 _PAGES = range(1, 1001)  # the pages that add it
-_ITEM, _END = "item", "end"  # parts of an answer; another name is that of the error that ends it
+_ERRORS = {one.__name__: one for one in (CorpusError, DatasetError, MissingExtraError, PageError)}
 _START = (
     "import sys; sys.path[:] = sys.argv[2:]; from storm_pipeline.documents.isolated import serve; "
     "serve(int(sys.argv[1]))"
@@ -53,8 +57,8 @@ class ReadingProcess:
         """The values that a function yields, called there.
 
         Args:
-            read: a function of a module, which yields frozen values of this package, or values of Python's own types.
-            arguments: of the function; a path must be absolute.
+            read: a function of a module, whose annotation says what it yields: frozen values, or Python's own types.
+            arguments: of the function, as JSON, bytes last; a path must be absolute.
             size: bytes of the file.
             is_pdf: whether :func:`allow_page` may give its pages time.
 
@@ -62,28 +66,32 @@ class ReadingProcess:
             NotReadError: the budget did not do, or the function raised what no code foresaw.
             StormError: as the function.
         """
-        seconds = self._seconds + size / 1e6
-        most_bytes = self._megabytes * 1_000_000 + size
-        request = pickle.dumps((read.__module__, read.__name__, arguments, seconds, most_bytes))
-        values, kind, text = self._asked(partial(_answered, request), seconds, PAGE_SECONDS * len(_PAGES) * is_pdf)
-        if kind == _END:
+        seconds, most_bytes = self._seconds + size / 1e6, self._megabytes * 1_000_000 + size
+        data = [one for one in arguments if isinstance(one, bytes)]
+        head = (read.__module__, read.__name__, arguments[: -len(data) or None], [*map(len, data)], seconds, most_bytes)
+        request = b"".join((json.dumps(head).encode(), b"\n", *data))
+        most_answered = most_bytes // 32 + 4 * size  # here, lists and objects of JSON take up to 25 times their text
+        talk = partial(_answered, request, _line_type(read), most_answered)
+        values, error = self._asked(talk, seconds, PAGE_SECONDS * len(_PAGES) * is_pdf)
+        if not error:
             return values
-        known = getattr(errors, kind, None)
-        raise known(text) if known else NotReadError(f"is damaged ({text or kind})")
+        kind, text = error[0], error[1][:1000]
+        raise _ERRORS[kind](text) if kind in _ERRORS else NotReadError(f"is damaged ({text or kind[:100]})")
 
     def _asked(self, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float, more: float) -> T:
         try:
             return self._process.ask(talk, self._seconds + self._patience * (seconds + more))
         except EndedError as error:
             if error.code != errno.ENOMEM:
-                raise NotReadError(f"takes more than {seconds:.0f} s to read, or ends what reads it") from error
+                why = f"takes more than {seconds:.0f} s to read, holds too much, or ends what reads it"
+                raise NotReadError(why) from error
             if error.was_new:
                 raise NotReadError(f"takes more than {self._megabytes} MB of memory to read") from error
         return self._asked(talk, seconds, more)  # in all of the memory: other files had left less
 
     def _command(self) -> list[str]:
         # -P, and no empty entry: no module of the current folder is imported
-        path = [*filter(None, sys.path), str(Path(errors.__file__).parents[1])]
+        path = [*filter(None, sys.path), str(Path(storm_pipeline.__file__).parents[1])]
         return [sys.executable, "-P", "-c", _START, str(os.getpid()), *path]
 
 
@@ -95,26 +103,29 @@ def size_of(file: Path) -> int:
         return 0
 
 
-class _Values(pickle.Unpickler):
-    """Reads plain values and frozen ones of this package; what a process says can name no other code."""
+@cache
+def _line_type(read: Callable[..., object]) -> "TypeAdapter[Any]":
+    """The type of a line of an answer: a value as the function declares it, an error's name and text, or the end."""
+    from pydantic import TypeAdapter
 
-    def find_class(self, module: str, name: str) -> Any:
-        found = super().find_class(module, name) if module.startswith("storm_pipeline.") else None
-        if not isinstance(found, type) or not is_dataclass(found):
-            raise pickle.UnpicklingError(f"{module}.{name} is no value")
-        return found
+    (value,) = get_args(get_type_hints(read)["return"])
+    return TypeAdapter(Union[tuple[value], tuple[str, str], tuple[()]])  # type: ignore[valid-type,arg-type]  # noqa: UP007
 
 
-def _answered(request: bytes, requests: IO[bytes], answers: IO[bytes]) -> tuple[list[Any], str, str]:
-    """The values that are answered, and how the answer ends."""
+def _answered(
+    request: bytes, line_type: "TypeAdapter[Any]", most: int, requests: IO[bytes], answers: IO[bytes]
+) -> tuple[list[Any], tuple[str, str] | tuple[()]]:
+    """The values that are answered, and the error that ends them, in ``most`` bytes. Raises ValueError."""
     requests.write(request)
     requests.flush()
     values: list[Any] = []
     while True:
-        kind, value = _Values(answers).load()
-        if kind != _ITEM:
-            return values, kind, value
-        values.append(value)
+        line = answers.readline(most)
+        most -= len(line)
+        found = line_type.validate_python(json.loads(line))  # pydantic's own parser takes up to 130 times the text
+        if len(found) != 1:
+            return values, found
+        values += found
 
 
 def serve(parent: int) -> None:
@@ -124,26 +135,37 @@ def serve(parent: int) -> None:
     for stream in (1, 2):  # libraries print what they find
         os.dup2(nowhere, stream)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    with suppress(EOFError):
-        while True:
-            module, name, arguments, seconds, most_bytes = pickle.load(sys.stdin.buffer)  # noqa: S301 - the parent's own words
-            read = getattr(import_module(module), name)
-            _limit_memory(most_bytes)
-            _end_after(seconds)
-            _answer(read, arguments, answers)
-            _end_after(0)
-            answers.flush()
+    while line := sys.stdin.buffer.readline():
+        module, name, arguments, lengths, seconds, most_bytes = json.loads(line)
+        read = getattr(import_module(module), name)
+        _limit_memory(most_bytes)
+        _end_after(seconds)
+        _answer(read, arguments, lengths, answers)
+        _end_after(0)
+        answers.flush()
 
 
-def _answer(read: Callable[..., Iterable[object]], arguments: tuple[object, ...], answers: IO[bytes]) -> None:
+def _answer(
+    read: Callable[..., Iterable[object]], arguments: list[Any], lengths: list[int], answers: IO[bytes]
+) -> None:
     try:
-        for value in read(*arguments):
-            pickle.dump((_ITEM, value), answers)
-        pickle.dump((_END, ""), answers)
+        for value in read(*arguments, *map(sys.stdin.buffer.read, lengths)):
+            answers.write(_line((value,)))
+        answers.write(_line(()))
     except MemoryError:
         os._exit(errno.ENOMEM)
     except Exception as error:  # noqa: BLE001 - what libraries raise on damaged files is not declared
-        pickle.dump((type(error).__name__, str(error)), answers)
+        answers.write(_line((type(error).__name__, str(error))))
+
+
+def _line(part: tuple[object, ...]) -> bytes:
+    """A part of an answer as a line of JSON; lone surrogates become question marks."""
+    return json.dumps(part, ensure_ascii=False, default=_fields).encode("utf-8", "replace") + b"\n"
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """What a frozen value holds beside its defaults."""
+    return {one.name: own for one in fields(value) if (own := getattr(value, one.name)) != one.default}
 
 
 def _end_with(parent: int) -> None:

@@ -90,7 +90,7 @@ def _bibliography(file: Path) -> tuple[Entry, ...] | Unreadable | None:
         return None
     try:
         is_small = file.is_file() and (size := size_of(file)) <= _MAX_BIBLIOGRAPHY
-        entries = tuple(reading.read(read_entries, file.absolute(), size=size)) if is_small else None
+        entries = tuple(reading.read(read_entries, str(file.absolute()), size=size)) if is_small else None
     except NotReadError as error:
         return _not_read(file, error)
     except (OSError, CorpusError):
@@ -122,4 +122,4 @@ def _not_read(file: Path, error: NotReadError) -> Unreadable:
 def _read_there(file: Path) -> Iterator[Document | Unreadable]:
     """What a file holds, read in the process for foreign files. Raises NotReadError."""
     is_pdf = file.suffix.lower() == ".pdf"
-    yield from reading.read(read_file, file.absolute(), _printable(file), size=size_of(file), is_pdf=is_pdf)
+    yield from reading.read(read_file, str(file.absolute()), _printable(file), size=size_of(file), is_pdf=is_pdf)

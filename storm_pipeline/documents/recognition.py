@@ -13,12 +13,12 @@ from storm_pipeline.errors import CorpusError, MissingExtraError, unforeseen
 SUFFIX = ".ocr.pdf"
 """What a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``."""
 _SECONDS = 3600
-_LIMITED: tuple[str, ...] = (  # 4 GB of memory for each of its processes
+_LIMITED: tuple[str, ...] = (  # 4 GB of memory and an hour of processor time for each of its processes
     sys.executable,
     "-P",
     "-c",
-    "import os, resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (4_000_000_000,) * 2); "
-    "os.execv(sys.argv[1], sys.argv[1:])",
+    "import os, resource as r, sys; r.setrlimit(r.RLIMIT_DATA, (4_000_000_000,) * 2); "
+    f"r.setrlimit(r.RLIMIT_CPU, ({_SECONDS},) * 2); os.execv(sys.argv[1], sys.argv[1:])",
 )
 if not find_spec("resource"):  # on Windows
     _LIMITED = ()

@@ -72,16 +72,17 @@ def extracted(fetched: Fetched) -> Page:
     """As :func:`extract`, in the process for foreign files; PageError too where the page takes too long to read."""
     from storm_pipeline.documents.isolated import NotReadError, reading
 
-    is_pdf = fetched.body.lstrip()[:5] == b"%PDF-"
+    body = fetched.body
+    header = fetched.url, fetched.final_url, fetched.content_type, fetched.charset
     try:
-        (page,) = reading.read(_extracted, fetched, size=len(fetched.body), is_pdf=is_pdf)
+        (page,) = reading.read(_extracted, *header, body, size=len(body), is_pdf=body.lstrip()[:5] == b"%PDF-")
     except NotReadError as error:
         raise PageError(f"{fetched.final_url} {error}") from error
     return page
 
 
-def _extracted(fetched: Fetched) -> Iterator[Page]:
-    yield extract(fetched)
+def _extracted(url: str, final_url: str, content_type: str, charset: str | None, body: bytes) -> Iterator[Page]:
+    yield extract(Fetched(url, final_url, content_type, body, charset))
 
 
 def extract(fetched: Fetched) -> Page:

@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from storm_pipeline.documents.isolated import NotReadError, reading
 from storm_pipeline.errors import SourcesError
 from storm_pipeline.files import write_atomically
 from storm_pipeline.net.gates import Rate
@@ -27,7 +28,10 @@ def fetch_perennial(api: str = API, *, today: date | None = None) -> Perennial:
         SourcesError: the list is missing, or implausibly short or one-sided.
     """
     client = ApiClient("Wikipedia", api, rate=Rate(2.0, concurrent=1))
-    rows = tuple(row for page in _pages(client) for row in read_rows(page))
+    try:
+        rows = tuple(row for page in _pages(client) for row in reading.read(read_rows, page, size=len(page)))
+    except NotReadError as error:
+        raise SourcesError(f"a page of Wikipedia's list {error}; check the URL of its API") from error
     perennial = Perennial((today or date.today()).isoformat(), rows)
     _reject_implausible(perennial)
     return perennial

@@ -13,7 +13,9 @@ from servers import Reply, Request, ScriptedServer, closed_port
 from typer.testing import CliRunner
 
 from storm_pipeline.cli import app
+from storm_pipeline.documents.isolated import ReadingProcess
 from storm_pipeline.errors import MissingExtraError, SearchError, SourcesError
+from storm_pipeline.sources import refresh
 from storm_pipeline.sources.catalogue import load_catalogue, packaged_list, refreshed_file
 from storm_pipeline.sources.perennial import Listed, Perennial, Rating, read_perennial, read_rows
 from storm_pipeline.sources.refresh import fetch_perennial, save_perennial
@@ -172,6 +174,17 @@ def test_answers_of_another_form_are_told(body: object) -> None:
         pytest.raises((SourcesError, SearchError), match=r"Wikipedia .*check"),
     ):
         fetch_perennial(f"{server.url}/w/api.php")
+
+
+def test_a_page_that_takes_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = ReadingProcess(seconds=0.1)
+    monkeypatch.setattr(refresh, "reading", short)
+    with (
+        ScriptedServer(wiki("{{a|" * 20_000)) as server,
+        pytest.raises(SourcesError, match="a page of Wikipedia's list takes more than 0 s"),
+    ):
+        fetch_perennial(f"{server.url}/w/api.php")
+    short.end()
 
 
 def test_a_wiki_that_cannot_be_asked_is_told() -> None:

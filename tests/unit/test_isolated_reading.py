@@ -14,7 +14,7 @@ import pytest
 from books import paragraph, word
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from read_apart import crash, echo, hold, hostile, lay_out, pid, prints, refuse, seen, spin
+from read_apart import FOUND, crash, echo, forge, hold, lay_out, number, pid, prints, refuse, seen, spin
 
 from storm_pipeline.documents import isolated, reader
 from storm_pipeline.documents.articles import AvailablePages, read_article, reading
@@ -151,7 +151,7 @@ def test_large_files_and_pages_have_more_time(process: ReadingProcess) -> None:
 )
 def test_errors_come_back(process: ReadingProcess, name: str, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
-        process.read(refuse, name, size=0)
+        process.read(refuse, name, f"of {name}", size=0)
     assert process.read(pid, size=0)
 
 
@@ -160,12 +160,33 @@ def test_what_a_library_prints_is_no_answer(process: ReadingProcess, capfd: pyte
     assert capfd.readouterr() == ("", "")
 
 
-def test_no_code_comes_back(process: ReadingProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize(
+    ("start", "repeated", "times"),
+    [
+        ("", "[" * 10_000, 100),
+        ("", "x" * 1_000_000, 40),  # a line without end
+        ("", f'[{{"url": "a", "title": "{"b" * 100_000}", "pages": []}}]\n', 400),  # values without end
+        ("[" + "{}," * 10_000, "1]", 1),
+        ('[{"url": "a", "title": "b", "pages": 1}]\n[]\n', "", 0),
+        ("cos\nsystem\n(S'touch was_run'\ntR.\n", "", 0),
+    ],
+)
+def test_what_a_process_forges_is_refused(process: ReadingProcess, start: str, repeated: str, times: int) -> None:
     with pytest.raises(NotReadError):
-        process.read(hostile, size=0)
+        process.read(forge, start, repeated, times, size=0)
     assert process.read(pid, size=0)
-    assert not (tmp_path / "was_run").exists()
+
+
+@pytest.mark.parametrize("error", ["SystemExit", "Path", "StormError", "__class__"])
+def test_a_forged_error_is_that_of_a_damaged_file(process: ReadingProcess, error: str) -> None:
+    with pytest.raises(NotReadError, match="is damaged \\(1\\)"):
+        process.read(forge, f'["{error}", "1"]\n', "", 0, size=0)
+
+
+def test_long_errors_are_cut(process: ReadingProcess) -> None:
+    with pytest.raises(PageError) as raised:
+        process.read(refuse, "page", "a" * 1_000_000, size=0)
+    assert len(str(raised.value)) == 1000
 
 
 def test_the_process_has_no_keys_and_is_light(process: ReadingProcess, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,15 +210,21 @@ DOCUMENTS = st.builds(
 
 
 @settings(max_examples=50, deadline=None)
-@given(values=st.lists(DOCUMENTS | st.builds(Unreadable, TEXTS, TEXTS, st.booleans()) | st.binary(), max_size=4))
-def test_values_come_back_as_they_are(values: list[object]) -> None:
-    assert isolated.reading.read(echo, values, size=0) == values
+@given(values=st.lists(DOCUMENTS | st.builds(Unreadable, TEXTS, TEXTS, st.booleans()), max_size=4))
+def test_values_come_back_as_they_are(values: list[Document | Unreadable]) -> None:
+    assert isolated.reading.read(echo, FOUND.dump_json(values).decode(), size=0) == values
+
+
+def test_lone_surrogates_become_question_marks(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"url": "https://a.org", "title": "A", "text": "Silk \ud800"}))
+    (found,) = reader.read_documents(tmp_path)
+    assert isinstance(found, Document) and found.pages == ((None, "Silk ?"),)
 
 
 def test_threads_get_their_own_answers(process: ReadingProcess) -> None:
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda number: process.read(echo, [number] * 3, size=0), range(200)))
-    assert found == [[number] * 3 for number in range(200)]
+        found = list(pool.map(lambda value: process.read(number, value, size=0), range(200)))
+    assert found == [[value] * 3 for value in range(200)]
 
 
 CHILD = f"""

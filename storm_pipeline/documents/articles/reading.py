@@ -64,7 +64,7 @@ def read_article(path: Path, title: str, pages: AvailablePages) -> Article:
             return found.read(path, title, pages)
         raise DatasetError(f"{path} is no article that can be read: give a file with one of {', '.join(SUFFIXES)}")
     try:
-        [(article, references, invented)] = reading.read(_uncited, path.absolute(), title, size=size_of(path))
+        [(article, references, invented)] = reading.read(_uncited, str(path.absolute()), title, size=size_of(path))
     except NotReadError as error:
         raise DatasetError(f"{path} cannot be read: it {error}") from error
     except DatasetError as error:
@@ -72,9 +72,9 @@ def read_article(path: Path, title: str, pages: AvailablePages) -> Article:
     return article if references is None else pages.cite(article, references, invented)
 
 
-def _uncited(path: Path, title: str) -> Iterator[tuple[Article, Mapping[int, Reference] | None, int]]:
+def _uncited(file: str, title: str) -> Iterator[tuple[Article, Mapping[int, Reference] | None, int]]:
     """The article, and the references that it cites by number, of which how many do not exist; None: it has its own."""
-    pages = ReferencesOnly()
+    path, pages = Path(file), ReferencesOnly()
     try:
         if path.suffix in _BINARY_READERS:
             article = _BINARY_READERS[path.suffix](title, _bytes(path), pages)
