@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from storm_pipeline.cli import app
 from storm_pipeline.configuration.providers import PROVIDERS
+from storm_pipeline.configuration.variables import user_configuration
 from storm_pipeline.search.registry import Choice
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,7 +96,7 @@ def test_a_transcript_is_what_happens(
         monkeypatch.delenv("STORM_WIKIPEDIA_CONTENTS")
     for kind, block in re.findall(r"^```(\w+)\n(.*?)^```", local(PEOPLE[person], servers), re.M | re.S):
         if kind == "toml":
-            Path("storm.toml").write_text(block, encoding="utf-8")
+            user_configuration().write_text(block, encoding="utf-8")
         elif kind == "python":
             exec(compile(block, "first-hour.md", "exec"), {})
         else:
