@@ -42,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, servers: tuple[FakeM
             monkeypatch.delenv(name, raising=False)
     for name, value in SMALL.items():
         monkeypatch.setenv(f"STORM_{name}", value)
-    monkeypatch.setenv("STORM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("STORM_HOME", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_BASE", servers[0].url)
     monkeypatch.setenv("COLUMNS", "400")
     offline = Choice("wiki-leads", "since the network cannot be reached", offline=True)
