@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from storm_pipeline.configuration.variables import use_variables
+from storm_pipeline.configuration.variables import use_files
 from storm_pipeline.net.gates import forget_gates
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -81,6 +81,6 @@ def no_clients_left() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def fresh_start() -> None:
-    """No test inherits another's open circuits (local servers may get the same port), nor its ``.env``."""
+    """No test inherits another's open circuits (local servers may get the same port), nor the files that it named."""
     forget_gates()
-    use_variables({})
+    use_files()

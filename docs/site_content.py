@@ -50,8 +50,9 @@ def _console(found: re.Match[str]) -> str:
 def _lines(properties: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield "# All settings\n"
     yield (
-        "Each is a keyword of `Storm(…)`, an option of `storm write` and its kin, a variable of the environment, and a "
-        "line in `storm.toml`. [Which of them wins](../runs.md); [what a folder's files may decide](../security.md).\n"
+        "Each is a keyword of `Storm(…)`, an option of `storm write` and its kin, a variable of the environment, and "
+        "a line in your `storm.toml`. [Which of them wins](../runs.md); [what a folder's files may "
+        "decide](../security.md).\n"
     )
     for name, schema in properties.items():
         if name in PARTS:

@@ -24,7 +24,6 @@ from storm_pipeline.errors import (
     StormError as StormError,
     TooManyFailuresError as TooManyFailuresError,
     UnknownStyleError as UnknownStyleError,
-    UntrustedError as UntrustedError,
 )
 from storm_pipeline.run.events import (
     CallbackSink as CallbackSink,

@@ -1,7 +1,6 @@
 """The names for other distributions; each is imported when it is first used."""
 
 from storm_pipeline.assets import EMBEDDED_MODELS as EMBEDDED_MODELS, catalogue as catalogue, fetch as fetch
-from storm_pipeline.cli.consent import require_consent as require_consent, settings_known as settings_known
 from storm_pipeline.cli.guard import Guard as Guard
 from storm_pipeline.cli.options import SettingsCommand as SettingsCommand
 from storm_pipeline.cli.output import say as say, table_text as table_text
@@ -14,6 +13,7 @@ from storm_pipeline.concurrency import (
 )
 from storm_pipeline.configuration import renamed as renamed
 from storm_pipeline.configuration.addresses import redacted as redacted, without_secrets as without_secrets
+from storm_pipeline.configuration.layers import configured as configured
 from storm_pipeline.documents.articles.reference_list import is_back_matter as is_back_matter
 from storm_pipeline.documents.chunks import chunks as chunks, count_words as count_words
 from storm_pipeline.documents.plain import (
@@ -49,6 +49,7 @@ from storm_pipeline.run.search import open_engine as open_engine
 from storm_pipeline.search.edge import checked as checked
 from storm_pipeline.search.paging import best_passages as best_passages
 from storm_pipeline.search.registry import choose as choose
+from storm_pipeline.settings import CONTENT as CONTENT
 from storm_pipeline.sources.ground_truth import (
     GroundTruth as GroundTruth,
     repeats_wikipedia as repeats_wikipedia,

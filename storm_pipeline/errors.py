@@ -5,7 +5,6 @@
     │   ├── ContradictionError   valid pieces that contradict each other
     │   ├── InvalidSettingError  the value of one setting is refused
     │   ├── UnknownStyleError    no citation style has this name
-    │   ├── UntrustedError       a file sets what only the user may, and he has not consented
     │   ├── ProgramError         a compiled program is damaged, changed, or of another version
     │   └── MissingExtraError    an optional dependency is not installed
     ├── AssetError           a pinned download is absent, damaged or cannot be assembled
@@ -31,7 +30,6 @@ A message says what went wrong, where, and what to do next, in one sentence or t
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 
 class StormError(Exception):
@@ -60,18 +58,6 @@ class ContradictionError(SettingsError):
 
 class UnknownStyleError(SettingsError):
     """No citation style has this name."""
-
-
-class UntrustedError(SettingsError):
-    """A file of a folder, or a run from elsewhere, decides what needs the user's consent; `storm trust` gives it.
-
-    Attributes:
-        claims: what they decide, see :class:`storm_pipeline.configuration.trust.Claim`.
-    """
-
-    def __init__(self, message: str, claims: Sequence[Any]) -> None:
-        super().__init__(message)
-        self.claims = tuple(claims)
 
 
 class ProgramError(SettingsError):

@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.configuration.renamed import renaming
 from storm_pipeline.configuration.setting_types import (
+    IS_CONTENT,
+    Content,
     Domains,
     Endpoint,
     EngineName,
@@ -87,17 +89,17 @@ class Settings(BaseModel):
         "environment.",
     )
     api_key_env: Variable = Field(default=None, description="Name of the environment variable that holds the API key.")
-    temperature: Temperature = Field(
+    temperature: Content[Temperature] = Field(
         default=None,
         description="Sampling temperature, 0 to 2; none: not sent. Default: 1.0 as in the paper, 0.7 for the embedded "
         "model.",
     )
-    top_p: TopP = Field(
+    top_p: Content[TopP] = Field(
         default=None,
         description="Nucleus sampling (top-p), above 0 to 1; none: not sent. Default: 0.9 as in the paper, 0.8 for the "
         "embedded model.",
     )
-    seed: NumberOrNone = Field(
+    seed: Content[NumberOrNone] = Field(
         default=None,
         ge=0,
         le=2**63 - 1,
@@ -152,15 +154,17 @@ class Settings(BaseModel):
         default=20, ge=0, le=_MOST, description="Failed pieces that a run tolerates before it is aborted."
     )
 
-    perspectives: int = Field(default=5, ge=0, le=20, description="N: perspectives beside the basic fact writer.")
-    turns: int = Field(default=5, ge=1, le=20, description="M: maximum turns per conversation.")
-    queries: int = Field(default=3, ge=1, le=5, description="Maximum search queries per question.")
-    depth: Literal[1, 2, 3] | None = Field(
+    perspectives: Content[int] = Field(
+        default=5, ge=0, le=20, description="N: perspectives beside the basic fact writer."
+    )
+    turns: Content[int] = Field(default=5, ge=1, le=20, description="M: maximum turns per conversation.")
+    queries: Content[int] = Field(default=3, ge=1, le=5, description="Maximum search queries per question.")
+    depth: Content[Literal[1, 2, 3] | None] = Field(
         default=None,
         description="Preset of perspectives, turns and top_k: 1 is 3, 3, 3; 2 is 5, 5, 5; 3 is 7, 6, 8, with 6000 "
         "words of evidence.",
     )
-    related_topics: int = Field(
+    related_topics: Content[int] = Field(
         default=5, ge=0, le=20, description="Related articles whose tables of contents are read."
     )
     wikipedia_contents: Literal["auto", "always", "never"] = Field(
@@ -180,35 +184,41 @@ class Settings(BaseModel):
         description="Whether Crossref is asked who wrote your own documents whose DOI is known but not their author, "
         "year or journal; it learns these DOIs alone.",
     )
-    top_k: int = Field(
+    top_k: Content[int] = Field(
         default=5, ge=1, le=50, description="Results per query; twice as many for a section that lacks facts."
     )
     search_rate: float | None = Field(
         default=None, ge=0.001, le=1000, description="Maximum searches per second; default: the engine's own rate."
     )
-    source_language: str | None = Field(
+    source_language: Content[str | None] = Field(
         default=None, pattern="^[a-z]{2}$", description="Language of the sources, e.g. de."
     )
-    region: str | None = Field(default=None, pattern="^[a-zA-Z]{2}$", description="Country to search from, e.g. ch.")
-    since: date | None = Field(default=None, description="Earliest publication date, e.g. 2020-01-31.")
-    until: date | None = Field(default=None, description="Latest publication date.")
-    domains: Domains = Field(default=(), description="Use only sources on this domain and its subdomains.")
-    without_domains: Domains = Field(default=(), description="Use no sources on this domain and its subdomains.")
+    region: Content[str | None] = Field(
+        default=None, pattern="^[a-zA-Z]{2}$", description="Country to search from, e.g. ch."
+    )
+    since: Content[date | None] = Field(default=None, description="Earliest publication date, e.g. 2020-01-31.")
+    until: Content[date | None] = Field(default=None, description="Latest publication date.")
+    domains: Content[Domains] = Field(default=(), description="Use only sources on this domain and its subdomains.")
+    without_domains: Content[Domains] = Field(
+        default=(), description="Use no sources on this domain and its subdomains."
+    )
     read_pages: Literal["auto", "always", "never"] = Field(
         default="auto",
         description="Whether to read the full pages that an engine finds instead of its snippets only; auto: "
         "for web engines.",
     )
-    source_policy: Literal["auto", "strict", "standard", "any"] = Field(
+    source_policy: Content[Literal["auto", "strict", "standard", "any"]] = Field(
         default="auto",
         description="Which sources may be used: any; standard: none that Wikipedia's editors rate unreliable, nor "
         "social media and the like, but preprints; strict: only those known to be reliable; auto: standard for web "
         "engines.",
     )
-    allow_sources: Texts = Field(default=(), description="A domain, or domain/path, that is always allowed.")
-    deny_sources: Texts = Field(default=(), description="A domain, or domain/path, that is never allowed.")
-    exclude_urls: Pages = Field(default=(), description="Pages to exclude, mirrors included, e.g. ground truth.")
-    exclude_titles: Texts = Field(default=(), description="Wikipedia articles to exclude, copies included.")
+    allow_sources: Content[Texts] = Field(default=(), description="A domain, or domain/path, that is always allowed.")
+    deny_sources: Content[Texts] = Field(default=(), description="A domain, or domain/path, that is never allowed.")
+    exclude_urls: Content[Pages] = Field(
+        default=(), description="Pages to exclude, mirrors included, e.g. ground truth."
+    )
+    exclude_titles: Content[Texts] = Field(default=(), description="Wikipedia articles to exclude, copies included.")
     search_cache: Literal["use", "off", "refresh", "replay"] = Field(
         default="use",
         description="Cache of searches and pages on disk; refresh: fetch again and replace; replay: read the cache "
@@ -219,61 +229,65 @@ class Settings(BaseModel):
     embedder: str = Field(
         default="all-MiniLM-L6-v2", min_length=1, description="Sentence-transformers model: name or folder."
     )
-    answer_facts: int = Field(
+    answer_facts: Content[int] = Field(
         default=10, ge=1, le=100, description="Source sentences shown to the expert per question."
     )
-    section_snippets: int = Field(default=16, ge=1, le=100, description="Snippets retrieved per section.")
-    section_facts: int = Field(
+    section_snippets: Content[int] = Field(default=16, ge=1, le=100, description="Snippets retrieved per section.")
+    section_facts: Content[int] = Field(
         default=5,
         ge=1,
         le=200,
         description="Source sentences that an extract tells, per section of an article of five; more each if there "
         "are fewer sections (writing: sentences).",
     )
-    max_sections: int = Field(default=8, ge=1, le=50, description="Maximum first-level sections of an article.")
-    outline_depth: int = Field(default=2, ge=1, le=6, description="Maximum heading levels of the outline.")
-    outline_words: int | None = Field(
+    max_sections: Content[int] = Field(
+        default=8, ge=1, le=50, description="Maximum first-level sections of an article."
+    )
+    outline_depth: Content[int] = Field(default=2, ge=1, le=6, description="Maximum heading levels of the outline.")
+    outline_words: Content[int | None] = Field(
         default=None, ge=100, le=_MOST, description="Words of conversation shown when refining the outline."
     )
-    writing: Literal["auto", "whole", "sentences"] = Field(
+    writing: Content[Literal["auto", "whole", "sentences"]] = Field(
         default="auto",
         description="How an article or answer is written: whole, by a language model, as in the paper; sentences: an "
         "extract of the sources' own, for which no model is asked; auto: sentences if the writer is the "
         "default, embedded (not embedded:1.5b).",
     )
-    answers: Literal["plain", "outlined"] = Field(
+    answers: Content[Literal["plain", "outlined"]] = Field(
         default="plain",
         description="How interviews' answers and new sections are written (writing: whole): plain, in one call; "
         "outlined: with a call before it that outlines the text, each point with its passages (FoRAG). Answers of "
         "`storm answer` always are.",
     )
-    length: Length = Field(
+    length: Content[Length] = Field(
         default="standard",
         json_schema_extra={"type": ["string", "integer"], "minimum": 100, "maximum": 99999},
         description="Target words of an article that is written whole, if its sources suffice: short (800), standard "
         "(2400), long (4800), or a number of at least 100; of an answer short is 150, standard 400, long 900.",
     )
-    evidence: int | None = Field(
+    evidence: Content[int | None] = Field(
         default=None,
         ge=200,
         le=_MOST,
         description="Words of passages shown to the writer per section; two thirds of it per answer; less where a "
         "model's context window is too small (1536 at 8192 tokens). Default: 3000, at depth 3 6000.",
     )
-    article_language: str = Field(
+    article_language: Content[str] = Field(
         default="en", pattern="^[a-z]{2}$", description="Language of the article, e.g. de; sources may be in any."
     )
-    about: str | None = Field(
+    about: Content[str | None] = Field(
         default=None,
         max_length=4000,
         description="More on the topic for research, outline and writers: which of several things is meant, or the "
         "abstract of a paper whose related work is written.",
     )
-    style: str | None = Field(default=None, max_length=500, description="Writing style, e.g. 'for a general reader'.")
-    editing: Literal["on", "off"] = Field(
+    style: Content[str | None] = Field(
+        default=None, max_length=500, description="Writing style, e.g. 'for a general reader'."
+    )
+    editing: Content[Literal["on", "off"]] = Field(
         default="on", description="Whether a copy editor goes over the sections (writing: whole)."
     )
-    uncited: Literal["drop", "keep", "unchecked"] = Field(
+    uncited: Content[Literal["drop", "keep", "unchecked"]] = Field(
         default="drop",
         description="What to do with a sentence that no source supports: drop it, or keep it without a citation; "
         "unchecked: texts stay as their writer cited them, as in the paper (writing: whole).",
@@ -387,6 +401,12 @@ class Settings(BaseModel):
         """The setting that names the model of a role: its own, the reviewer's for the judge, else ``lm``."""
         own = (f"{role}_lm", *(["reviewer_lm"] if role == "judge" else []))
         return next((name for name in own if getattr(self, name)), "lm")
+
+
+CONTENT = frozenset(name for name, field in Settings.model_fields.items() if IS_CONTENT in field.metadata)
+"""Settings that say what is written: all that a folder's files, a list of topics or another's run may give."""
+CAPS = ("max_cost", "max_tokens", "max_minutes")
+"""Caps on spending."""
 
 
 def is_embedded(lm: str) -> bool:

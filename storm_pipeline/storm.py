@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypedDict, TypeVar, Unpack, overload
 
 from storm_pipeline.assets import Progress
-from storm_pipeline.configuration.trust import is_content
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.judges.support import support_as_judged, support_of
@@ -36,7 +35,8 @@ from storm_pipeline.retrieval.embedder_check import require_working
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
-from storm_pipeline.run.saved_settings import changed_settings, usable_settings
+from storm_pipeline.run.ledger import Ledger
+from storm_pipeline.run.saved_settings import changed_settings, pinned_engine, resumed_settings
 from storm_pipeline.run.search import Engine, open_engine
 from storm_pipeline.run.session import Parts, session
 from storm_pipeline.run.stream import AsyncStream, Stream, in_thread
@@ -46,7 +46,7 @@ from storm_pipeline.search.base import AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, ROLES, Role, Settings, no_such_setting
-from storm_pipeline.text.formatting import is_printable
+from storm_pipeline.text.formatting import counted, dollars, is_printable
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.types import Article, Outline, Support, Usage
 
@@ -76,6 +76,7 @@ class ResumeOptions(RunOptions, total=False):
     """Keyword arguments of :meth:`Storm.resume`."""
 
     accept_damage: bool
+    own: Settings | None
 
 
 class Storm:
@@ -254,23 +255,25 @@ class Storm:
         kind: type[Any] | None = None,
         *,
         accept_damage: bool = False,
+        own: Settings | None = None,
         sinks: Sequence[EventSink] = (),
         halt: threading.Event | None = None,
     ) -> Article | Outline:
         """Resume a run that was interrupted, stopped, capped or failed; the result of a finished one is loaded.
 
-        Replies and searches on record are reused for every unchanged request. Settings are those of the run,
-        overridden by those explicitly given to this object. Of a run that this user neither made nor trusts
-        (`storm trust RUN`), only those count that say what is written.
+        Replies and searches on record are reused for every unchanged request. The run's settings that say what is
+        written stay, unless this object was given others. Its model, engine and whatever else is not the default have
+        to be given again, or others: a run's folder decides for nobody who is asked, who gets a key, and what is read.
 
         Args:
             run: the run's folder.
             kind: what the run makes, :class:`Article` or :class:`Outline`, which is then the type of the result.
             accept_damage: go on although files of the run were lost or changed, so that much may be bought again.
+            own: the user's configuration: a model, an engine and the like that it names as the run does are given.
             sinks, halt: as for :meth:`write`.
 
         Raises:
-            UntrustedError: another's run names models, addresses or the like, which this object does not override.
+            SettingsError: the run was made with a model, an engine or the like that is not given; it says which.
             DamagedRunError: files of the run were lost or changed; it says which, and what that costs.
             RunError: it is not a run's folder, a newer version made it, another process is writing to it, or it does
                 not make a result of this ``kind``.
@@ -283,10 +286,10 @@ class Storm:
             settings = changed_settings(saved, self.settings)
             if (result := self._finished(store, saved, settings)) is not None:
                 return result
-            settings = changed_settings(usable_settings(store, saved, self.settings), self.settings)
-            engine = store.state.get("engine")
-            if settings.search == "auto" and is_content("search", engine):
-                settings = settings.model_copy(update={"search": engine})
+            settings = _resumed(store, saved, self.settings, own)
+            search = pinned_engine(settings.search, store.state.get("engine"))
+            if search != settings.search:
+                settings = settings.model_copy(update={"search": search})
             work: Callable[[RunContext], Article | Outline] = (
                 _outline if _is_outline(store) else self._writing(store.recipe)
             )
@@ -297,16 +300,18 @@ class Storm:
                 ._session(store, work, stopped, *sinks, before=saved)
             )
 
-    def write_from(self, piece: str, run: Path | str, *, accept_damage: bool = False) -> Article:
+    def write_from(
+        self, piece: str, run: Path | str, *, accept_damage: bool = False, own: Settings | None = None
+    ) -> Article:
         """Write an article from a piece of an earlier run that was edited by hand, in a new folder.
 
         Args:
             piece: ``outline`` (the run's outline.md) or ``perspectives`` (its perspectives.json).
             run: the earlier run's folder, which is not changed.
-            accept_damage: as for :meth:`resume`.
+            accept_damage, own: as for :meth:`resume`.
 
         Raises:
-            SettingsError: there is no such piece.
+            SettingsError: there is no such piece, or as for :meth:`resume`.
             RunError: the run or its piece cannot be read. Other errors as :meth:`write`.
         """
         if piece not in EDITABLE:
@@ -314,7 +319,7 @@ class Storm:
         with self._halting() as halt:
             with RunStore.open(Path(run), keep_edited=True, accept_damage=accept_damage) as old:
                 saved = old.saved_settings()
-                settings = changed_settings(usable_settings(old, saved, self.settings), self.settings)
+                settings = _resumed(old, saved, self.settings, own)
                 require_own(old.state.get("models"), self.programs)
                 chosen = self._with(settings)._choosing(old.recipe, old.state)
                 require_keys(chosen.settings, own_engine=self._engine_object is not None)
@@ -638,6 +643,13 @@ def _outline(ctx: RunContext) -> Outline:
     outline = OUTLINES[recipe](ctx, ctx.run.topic)
     _save_usage(ctx, ctx.ledger.usage(time.monotonic() - start))
     return outline
+
+
+def _resumed(run: RunStore, saved: SavedSettings, given: Settings, own: Settings | None) -> Settings:
+    """The settings with which a run goes on; see :func:`storm_pipeline.run.saved_settings.resumed_settings`."""
+    calls, spent = len(run.journal.own_calls), Ledger().restore(run.earlier_events)
+    costs = f", which may buy its {counted(calls, 'model call')} ({dollars(spent.dollars)}) again" if calls else ""
+    return resumed_settings(run.folder, saved, given, own, costs=costs)
 
 
 def _outline_run(recipe: str) -> str:

@@ -59,6 +59,7 @@ def write_batch(
 def resume_batch(
     folder: Path | str,
     *,
+    allow: Iterable[str] = (),
     at_once: int | None = None,
     accept_damage: bool = False,
     sinks: Sequence[BatchSink] = (),
@@ -77,6 +78,7 @@ def resume_batch(
     opened = Batch.open(
         folder,
         Settings.build(settings),
+        allow=allow,
         at_once=at_once,
         accept_damage=accept_damage,
         sinks=sinks,

@@ -9,19 +9,16 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.batch.topic_status import TopicStatus
 from storm_pipeline.configuration.renamed import current_settings
-from storm_pipeline.configuration.trust import Claim
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import cannot_write, write_atomically
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked, new_folder, read_state
-from storm_pipeline.run.saved_settings import saved_claim
 from storm_pipeline.types import is_plausible
 
 FORMAT = 1
@@ -76,7 +73,6 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         stem = f"{slug(name)}-{time.strftime('%Y%m%d-%H%M%S')}"
         folder = new_folder(root, stem, "a batch's folder")
         fields = {"settings": dict(settings), "outline": outline, "at_once": at_once, "repeated": repeated}
-        fields["id"] = uuid4().hex
         store = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **fields, "topics": []})
         store.rows, store.is_new = list(rows), True
         store.save(status="waiting")
@@ -89,12 +85,6 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         Raises RunError: it is not a batch's folder, is damaged, is of a newer version, or another process holds it.
         """
         return cls(folder, read_batch(folder))
-
-    @property
-    def claim(self) -> Claim | None:
-        """What its settings and those of its topics decide beyond what is written, other than by default."""
-        of_topics = {f"topic {row.number}: ": row.request.settings for row in self.rows}
-        return saved_claim(self.folder, self._state.get("id"), {"": self.settings} | of_topics)
 
     def put(self, row: TopicStatus) -> None:
         """Save the status of a topic. Raises RunError: it cannot be written."""

@@ -22,7 +22,6 @@ from storm_pipeline.errors import (
     SettingsError,
     StoppedError,
     StormError,
-    UntrustedError,
     unforeseen,
 )
 from storm_pipeline.languages import length_in_words
@@ -30,9 +29,9 @@ from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted
 from storm_pipeline.run.integrity import JOURNAL, logged_events, with_recorded_calls
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import Ledger
-from storm_pipeline.run.saved_settings import names_left_out, remember_own
+from storm_pipeline.run.saved_settings import resumed_settings
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
-from storm_pipeline.settings import ROLES, Settings, displaced
+from storm_pipeline.settings import CONTENT, ROLES, Settings, displaced
 from storm_pipeline.types import Article, Outline
 
 if TYPE_CHECKING:
@@ -53,7 +52,8 @@ class Batch(AbstractContextManager["Batch"]):
 
     Args:
         store: the batch's folder.
-        settings: override the settings of the batch and of its topics when it is resumed.
+        settings: of all topics; default: those of the folder.
+        overrides: override the settings of the batch and of its topics when it is resumed.
         accept_damage: as for :meth:`storm_pipeline.storm.Storm.resume`, for every topic.
         sinks: receive all events.
         open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
@@ -64,14 +64,15 @@ class Batch(AbstractContextManager["Batch"]):
         store: BatchStore,
         settings: Mapping[str, Any] | None = None,
         *,
+        overrides: Mapping[str, Any] | None = None,
         accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
         open_storm: "Callable[[Settings], Storm] | None" = None,
     ) -> None:
         self._store = store
-        self._overrides = dict(settings or {})
-        unknown = set() if store.is_new else names_left_out(store.claim, set(self._overrides))
-        self._left_out = unknown | displaced({"lm"} & self._overrides.keys())
+        self._shared = store.settings if settings is None else settings
+        self._overrides = dict(overrides or {})
+        self._left_out = displaced({"lm"} & self._overrides.keys())
         self._accept_damage = accept_damage
         self._sinks = tuple(sinks)
         self._storm = storm_pool(open_storm, size=store.at_once + _IDLE_STORMS)
@@ -116,8 +117,6 @@ class Batch(AbstractContextManager["Batch"]):
         store = BatchStore.create(
             settings.out, name, rows, settings=given, outline=sections, at_once=at_once, repeated=len(plain) - len(rows)
         )
-        if note := remember_own(store.claim):
-            _LOG.warning("%s: %s", store.folder, note)
         return cls(store, sinks=sinks, open_storm=open_storm)
 
     @classmethod
@@ -126,6 +125,8 @@ class Batch(AbstractContextManager["Batch"]):
         folder: Path | str,
         settings: Settings | None = None,
         *,
+        own: Settings | None = None,
+        allow: Iterable[str] = (),
         at_once: int | None = None,
         accept_damage: bool = False,
         sinks: Sequence[BatchSink] = (),
@@ -135,13 +136,16 @@ class Batch(AbstractContextManager["Batch"]):
 
         Args:
             folder: the batch's folder.
-            settings: those set explicitly override the settings of the batch and of its topics.
+            settings: those set explicitly override the settings of the batch and of its topics. A model, an engine and
+                the like with which the batch was made have to be given again, as for
+                :meth:`storm_pipeline.storm.Storm.resume`.
+            own: as for :meth:`storm_pipeline.storm.Storm.resume`.
+            allow: settings that its topics may have of their own beside those that say what is written.
             at_once: articles written concurrently; default: as before.
             accept_damage, sinks, open_storm: as for the class.
 
         Raises:
-            UntrustedError: another's batch names models, addresses or the like, which ``settings`` do not override.
-            SettingsError: ``at_once`` is out of range.
+            SettingsError: ``at_once`` is out of range, or the batch was made with what is not given; it says which.
             RunError: it is not a batch's folder, is damaged, or another process is writing to it.
         """
         if at_once is not None:
@@ -150,10 +154,11 @@ class Batch(AbstractContextManager["Batch"]):
         store.at_once = at_once or store.at_once
         overrides = settings.model_dump(mode="json", exclude_unset=True, exclude={"out"}) if settings else {}
         try:
-            return cls(store, overrides, accept_damage=accept_damage, sinks=sinks, open_storm=open_storm)
-        except UntrustedError:
+            shared = _shared(store, settings or Settings(), own, {*overrides, *allow})
+        except SettingsError:
             store.close()
             raise
+        return cls(store, shared, overrides=overrides, accept_damage=accept_damage, sinks=sinks, open_storm=open_storm)
 
     @property
     def folder(self) -> Path:
@@ -254,7 +259,7 @@ class Batch(AbstractContextManager["Batch"]):
 
     def _settings(self, row: TopicStatus) -> Settings:
         own = row.request.settings
-        shared = {n: v for n, v in self._store.settings.items() if n not in displaced({"lm"} & own.keys())}
+        shared = {n: v for n, v in self._shared.items() if n not in displaced({"lm"} & own.keys())}
         values = {n: v for n, v in {**shared, **own}.items() if n not in self._left_out}
         return Settings.build({**values, **self._overrides, "out": self.folder})
 
@@ -295,6 +300,26 @@ class Batch(AbstractContextManager["Batch"]):
         with self._lock:
             for sink in self._sinks:
                 call(sink)
+
+
+def _shared(store: BatchStore, given: Settings, own: Settings | None, allowed: set[str]) -> dict[str, Any]:
+    """The settings with which all topics of a batch go on.
+
+    Raises SettingsError: it was made with a model or the like that is not given, or a topic has its own that no
+    ``allowed`` names.
+    """
+    if all(row.state == "written" for row in store.rows):
+        return store.settings  # nobody is asked
+    default = Settings().model_dump(mode="json")
+    settings = resumed_settings(store.folder, default | store.settings, given, own)
+    others = {name for row in store.rows for name in row.request.settings if name not in CONTENT | allowed}
+    if others:
+        raise SettingsError(
+            f"topics of {store.folder} have settings of their own that are for you to decide: add --allow-columns "
+            f"{','.join(sorted(others))} to go on with them, or give them as options"
+        )
+    named = store.settings.keys() | given.model_fields_set | (own.model_fields_set - CONTENT if own else set())
+    return {name: value for name, value in settings.model_dump(mode="json").items() if name in named}
 
 
 def _check_at_once(at_once: int) -> None:

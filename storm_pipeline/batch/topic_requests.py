@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, get_origin
 
 from storm_pipeline.configuration.addresses import without_secrets
-from storm_pipeline.configuration.trust import CONTENT
 from storm_pipeline.documents.decoding import decoded_lines
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.files import read_bounded
 from storm_pipeline.models.keys import require_keys
-from storm_pipeline.settings import Settings, no_such_setting
+from storm_pipeline.settings import CONTENT, Settings, no_such_setting
 
 _BATCH_ONLY = frozenset({"out", "process_workers"})
 _DELIMITERS = (",", ";", "\t")
@@ -75,7 +74,7 @@ def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicReque
     Args:
         path: the file.
         allow: settings that the file may give beside those that say what is written
-            (:data:`storm_pipeline.configuration.trust.CONTENT`), such as ``lm``: lists of topics are data, often
+            (:data:`storm_pipeline.settings.CONTENT`), such as ``lm``: lists of topics are data, often
             another's.
 
     Raises:

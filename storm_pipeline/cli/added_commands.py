@@ -12,12 +12,26 @@ from storm_pipeline.errors import MissingExtraError
 
 ENTRY_POINTS = "storm_pipeline.commands"
 """Group of entry points: command → a ``typer.Typer``."""
+FILES = ("--config", "--env-file")
+"""Options of all commands."""
 _ABSENT = {"experiment": ("storm-bench", "Compare methods on a data set (needs the package storm-bench).")}
 """Commands of our own distributions: which one has it, and its line of the help while that is not installed."""
 
 
 class StormGroup(TyperGroup):
     """The commands of the package, then those that are added."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse; the files that all commands take may also be named after the command."""
+        end = args.index("--") if "--" in args else len(args)
+        named: list[str] = []
+        for place in range(end - 1, -1, -1):
+            name, equals, _ = args[place].partition("=")
+            if name in FILES:
+                named = args[place : place + (1 if equals else 2)] + named
+                args = args[:place] + args[place + (1 if equals else 2) :]
+        remaining: list[str] = super().parse_args(ctx, [*named, *args])
+        return remaining
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names of all commands."""

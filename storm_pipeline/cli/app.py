@@ -13,7 +13,6 @@ from storm_pipeline.cli.added_commands import StormGroup
 from storm_pipeline.cli.batch import batch
 from storm_pipeline.cli.check import check, refresh
 from storm_pipeline.cli.compile import compile_programs
-from storm_pipeline.cli.consent import trust
 from storm_pipeline.cli.downloads import assets_app
 from storm_pipeline.cli.estimate import estimate
 from storm_pipeline.cli.export import export
@@ -26,6 +25,7 @@ from storm_pipeline.cli.setup import doctor, init
 from storm_pipeline.cli.sources import documents, search_app, sources_app
 from storm_pipeline.cli.write import answer, outline, resume, write
 from storm_pipeline.concurrency import tune_process
+from storm_pipeline.configuration.variables import use_files
 from storm_pipeline.errors import StormError
 
 app = typer.Typer(
@@ -52,25 +52,37 @@ app.command(short_help="Show the timeline of RUN.")(show)
 app.command(short_help="Write the article of RUN as files for other programs.")(export)
 app.add_typer(serve_app, name="serve", short_help="Serve runs to other programs over HTTP.")
 app.command(cls=SettingsCommand, short_help="Serve runs to an assistant by MCP.")(mcp)
-app.command(short_help="Ask five questions and write storm.toml.")(init)
+app.command(short_help="Ask five questions and write your storm.toml.")(init)
 app.command(cls=SettingsCommand, short_help="Show what is configured, set up, and missing.")(doctor)
 app.command(short_help="Show what a FOLDER of your documents holds.")(documents)
-app.command(short_help="Let the files of FOLDER, or a run from elsewhere, decide more than what is written.")(trust)
 app.add_typer(assets_app, name="assets")
 app.add_typer(search_app, name="search")
 app.add_typer(sources_app, name="sources")
 
 
+_Config = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", exists=True, help="A .toml of settings, above your own and the folder's."),
+]
+_EnvFile = Annotated[
+    Path | None,
+    typer.Option("--env-file", metavar="FILE", exists=True, help="Variables, such as keys: NAME=VALUE, one a line."),
+]
+
+
 @app.callback(invoke_without_command=True)
-def storm(*, version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False) -> None:
+def storm(
+    *,
+    config: _Config = None,
+    env_file: _EnvFile = None,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
     """Research a topic and write an encyclopedia article about it, every sentence traceable to a source."""
     if version:
         say(f"storm-pipeline {__version__}")
         raise typer.Exit
     with Guard():
-        from storm_pipeline.configuration.layers import load_env
-
-        load_env(Path())
+        use_files(config, env_file)
 
 
 def main() -> None:

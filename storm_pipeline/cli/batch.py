@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.consent import settings_asking, with_chosen_model, with_consent
+from storm_pipeline.cli.chosen_model import with_chosen_model
 from storm_pipeline.cli.guard import Guard, stopping
-from storm_pipeline.cli.options import Debug, OutlineFile, Quiet
+from storm_pipeline.cli.options import AllowColumns, Debug, OutlineFile, Quiet
 from storm_pipeline.cli.output import EventLines, Shown, say, table_text, tell
 from storm_pipeline.errors import StoppedError
 
@@ -31,23 +31,12 @@ _JsonEvents = Annotated[
 _AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", help="Articles written concurrently, 1 to 64.")]
 
 
-_AllowColumns = Annotated[
-    str,
-    typer.Option(
-        "--allow-columns",
-        metavar="NAMES",
-        help="Settings, separated by commas, that TOPICS_FILE may give beside those that say what is written, e.g. "
-        "lm,search. Name them only if you trust the file.",
-    ),
-]
-
-
 def batch(
     ctx: typer.Context,
     topics_file: _Topics,
     *,
     headings: OutlineFile = None,
-    allow_columns: _AllowColumns = "",
+    allow_columns: AllowColumns = "",
     at_once: _AtOnce = 2,
     quiet: Quiet = False,
     json_events: _JsonEvents = False,
@@ -58,21 +47,31 @@ def batch(
     Options apply to all topics; settings in the file take precedence. Prints a table. Retry failed and interrupted
     topics with `storm resume FOLDER`.
     """
-    with Guard(debug=debug) as guard:
+    with Guard(debug=debug, options=ctx.obj) as guard:
+        from storm_pipeline.configuration.layers import configured
+
         shown = Shown(quiet, json_events)
-        settings = with_chosen_model(settings_asking(ctx.obj), quiet=shown.nothing_else)
+        settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
         from storm_pipeline.batch import Batch, read_topics
 
-        requests = read_topics(topics_file, [name for name in allow_columns.split(",") if name.strip()])
+        requests = read_topics(topics_file, _names(allow_columns))
         create = partial(Batch.create, requests, settings, name=topics_file.stem, outline=headings, at_once=at_once)
         _run(create, guard, shown)
 
 
-def resume_batch(folder: Path, settings: "Settings", guard: Guard, shown: Shown, *, accept_damage: bool) -> None:
+def resume_batch(
+    folder: Path, settings: "Settings", allow_columns: str, guard: Guard, shown: Shown, *, accept_damage: bool
+) -> None:
     """Resume a batch; ``settings`` are those given on the command line."""
     from storm_pipeline.batch import Batch
+    from storm_pipeline.configuration.layers import configured
 
-    _run(partial(Batch.open, folder, settings, accept_damage=accept_damage), guard, shown)
+    own, allow = configured(folder=None), _names(allow_columns)
+    _run(partial(Batch.open, folder, settings, own=own, allow=allow, accept_damage=accept_damage), guard, shown)
+
+
+def _names(allow_columns: str) -> list[str]:
+    return [name.strip().replace("-", "_") for name in allow_columns.split(",") if name.strip()]
 
 
 def _run(make: "Callable[..., Batch]", guard: Guard, shown: Shown) -> None:
@@ -83,14 +82,14 @@ def _run(make: "Callable[..., Batch]", guard: Guard, shown: Shown) -> None:
             from storm_pipeline.progress.batch_progress import BatchProgress
 
             sinks.append(stack.enter_context(BatchProgress()))
-        work = stack.enter_context(with_consent(partial(make, sinks=sinks)))
+        work = stack.enter_context(make(sinks=sinks))
         guard.folder = work.folder
         stack.enter_context(stopping(work))
         report = work.run()
-    _print_report(report, shown)
+    _print_report(report, shown, guard)
 
 
-def _print_report(report: "BatchReport", shown: Shown) -> None:
+def _print_report(report: "BatchReport", shown: Shown, guard: Guard) -> None:
     from storm_pipeline.progress.batch_progress import SUMMARY_COLUMNS, summary_of, summary_rows
 
     table = table_text(SUMMARY_COLUMNS, summary_rows(report))
@@ -105,5 +104,5 @@ def _print_report(report: "BatchReport", shown: Shown) -> None:
         raise StoppedError("stopped; what was finished is saved")
     without = f"{sum(row.state != 'written' for row in report.rows)} of {len(report.rows)} topics have no article"
     cause = "; ".join(report.refused) or "fix the cause"
-    tell(f"error: {without}: {cause}, then resume with: storm resume {report.folder}")
+    tell(f"error: {without}: {cause}, then resume with: {guard.resume_command}")
     raise typer.Exit(1)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.consent import settings_asking
 from storm_pipeline.cli.export import article_of
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.output import say, show_table, tell
@@ -63,11 +62,12 @@ def check(
     """
     with Guard(debug=debug):
         from storm_pipeline.check import check_article, read_for_check, report
+        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.judges.opening import open_judge
         from storm_pipeline.pages.reading import kept_pages
 
         statuses = _statuses(fail_on)
-        settings = settings_asking(ctx.obj)
+        settings = configured(ctx.obj)
         judge = open_judge(settings.judge, settings)
         read = read_for_check(article, pages, None if offline else kept_pages(settings))
         checked = check_article(read.article, judge, read.unread)
@@ -176,10 +176,11 @@ def refresh(
     with Guard(debug=debug):
         from storm_pipeline.check.fixing import with_proposals
         from storm_pipeline.check.refreshing import refresh as refreshed
+        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.judges.opening import open_judge
         from storm_pipeline.pages.reading import kept_pages
 
-        settings = settings_asking(ctx.obj)
+        settings = configured(ctx.obj)
         article = article_of(run)
         judge = open_judge(settings.judge, settings)
         fetch = kept_pages(settings.model_copy(update={"search_cache": "refresh"}))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.consent import settings_asking, with_chosen_model
+from storm_pipeline.cli.chosen_model import with_chosen_model
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table, tell
@@ -88,11 +88,12 @@ def compile_programs(
             return
         if train is None:
             raise SettingsError("name a folder of good articles with --train")
+        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.optimize.compiling import compile_program, job_for
         from storm_pipeline.optimize.tasks import read_training
         from storm_pipeline.retrieval.embedder import shared_embedder
 
-        settings = with_chosen_model(settings_asking(ctx.obj), quiet=False)
+        settings = with_chosen_model(configured(ctx.obj), quiet=False)
         articles = read_training(train)
         command = " ".join(["storm", *sys.argv[1:]])
         job = partial(job_for, candidates=candidates, topics=topics, seed=split_seed, command=command)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.consent import settings_known
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table
@@ -115,4 +114,6 @@ def verify(names: _Names = None, *, cache: _Cache = None, debug: Tracebacks = Fa
 
 
 def _settings(cache: str | None) -> "Settings":
-    return settings_known({"cache": cache} if cache is not None else {})
+    from storm_pipeline.configuration.layers import configured
+
+    return configured({"cache": cache} if cache is not None else {})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.consent import settings_asking, with_chosen_model
+from storm_pipeline.cli.chosen_model import with_chosen_model
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import OutlineFile, Topic, Tracebacks
 from storm_pipeline.cli.output import say, show_table
@@ -43,10 +43,11 @@ def estimate(
     those of a short and of a long run in brackets.
     """
     with Guard(debug=debug):
+        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.estimate import estimate as estimate_run
         from storm_pipeline.recipes import DEFAULT
 
-        settings = with_chosen_model(settings_asking(ctx.obj), quiet=as_json)
+        settings = with_chosen_model(configured(ctx.obj), quiet=as_json)
         result = estimate_run(settings, topic, recipe=recipe or DEFAULT, outline=headings)
         if as_json:
             say(json.dumps(_as_json(result), ensure_ascii=False))

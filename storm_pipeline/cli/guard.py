@@ -9,11 +9,11 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import typer
 
@@ -40,8 +40,9 @@ class Guard:
     code: 2 for a setting, 130 when interrupted, 1 for everything else.
     """
 
-    def __init__(self, *, debug: bool = False) -> None:
+    def __init__(self, *, debug: bool = False, options: Mapping[str, Any] | None = None) -> None:
         self._debug = debug
+        self._options = options or {}  # the settings that the command was given
         self._silenced = ExitStack()
         self.folder: Path | None = None
 
@@ -51,6 +52,13 @@ class Guard:
             self.folder = Path(event.folder)
         if isinstance(event, RunStopped) and not event.kept:
             self.folder = None
+
+    @property
+    def resume_command(self) -> str:
+        """The command that resumes the run, with the options that it has to be given again."""
+        from storm_pipeline.run.saved_settings import as_options
+
+        return " ".join(filter(None, [f"storm resume {self.folder}", as_options(self._options)]))
 
     def __enter__(self) -> Self:
         if not self._debug:
@@ -75,7 +83,7 @@ class Guard:
         raise typer.Exit(code) from error
 
     def _exit_code_and_message(self, error: BaseException) -> tuple[int, str]:
-        saved = f"progress is saved in {self.folder}; resume with: storm resume {self.folder}" if self.folder else ""
+        saved = f"progress is saved in {self.folder}; resume with: {self.resume_command}" if self.folder else ""
         match error:
             case KeyboardInterrupt() | StoppedError() | typer.Abort():
                 return INTERRUPTED, f"interrupted; {saved}" if saved else "interrupted"

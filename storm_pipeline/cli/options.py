@@ -37,6 +37,15 @@ OutlineFile = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
 JsonEvents = Annotated[bool, typer.Option("--json-events", help="Print events as JSON lines instead of the results.")]
+AllowColumns = Annotated[
+    str,
+    typer.Option(
+        "--allow-columns",
+        metavar="NAMES",
+        help="Settings, separated by commas, that topics may have of their own beside those of the writing, e.g. "
+        "lm,search. Name them only if you trust the list.",
+    ),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 Tracebacks = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from storm_pipeline.cli.consent import settings_known
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table
@@ -35,9 +34,10 @@ def runs(
 ) -> None:
     """List the runs below a folder with their state and usage, newest first."""
     with Guard(debug=debug):
+        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.run.listing import list_runs
 
-        root = settings_known({"out": out} if out else {}).out
+        root = configured({"out": out} if out else {}).out
         entries = list_runs(root)
         if as_json:
             say(json.dumps([_record(entry) for entry in entries], indent=1))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.consent import with_chosen_model
+from storm_pipeline.cli.chosen_model import with_chosen_model
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import Debug, SettingsGroup
 from storm_pipeline.cli.output import tell
@@ -97,7 +97,7 @@ def serve(
 
         if not api:
             raise SettingsError("say what to serve: storm serve --api")
-        settings = configured(ctx.obj)  # also reads the token where .env holds it
+        settings = configured(ctx.obj)
         token = checked_token(host, variable(TOKEN_VARIABLE), Tokens(settings.out))
         reach = Reach.build(host, tuple(allow_host or ()), tuple(trust_proxy or ()))
         require_api()

@@ -2,8 +2,7 @@
 
 import json
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,42 +13,32 @@ from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.text.formatting import printable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from storm_pipeline.configuration.diagnosis import Finding
-    from storm_pipeline.configuration.layers import Given
-
-_FILE = Path("storm.toml")
-
 
 def init(
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the proposed values without asking.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a storm.toml that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace your storm.toml if it exists.")] = False,
     debug: Tracebacks = False,
 ) -> None:
-    """Ask five questions and write storm.toml, which commands in this folder then read and trust.
+    """Ask five questions and write your storm.toml, which every command reads, whatever the folder.
 
-    Keys are never written: set them in the environment or in .env.
+    Keys are never written: set them in the environment, or in a file that --env-file names.
     """
     with Guard(debug=debug):
-        from storm_pipeline.configuration.layers import files_of
-        from storm_pipeline.configuration.trust import remember
+        from storm_pipeline.configuration.variables import user_configuration
         from storm_pipeline.files import cannot_write, write_atomically
 
-        if _FILE.exists() and not force:
-            raise SettingsError(f"{_FILE} exists: edit it, or replace it with --force")
+        file = user_configuration()
+        if file.exists() and not force:
+            raise SettingsError(f"{file} exists: edit it, or replace it with --force")
         answers = {name: _answer(name, *question, ask=not yes) for name, question in _questions().items()}
         values = {name: value for name, value in answers.items() if value != ""}
         try:
-            write_atomically(_FILE, _toml(values))  # in place of a link, never where it leads
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(file, _toml(values))  # in place of a link, never where it leads
         except OSError as error:
-            raise SettingsError(cannot_write(_FILE, error)) from error
-        for claim in (file.claim for file in files_of(Path())):
-            if claim and claim.place == _FILE:
-                remember(claim)
-        say(str(_FILE.absolute()))
+            raise SettingsError(cannot_write(file, error)) from error
+        say(str(file.absolute()))
         typer.echo(_next_steps(values), err=True)
 
 
@@ -68,30 +57,15 @@ def doctor(
         from storm_pipeline.configuration.diagnosis import diagnose
         from storm_pipeline.configuration.layers import configuration, configured
 
-        settings = configured(ctx.obj, without_untrusted=True)
-        given = configuration(ctx.obj)
-        rows = [(name, _shown(one), one.origin or "the command line") for name, one in given.items()]
+        settings, given = configured(ctx.obj), configuration(ctx.obj)
+        rows = [(n, printable(redacted(str(one.value))), one.origin or "the command line") for n, one in given.items()]
         if rows:
             show_table(("setting", "value", "from"), rows)
             say("")
-        findings = (*diagnose(settings, call=not no_call), *_untrusted(given))
+        findings = diagnose(settings, call=not no_call)
         show_table(("", "checked", "found"), [(one.state, one.subject, one.detail) for one in findings])
         if any(one.state == "missing" for one in findings):
             raise typer.Exit(1)
-
-
-def _shown(one: "Given") -> str:
-    return printable(f"{redacted(str(one.value))}{' (not used: see below)' if one.claim else ''}")
-
-
-def _untrusted(given: "Mapping[str, Given]") -> "Iterator[Finding]":
-    """What the folder's files decide without the user's consent, which is left out."""
-    from storm_pipeline.configuration.diagnosis import Finding
-    from storm_pipeline.configuration.layers import pending
-
-    for claim in pending(given):
-        advice = "not used until you trust it: read it, then run `storm trust`, or `storm trust --never`"
-        yield Finding(printable(str(claim.place)), "note", f"{', '.join(claim.values)}: {advice}")
 
 
 def _questions() -> dict[str, tuple[str, str]]:

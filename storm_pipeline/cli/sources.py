@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.consent import settings_known
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table
@@ -22,8 +21,10 @@ sources_app = typer.Typer(
 
 
 def _configured_cache() -> Path:
+    from storm_pipeline.configuration.layers import configured
+
     try:
-        return settings_known().cache
+        return configured().cache
     except SettingsError as error:
         raise typer.BadParameter(str(error)) from error
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.consent import settings_known
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.cli.options import Tracebacks
 from storm_pipeline.cli.output import say, show_table, tell
@@ -69,9 +68,10 @@ def revoke(ctx: typer.Context, name: _Name, *, out: _Out = None, debug: Tracebac
 
 def _tokens(ctx: typer.Context, out: Path | None) -> "Tokens":
     """The tokens in the folder of runs. ``ctx``: of a command, below that of ``storm serve``."""
+    from storm_pipeline.configuration.layers import configured
     from storm_pipeline.server.callers import Tokens
 
     given = dict(ctx.obj or {})
     if set(given) - {"out"}:
         raise SettingsError("settings belong to the server: of `storm serve token` give --out alone")
-    return Tokens(settings_known(given | ({"out": out} if out else {})).out)
+    return Tokens(configured(given | ({"out": out} if out else {})).out)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from storm_pipeline.cli.consent import settings_asking, with_chosen_model, with_consent
+from storm_pipeline.cli.chosen_model import with_chosen_model
 from storm_pipeline.cli.guard import Guard, stopping
-from storm_pipeline.cli.options import Debug, JsonEvents, OutlineFile, Quiet, Topic
+from storm_pipeline.cli.options import AllowColumns, Debug, JsonEvents, OutlineFile, Quiet, Topic
 from storm_pipeline.cli.output import EventLines, Shown, is_interactive, say, tell
 from storm_pipeline.errors import DamagedRunError, SettingsError, StormError
 from storm_pipeline.text.formatting import printable
@@ -58,19 +58,21 @@ def write(
 
     Prints the paths of the article in Markdown and HTML, and a summary on standard error.
     """
-    with Guard(debug=debug) as guard:
+    with Guard(debug=debug, options=ctx.obj) as guard:
+        from storm_pipeline.configuration.layers import configured
+        from storm_pipeline.settings import Settings
+
         if piece and headings:
             raise SettingsError("--from goes on with the outline of a run, --outline gives another: choose one of them")
         shown = Shown(quiet, json_events)
         if piece:
-            from storm_pipeline.settings import Settings
 
             def go_on(storm: "Storm", accept_damage: bool) -> "Article":  # noqa: FBT001
-                return storm.write_from(piece, topic, accept_damage=accept_damage)
+                return storm.write_from(piece, topic, accept_damage=accept_damage, own=configured(folder=None))
 
             _run(Settings.build(ctx.obj), go_on, guard, shown, yes=yes)
         else:
-            settings = with_chosen_model(settings_asking(ctx.obj), quiet=shown.nothing_else)
+            settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
             expect = _expecting(settings, topic, headings)
             _run(settings, lambda storm, _: storm.write(topic, outline=headings), guard, shown, expect=expect)
 
@@ -88,9 +90,11 @@ def answer(
     Prints the paths of the answer in Markdown and HTML, and a summary on standard error. The answer is a run like an
     article's: `storm resume`, `storm show` and `storm export` take it.
     """
-    with Guard(debug=debug) as guard:
+    with Guard(debug=debug, options=ctx.obj) as guard:
+        from storm_pipeline.configuration.layers import configured
+
         shown = Shown(quiet, json_events)
-        settings = with_chosen_model(settings_asking(ctx.obj), quiet=shown.nothing_else)
+        settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
         _run(settings, lambda storm, _: storm.answer(question), guard, shown)
 
 
@@ -98,6 +102,7 @@ def resume(
     ctx: typer.Context,
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run or a batch.")],
     *,
+    allow_columns: AllowColumns = "",
     yes: _Yes = False,
     quiet: Quiet = False,
     json_events: JsonEvents = False,
@@ -105,27 +110,27 @@ def resume(
 ) -> None:
     """Resume RUN after an interruption, a cap, or a failure, reusing recorded replies and searches.
 
-    Settings are those of the run, overridden by options; configuration files are not read. The result of a
-    finished run is printed again. In a batch, finished articles are kept, and all other topics are resumed or started.
-    Where files of the run were lost or changed, so that much would be bought again, it asks first; without a terminal
-    it needs --yes. Of a run from elsewhere, models, addresses and names of keys count only once you trust it, or give
-    your own: it asks on a terminal, else use `storm trust RUN`.
+    What the run's settings say of the writing stays, but for options. Its model, engine and the like have to be those
+    of your configuration, or options again: a line names those that are missing. The result of a finished run is
+    printed again. In a batch, finished articles are kept, and all other topics are resumed or started. Where files of
+    the run were lost or changed, so that much would be bought again, it asks first; without a terminal it needs --yes.
     """
-    with Guard(debug=debug) as guard:
+    with Guard(debug=debug, options=ctx.obj) as guard:
         from storm_pipeline.batch import is_batch
+        from storm_pipeline.configuration.layers import configured
         from storm_pipeline.settings import Settings
 
         shown = Shown(quiet, json_events)
         if is_batch(run):
             from storm_pipeline.cli.batch import resume_batch
 
-            resume_batch(run, Settings.build(ctx.obj), guard, shown, accept_damage=yes)
+            resume_batch(run, Settings.build(ctx.obj), allow_columns, guard, shown, accept_damage=yes)
             return
         if (run / "run.json").exists():
             guard.folder = run
 
         def resumed(storm: "Storm", accept_damage: bool) -> "Article | Outline":  # noqa: FBT001
-            return storm.resume(run, accept_damage=accept_damage)
+            return storm.resume(run, accept_damage=accept_damage, own=configured(folder=None))
 
         _run(Settings.build(ctx.obj), resumed, guard, shown, yes=yes)
 
@@ -134,9 +139,11 @@ def outline(
     ctx: typer.Context, topic: Topic, *, quiet: Quiet = False, json_events: JsonEvents = False, debug: Debug = False
 ) -> None:
     """Research TOPIC and print an outline of an article about it, as Markdown."""
-    with Guard(debug=debug) as guard:
+    with Guard(debug=debug, options=ctx.obj) as guard:
+        from storm_pipeline.configuration.layers import configured
+
         shown = Shown(quiet, json_events)
-        settings = with_chosen_model(settings_asking(ctx.obj), quiet=shown.nothing_else)
+        settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
         expect = _expecting(settings, topic, outline_only=True)
         _run(settings, lambda storm, _: storm.outline(topic), guard, shown, expect=expect)
 
@@ -158,7 +165,7 @@ def _run(
 
     ledger, start = Ledger(), time.monotonic()
     attempt = partial(_with_progress, settings, work, (guard, ledger), shown, expect)
-    made = with_consent(lambda: _accepting_damage(attempt, yes=yes))
+    made = _accepting_damage(attempt, yes=yes)
     if isinstance(made, Article):
         report = summary.of_article(made)
         files = ("article.md", "article.html") if guard.folder else ()

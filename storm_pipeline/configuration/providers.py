@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from storm_pipeline.configuration.variables import OWN, variable
+from storm_pipeline.configuration.variables import variable
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,6 @@ PROVIDERS = (
     Provider("cohere", ("COHERE_API_KEY", "CO_API_KEY"), "cohere/command-a-03-2025", ("command-",)),
     Provider("groq", ("GROQ_API_KEY",), "groq/openai/gpt-oss-120b"),
 )
-SEARCH_KEYS = frozenset(
-    "YDC_API_KEY TAVILY_API_KEY BRAVE_API_KEY SERPER_API_KEY EXA_API_KEY NCBI_API_KEY SEMANTIC_SCHOLAR_API_KEY "
-    "QDRANT_API_KEY CROSSREF_MAILTO".split()
-)
-"""Variables of the search engines' keys; an engine's address is none."""
-KEYS = SEARCH_KEYS | {name for one in PROVIDERS for name in one.variables}
-"""The variables of keys, which ``.env`` may set."""
-_NOT_IN_FILES = frozenset({"STORM_HOME", "STORM_DATA"})
-"""Variables that say where the user's own folders are: of the environment alone."""
-
-
-def settable_in_env_file(name: str) -> bool:
-    """Whether ``.env`` may set a variable: the package's own, and keys; never what changes other programs."""
-    return name in KEYS or (name.startswith(OWN) and name not in _NOT_IN_FILES)
 
 
 def model_and_endpoint(name: str) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
@@ -10,6 +10,14 @@ from storm_pipeline.configuration.addresses import endpoint, is_web_address, wit
 from storm_pipeline.configuration.providers import model_and_endpoint, qualified
 from storm_pipeline.configuration.renamed import GONE
 
+T = TypeVar("T")
+IS_CONTENT = "content"
+Content = Annotated[T, IS_CONTENT]
+"""Type of a setting that says what is written: one that anybody's file may give.
+
+Never one that names an address, a key, a model, a command, a folder, an engine or a judge, or that spends money, reads
+files or reaches the network.
+"""
 NONE: Literal["none"] = "none"
 """Value of a sampling setting that is not to be sent."""
 

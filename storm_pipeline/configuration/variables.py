@@ -1,11 +1,12 @@
-"""The process's environment, what ``.env`` of the current folder adds to it, and the folders that it names.
+"""The process's environment, what a file of variables adds to it, and the folders that it names.
 
-What ``.env`` says never enters the process's environment, which libraries and child processes would obey.
+What that file says never enters the process's environment, which libraries and child processes would obey.
 """
 
 import io
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from storm_pipeline.errors import SettingsError
@@ -16,24 +17,43 @@ OWN = "STORM_"
 """Beginning of the package's own variables."""
 MOST_OF_A_FILE = 1_000_000
 """Bytes of a file of settings or variables, at most."""
-_of_the_file: dict[str, str] = {}
 _SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
 
 
+@dataclass(frozen=True)
+class NamedFiles:
+    """The files that the user named when he started the program."""
+
+    config: Path | None = None  # settings
+    env: Path | None = None  # variables, which the environment's come before
+    variables: Mapping[str, str] = field(default_factory=dict)  # what ``env`` says
+
+
+_named = NamedFiles()
+
+
+def named_files() -> NamedFiles:
+    """The files that :func:`use_files` was given last."""
+    return _named
+
+
+def use_files(config: Path | None = None, env: Path | None = None) -> None:
+    """Let the program use these files, and no others; programs call it once, when they start.
+
+    Raises SettingsError: ``env`` cannot be read.
+    """
+    global _named  # noqa: PLW0603 - as the environment is
+    _named = NamedFiles(config, env, _read_env(env) if env else {})
+
+
 def variable(name: str) -> str:
-    """A variable, stripped; the environment comes before ``.env``. Empty if it is not set."""
-    return os.environ.get(name, "").strip() or _of_the_file.get(name, "").strip()
+    """A variable, stripped; the environment comes before the named file. Empty if it is not set."""
+    return os.environ.get(name, "").strip() or _named.variables.get(name, "").strip()
 
 
 def variables() -> dict[str, str]:
-    """All variables of the environment and those used of ``.env``."""
-    return {**_of_the_file, **os.environ}
-
-
-def use_variables(values: Mapping[str, str]) -> None:
-    """Let :func:`variable` find these, in place of those used before; programs call it once, when they start."""
-    _of_the_file.clear()
-    _of_the_file.update(values)
+    """All variables of the environment and those of the named file."""
+    return {**_named.variables, **os.environ}
 
 
 def child_environment() -> dict[str, str]:
@@ -51,14 +71,8 @@ def names_secret(variable: str) -> bool:
     return variable.upper().rstrip("S").endswith(_SECRETS)
 
 
-def read_env(folder: Path) -> dict[str, str]:
-    """The variables in ``.env`` of a folder, as they stand there; none without the file.
-
-    Raises SettingsError: the file cannot be read.
-    """
-    file = folder / ".env"
-    if not file.is_file():
-        return {}
+def _read_env(file: Path) -> dict[str, str]:
+    """The variables in a file, as they stand there. Raises SettingsError: it cannot be read."""
     from dotenv import dotenv_values
 
     try:
@@ -82,14 +96,6 @@ def user_configuration() -> Path:
     from platformdirs import user_config_path
 
     return (_home() or user_config_path(_APP, appauthor=False)) / "storm.toml"
-
-
-def user_state() -> Path:
-    """Where the user's consents are kept: ``$STORM_HOME/state``, else where the platform has a program's state."""
-    from platformdirs import user_state_path
-
-    home = _home()
-    return home / "state" if home else user_state_path(_APP, appauthor=False)
 
 
 def _home() -> Path | None:

@@ -39,7 +39,7 @@ class KeyUse:
 def key_use(name: str, settings: Settings) -> KeyUse:
     """Decide which key is sent to a hosted model, and to which address; nothing else decides that.
 
-    The settings are the user's word, see :mod:`storm_pipeline.configuration.trust`. ``api_key_env`` is the key of
+    The settings are the user's word, see :mod:`storm_pipeline.configuration.layers`. ``api_key_env`` is the key of
     ``lm``, and of other models at the same address; where ``lm`` is embedded, of the first model that is not. A
     provider's usual key goes to the provider, or to the address that the settings give for a model of it.
 
@@ -63,8 +63,8 @@ def key_use(name: str, settings: Settings) -> KeyUse:
         return KeyUse("", address, _NO_KEY)
     if provider:
         raise SettingsError(
-            f"no key set for {model}: set {provider.variables[0]} in the environment or in .env, or name another "
-            "variable with --api-key-env"
+            f"no key set for {model}: set {provider.variables[0]} in the environment or a file that --env-file "
+            "names, or name another variable with --api-key-env"
         )
     return KeyUse("", address, None)
 

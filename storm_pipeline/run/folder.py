@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from storm_pipeline.configuration.renamed import current_recipe, current_settings
 from storm_pipeline.errors import RunError
@@ -87,7 +86,7 @@ class RunStore:
         Raises RunError: the folder cannot be made.
         """
         folder = new_folder(root, f"{slug(topic)}-{time.strftime('%Y%m%d-%H%M%S')}", "a run folder")
-        state = {"format": FORMAT, "id": uuid4().hex, "topic": topic, "recipe": recipe, "given": dict(given or {})}
+        state = {"format": FORMAT, "topic": topic, "recipe": recipe, "given": dict(given or {})}
         store = cls(folder, state | {"sessions": 0, "created": round(time.time(), 3)})
         store.is_new = True
         return store

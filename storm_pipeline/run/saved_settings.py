@@ -1,20 +1,28 @@
 """The settings that a run's folder holds, and which of them count when it is resumed.
 
-What the user's own runs were begun with is on record in his state folder. The settings of another's run say what is
-written; models, addresses, names of keys and the like count once the user consents.
+The folder may be another's. What it says of the writing counts, and its caps. Whatever else was not the default, such
+as the model, has to be what the user's own configuration says, or he gives it: nobody else decides who is asked, who
+gets a key, and what is read.
 """
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from storm_pipeline.configuration.renamed import gone_values
-from storm_pipeline.configuration.trust import Claim, decides_alone, decision, remember, untrusted
-from storm_pipeline.run.folder import RunStore, SavedSettings
-from storm_pipeline.settings import Settings, displaced
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.model_objects import is_object
+from storm_pipeline.run.folder import SavedSettings
+from storm_pipeline.search.registry import choose, engine_info
+from storm_pipeline.settings import CAPS, CONTENT, Settings, displaced, option_name
+from storm_pipeline.text.formatting import printable
 
-_HERE = frozenset({"out", "cache"})
-"""Folders of the machine that a run was made on: those of another's run are left out without a question."""
+_OF_THE_USER = frozenset(
+    "out cache workers process_workers lm_timeout call_attempts parse_attempts max_failures prices search_rate "
+    "search_cache_days".split()
+)
+"""Settings on which no request and no word of the article depends: the user's of now, whatever a run was made with."""
 
 
 def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
@@ -24,61 +32,82 @@ def changed_settings(saved: SavedSettings, override: Settings) -> Settings:
     SettingsError: the saved settings are no longer valid.
     """
     now = {name: getattr(override, name) for name in override.model_fields_set}
-    dropped = displaced({"lm"} & now.keys()).union(gone_values(saved))
-    known = {name: value for name, value in saved.items() if name in Settings.model_fields and name not in dropped}
-    return Settings.build({**known, **now})
+    return Settings.build({**_known(saved, now), **now})
 
 
-def usable_settings(run: RunStore, saved: SavedSettings, override: Settings) -> dict[str, Any]:
-    """The saved settings that count: all of a run that the user made or trusts, else those that say what is written.
-
-    Raises UntrustedError: the run is not known, and settings that need the user's consent are neither overridden nor
-    the default.
-    """
-    claim = claim_of(run, saved)
-    left_out = names_left_out(claim, override.model_fields_set)
-    return {name: value for name, value in saved.items() if name not in left_out}
-
-
-def claim_of(run: RunStore, saved: SavedSettings) -> Claim | None:
-    """What a run's settings decide beyond what is written, other than by default."""
-    return saved_claim(run.folder, run.state.get("id"), {"": saved})
-
-
-def saved_claim(folder: Path, identity: object, saved: Mapping[str, Mapping[str, Any]]) -> Claim | None:
-    """The claim of a folder's settings, of which there may be several under different headings."""
-    default = Settings().model_dump(mode="json")
-    needs = {
-        f"{heading}{name}": value
-        for heading, settings in saved.items()
-        for name, value in settings.items()
-        if name in default and value != default[name] and not decides_alone(name, value)
-    }
-    return Claim(folder, needs, str(identity or "")) if needs else None
-
-
-def names_left_out(claim: Claim | None, given: set[str]) -> set[str]:
-    """Settings of a claim that do not count.
+def resumed_settings(
+    place: Path, saved: SavedSettings, given: Settings, own: Settings | None = None, *, costs: str = ""
+) -> Settings:
+    """The settings with which a run or batch goes on.
 
     Args:
-        claim: that of a run or batch, its values under headings such as ``topic 3: lm``.
-        given: settings that the user gives, which come before the saved.
+        place: its folder, for messages.
+        saved: its settings.
+        given: settings that the user gives for it, which come before the saved.
+        own: his configuration. It has to agree with what was saved, but for the settings that say what is written,
+            which stay, caps and paths, which are his.
+        costs: what another model would buy again, as the end of a sentence.
 
-    Raises UntrustedError: the user has to consent first.
+    Raises SettingsError: neither of them names a model, an engine or the like with which the run was made; or the saved
+    settings are no longer valid.
     """
-    if claim is None or (counts := decision(claim)):
-        return set()
-    names = {name.rpartition(" ")[2] for name in claim.values}
-    if counts is None and names - given - displaced(given) - _HERE:
-        raise untrusted([claim])
-    return names
+    now = {name: getattr(given, name) for name in given.model_fields_set}
+    configuration = {name: getattr(own, name) for name in own.model_fields_set} if own else {}
+    configuration = {n: v for n, v in configuration.items() if n not in CONTENT | displaced(now)}
+    word = Settings.build({**configuration, **now})
+    known = {name: value for name, value in _known(saved, now).items() if name not in _OF_THE_USER}
+    if others := _unnamed(known, word, now):
+        raise SettingsError(
+            f"{place} was made with {as_options(others)}, which neither your options nor your configuration say: give "
+            f"them to go on with what is recorded, or others{costs}"
+        )
+    objects = {name for name, value in known.items() if isinstance(value, str) and is_object(value)}
+    word_alone = {name: value for name, value in configuration.items() if name not in objects}
+    return Settings.build({**known, **word_alone, **now})
 
 
-def remember_own(claim: Claim | None) -> str:
-    """Record that the user made a run himself; what went wrong, as a note for him, else nothing."""
-    try:
-        if claim and decision(claim) is None:
-            remember(claim, own=True)
-    except OSError as error:
-        return f"that you began this run could not be recorded ({error}): resuming it will need `storm trust`"
-    return ""
+def _known(saved: SavedSettings, now: Mapping[str, Any]) -> dict[str, Any]:
+    dropped = displaced({"lm"} & now.keys()).union(gone_values(saved))
+    return {name: value for name, value in saved.items() if name in Settings.model_fields and name not in dropped}
+
+
+def _unnamed(saved: Mapping[str, Any], word: Settings, now: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides more than the writing and is neither given now nor what the user's word says.
+
+    What was saved as not set is the user's, but for a role's model: that was ``lm``.
+    """
+    said = word.model_dump(mode="json")
+    found = {}
+    for name, value in saved.items():
+        if value is None and name.endswith("_lm") and said[name] is not None:
+            value = saved.get("lm")  # noqa: PLW2901 - whom the role asked
+        decided = value is None or name in now or name in CONTENT or name in CAPS
+        if not decided and value != said[name] and not is_object(str(value)):
+            found[name] = value
+    return found
+
+
+def pinned_engine(search: str, engine: object) -> str:
+    """The engine with which a run goes on that ``auto`` chose: the same.
+
+    Args:
+        search: the setting.
+        engine: what the run's ``run.json`` says, which may be another's word.
+
+    Raises SettingsError: the engine's searches are paid for, and ``auto`` would not choose it now.
+    """
+    info = engine_info(engine) if isinstance(engine, str) else None
+    if search != "auto" or info is None:
+        return search
+    if not info.free and choose().spec != info.base_name:
+        raise SettingsError(
+            f"the run searched with {info.base_name}, which is not what `auto` chooses now: give --search "
+            f"{info.base_name}, or another engine"
+        )
+    return info.base_name
+
+
+def as_options(values: Mapping[str, Any]) -> str:
+    """Settings as the options that give them, but for those on which nothing of a run depends and what it keeps."""
+    chosen = {n: v for n, v in values.items() if n not in CONTENT | _OF_THE_USER and n not in CAPS}
+    return printable(" ".join(f"{option_name(name)} {shlex.quote(str(value))}" for name, value in chosen.items()))

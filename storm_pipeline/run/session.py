@@ -28,7 +28,6 @@ from storm_pipeline.run.folder import EDITABLE, RunStore, SavedSettings
 from storm_pipeline.run.ledger import Ledger, RunControl
 from storm_pipeline.run.log import LoggingSink, LogSink
 from storm_pipeline.run.recorded_search import RecordedLookUps, RecordedSearch
-from storm_pipeline.run.saved_settings import claim_of, remember_own
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.run.user_pieces import parse_pieces
 from storm_pipeline.search.tables_of_contents import ContentsSource, NoContents, WikipediaContents
@@ -77,12 +76,14 @@ def session(
     control = RunControl(settings, spent, halt)
     less = why_less(settings)
     settings = settled(settings)
-    notes = [*_changes(run, before, settings), *filter(None, [given.note, less, _model_notice(settings)])]
+    notes = [
+        *_changes(run, before, settings),
+        *filter(None, [given.note, less, _model_notice(settings), _fetch_notice(settings)]),
+    ]
     with ExitStack() as stack:
         log = LogSink(run.folder)
         stack.callback(log.close)
         events = Events(ledger, control, log, LoggingSink(run.folder.name), *sinks)
-        notes += filter(None, [remember_own(claim_of(run, settings.model_dump(mode="json"))), _fetch_notice(settings)])
         run.begin(settings, given.chosen_by)
         # At once: whoever is told of the folder can resume.
         events.emit(RunStarted("run", run.topic, str(run.folder), run.state["sessions"]))

@@ -10,15 +10,14 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
-from storm_pipeline.configuration.trust import CAPS, CONTENT
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.export.formats import FORMATS, TEXTS, ArticleFormat, export, rendered
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.run.saved_settings import changed_settings
-from storm_pipeline.settings import ROLES, Settings, explained, no_such_setting
+from storm_pipeline.settings import CAPS, CONTENT, ROLES, Settings, explained, no_such_setting
 from storm_pipeline.types import Article
 
-FREE = CONTENT - {"editing", "source_policy", "allow_sources", "read_pages"}
+FREE = CONTENT - {"editing", "source_policy", "allow_sources"}
 """Settings that change a run's size, subject or wording; free unless the owner set them."""
 _BY_VALUE = frozenset({*(f"{role}_lm" for role in ROLES), "lm", "search", "embedder", "programs"})
 """Settings that can name files or services: the owner allows single values of them."""

@@ -259,7 +259,7 @@ def test_the_command_ends_with_one_sentence_where_the_key_is_refused(tmp_path: P
     assert said.startswith(
         f"error: 6 of 6 topics have no article: {broken.url} refuses the key for openai/fake: set the"
     )
-    assert said.endswith(f", then resume with: storm resume {folder}")
+    assert f", then resume with: storm resume {folder} --lm {broken.lm}" in said
     assert "6 topics: 1 failed, 5 waiting" in result.stderr
 
 
@@ -277,7 +277,7 @@ def test_a_stopped_batch_goes_on_and_asks_nothing_twice(tmp_path: Path, calls: i
         assert report.stopped
         assert saved(report.folder)["status"] == "stopped"
         assert {row.state for row in report.rows} <= {"written", "stopped", "waiting"}
-        again = resume_batch(report.folder, open_storm=offline)
+        again = resume_batch(report.folder, open_storm=offline, lm=server.lm)
         assert again.all_written
         assert len(server.asked) == 2 * asked
     assert texts(again) == texts(whole)
@@ -560,7 +560,7 @@ def test_a_killed_batch_goes_on(tmp_path: Path) -> None:
         (folder,) = (tmp_path / "runs").iterdir()
         assert saved(folder)["status"] == "running"
         asked = len(server.asked)
-        report = resume_batch(folder, open_storm=offline)
+        report = resume_batch(folder, open_storm=offline, lm=server.lm)
         assert report.all_written
         written = sum(row.calls for row in report.rows)
         assert asked < written

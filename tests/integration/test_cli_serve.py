@@ -89,10 +89,7 @@ def test_settings_and_token_are_read_where_they_are_configured(tmp_path: Path, m
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text("STORM_API_TOKEN=short\n")
     (tmp_path / "storm.toml").write_text("perspectives = 2\n")
-    untrusted = CliRunner().invoke(app, ["serve", "--api"], env={"STORM_API_TOKEN": None})
-    assert (untrusted.exit_code, "run `storm trust" in untrusted.stderr) == (2, True)
-    assert CliRunner().invoke(app, ["trust"]).exit_code == 0
-    result = CliRunner().invoke(app, ["serve", "--api"], env={"STORM_API_TOKEN": None})
+    result = CliRunner().invoke(app, ["serve", "--api", "--env-file", ".env"], env={"STORM_API_TOKEN": None})
     assert (result.exit_code, "can be guessed" in result.stderr) == (2, True)
     (tmp_path / "storm.toml").write_text("perspectives = 99\n")
     assert "storm.toml" in refused(["mcp"]) or "extra 'mcp'" in refused(["mcp"])

@@ -24,9 +24,9 @@ HERE = Snippet(
 )
 
 
-def bare() -> Storm:
-    """With the settings of the run that it resumes."""
-    return Storm(search=FakeSearch(world), embedder=HashingEmbedder(), contents=NoContents())
+def bare(server: FakeModel) -> Storm:
+    """With the model of the run that it resumes, and else with the run's settings."""
+    return Storm(lm=server.lm, search=FakeSearch(world), embedder=HashingEmbedder(), contents=NoContents())
 
 
 def noted(events: list[Event]) -> list[str]:
@@ -176,10 +176,10 @@ def test_an_edited_run_goes_on_with_consent_only(tmp_path: Path, name: str, befo
         if name == "settings.json" and before == '"turns": 2':
             (run / name).write_text(written.replace(before, after), encoding="utf-8")
             (run / "article.md").unlink()
-            edited = bare().resume(run, accept_damage=True)
+            edited = bare(server).resume(run, accept_damage=True)
             assert isinstance(edited, Article)
             assert [len(held.turns) for held in edited.conversations if held.perspective.name != "Reader"] == [3, 3]
-            bare().resume(run)  # what was consented to is on record
+            bare(server).resume(run)  # what was consented to is on record
 
 
 @pytest.mark.parametrize("harm", [delete, empty])
@@ -210,7 +210,7 @@ def test_a_flipped_bit_buys_nothing(tmp_path: Path, name: str) -> None:
             data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
             (run / name).write_bytes(data)
             try:
-                bare().resume(run)
+                bare(server).resume(run)
             except StormError as error:
                 assert str(run) in str(error) or "settings" in str(error)
             assert len(server.asked) == asked, data

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from storm_pipeline.cli import app
 from storm_pipeline.configuration.providers import PROVIDERS
+from storm_pipeline.configuration.variables import user_configuration
 from storm_pipeline.search.registry import Choice
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +42,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, servers: tuple[FakeM
             monkeypatch.delenv(name, raising=False)
     for name, value in SMALL.items():
         monkeypatch.setenv(f"STORM_{name}", value)
-    monkeypatch.setenv("STORM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("STORM_HOME", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_BASE", servers[0].url)
     monkeypatch.setenv("COLUMNS", "400")
     offline = Choice("wiki-leads", "since the network cannot be reached", offline=True)
@@ -95,7 +96,7 @@ def test_a_transcript_is_what_happens(
         monkeypatch.delenv("STORM_WIKIPEDIA_CONTENTS")
     for kind, block in re.findall(r"^```(\w+)\n(.*?)^```", local(PEOPLE[person], servers), re.M | re.S):
         if kind == "toml":
-            Path("storm.toml").write_text(block, encoding="utf-8")
+            user_configuration().write_text(block, encoding="utf-8")
         elif kind == "python":
             exec(compile(block, "first-hour.md", "exec"), {})
         else:

@@ -22,7 +22,7 @@ from storm_pipeline.batch import TopicRequest
 from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.topic_status import TopicStatus
 from storm_pipeline.cli import app
-from storm_pipeline.errors import RunError, StormError, UntrustedError
+from storm_pipeline.errors import RunError, SettingsError, StormError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.journal import Journal
@@ -126,22 +126,22 @@ def saved(hostile: Hostile, name: str) -> str:
     ],
 )
 def test_what_would_ask_models_is_refused(hostile: Hostile, command: list[str]) -> None:
+    is_experiment = command[0] == "experiment"
+    for file in ("storm.toml", "pyproject.toml") if is_experiment else ():
+        (hostile.folder / file).unlink()
     result = run(*(part.format(run=saved(hostile, "run.json")) for part in command))
     assert result.exit_code == 2, result.output
     *_, line = result.stderr.splitlines()
-    is_experiment = command[0] == "experiment"
-    assert ("add --trust" if is_experiment else "run `storm trust") in line
-    assert ("api_key_env" if is_experiment else "api_base") in line
+    says = {"experiment": "add --trust", "resume": "was made with --lm"}
+    assert says.get(command[0], "a folder's file says only what is written") in line
+    assert ("api_key_env" if is_experiment else "--api-base") in line
     assert not any(key in result.output for key in KEYS.values())
     hostile.check()
 
 
-def test_what_only_looks_leaves_it_out_and_says_so(hostile: Hostile) -> None:
-    hostile.attacker.requests.clear()
-    doctor = run("doctor", "--search", "wiki-leads")
-    assert "api_base = " not in doctor.stdout and "not used until you trust it" in doctor.stdout
-    assert "(not used: see below)" in doctor.stdout
+def test_what_only_looks_obeys_nothing_of_it(hostile: Hostile) -> None:
     for command in (
+        ["doctor", "--search", "wiki-leads"],
         ["runs"],
         ["show", saved(hostile, "run.json")],
         ["export", saved(hostile, "run.json"), "--to", "docx,epub,wikitext,bibtex"],
@@ -152,11 +152,10 @@ def test_what_only_looks_leaves_it_out_and_says_so(hostile: Hostile) -> None:
         ["experiment", "estimate", "experiment.toml"],
         ["compile", "list"],
         ["compile", "show", "compiled"],
-        ["trust", "--list"],
     ):
         result = run(*command)
         assert "unexpected" not in result.stderr, result.stderr
-        assert result.exit_code == 0 or command[0] in {"experiment", "compile", "assets"}, result.output
+        assert result.exit_code == 0 or command[0] in {"experiment", "compile"} or "storm.toml sets" in result.stderr
         assert not any(key in result.output for key in KEYS.values())
         assert not any(sign in result.output for sign in "\x1b\x07\u202e")
         hostile.check()
@@ -166,7 +165,10 @@ def test_what_only_looks_leaves_it_out_and_says_so(hostile: Hostile) -> None:
 def test_a_run_from_elsewhere_is_not_resumed_as_it_is(hostile: Hostile, file: str) -> None:
     result = run("resume", saved(hostile, file))
     assert result.exit_code == 2, result.output
-    assert "storm trust" in result.stderr and "api_base" in result.stderr
+    assert (
+        f"was made with --lm openai/gpt-4o --writer-lm openai/x@{hostile.attacker.url}/v1 --api-base" in result.stderr
+    )
+    assert "--api-key-env OPENAI_API_KEY" in result.stderr and "--embedder model" in result.stderr
     others = run("resume", saved(hostile, file), "--lm", hostile.model.lm)  # its writer is still another's
     assert others.exit_code == 2
     hostile.check()
@@ -252,15 +254,17 @@ def test_links_in_a_forged_run_are_not_followed(hostile: Hostile, forged: tuple[
 
 
 def test_columns_of_a_list_of_topics_are_data(hostile: Hostile) -> None:
-    run("trust", "--never")
+    (hostile.folder / "storm.toml").unlink()
+    (hostile.folder / "pyproject.toml").unlink()
     result = run("batch", "topics.csv", "--lm", hostile.model.lm, "--search", "corpus:notes")
     assert result.exit_code == 2
     assert "--allow-columns api_base,embedder,lm,search" in result.stderr
     hostile.check()
 
 
-def test_what_never_counts_is_not_asked_for(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run("trust", "--never").exit_code == 0
+def test_what_the_folder_says_of_the_writing_counts(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
+    (hostile.folder / "pyproject.toml").unlink()
+    (hostile.folder / "storm.toml").write_text('length = "short"\n')
     monkeypatch.setattr("storm_pipeline.storm.shared_embedder", lambda *_: HashingEmbedder())
     monkeypatch.setenv("STORM_LM", hostile.model.lm)
     result = run("write", "Silk Road", "--search", "corpus:notes", "--quiet", *SMALL)
@@ -270,21 +274,23 @@ def test_what_never_counts_is_not_asked_for(hostile: Hostile, monkeypatch: pytes
     assert '"length": "short"' in (folder / "settings.json").read_text()
     sent = {request.headers.get("authorization") for request in hostile.model._server.requests}
     assert sent == {f"Bearer {KEYS['OPENAI_API_KEY']}"}  # where the user's own word says
-    assert run("resume", str(folder), "--quiet").exit_code == 0  # it is his own run
+    (folder / "article.md").unlink()
+    again = run("resume", str(folder), "--quiet")  # the model is that of STORM_LM, the engine an option
+    assert (again.exit_code, "was made with --search corpus:notes, which" in again.stderr) == (2, True)
+    assert run("resume", str(folder), "--quiet", "--search", "corpus:notes").exit_code == 0
     hostile.check()
 
 
 def test_no_module_of_the_folder_is_imported(hostile: Hostile) -> None:
     command = [sys.executable, "-m", "storm_pipeline", "doctor", "--search", "wiki-leads"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "not used until you trust it" in done.stdout, done.stderr
+    assert "a folder's file says only what is written" in done.stderr
     hostile.check()
 
 
 def test_nothing_but_one_library_call_is_refused_too(hostile: Hostile) -> None:
-    with pytest.raises(UntrustedError) as refused:
+    with pytest.raises(SettingsError, match="--api-base http"):
         Storm().resume(saved(hostile, "run.json"))
-    assert any("api_base" in line for claim in refused.value.claims for line in claim.lines)
     hostile.check()
 
 

@@ -22,14 +22,15 @@ from storm_pipeline.settings import Settings
 @pytest.mark.parametrize("own", [False, True])
 def test_the_model_of_the_setting_judges_and_a_resumed_run_asks_nothing_again(tmp_path: Path, own: bool) -> None:
     with FakeModel(answers()) as server, FakeModel() as other:
-        article = storm(server, tmp_path, **({"judge_lm": other.lm} if own else {})).write("Silk Road")
+        given = {"judge_lm": other.lm} if own else {}
+        article = storm(server, tmp_path, **given).write("Silk Road")
         assert bool(server.of("CheckSentences")) != own and bool(other.of("CheckSentences")) == own
         support = article.support
         assert support is not None and support.judge == f"model:{server.lm.partition('@')[0]}"
         assert support.recall == 1.0
         asked = len(server.asked), len(other.asked)
         (folder(tmp_path) / "article.json").unlink()
-        again = storm(server, tmp_path).resume(folder(tmp_path))
+        again = storm(server, tmp_path, **given).resume(folder(tmp_path))
         assert again.support == support
         assert (len(server.asked), len(other.asked)) == asked
 

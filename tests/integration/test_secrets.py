@@ -65,7 +65,8 @@ def test_a_run_is_resumed_with_the_password_of_the_environment(tmp_path: Path, m
         assert not holding_it(tmp_path)
         assert "/${GATEWAY_KEY}/v1" in (run / "settings.json").read_text()
         monkeypatch.delenv("GATEWAY_KEY")
-        parts = {"search": FakeSearch(world), "embedder": HashingEmbedder(), "contents": NoContents()}
+        parts: dict[str, Any] = {"search": FakeSearch(world), "embedder": HashingEmbedder(), "contents": NoContents()}
+        parts |= {"lm": "openai/fake", "api_base": server.url.replace("/v1", "/${GATEWAY_KEY}/v1")}
         with pytest.raises(SettingsError, match="GATEWAY_KEY is not set"):
             Storm(**parts).resume(run)  # type: ignore[arg-type]
         monkeypatch.setenv("GATEWAY_KEY", PASSWORD)

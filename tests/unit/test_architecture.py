@@ -28,7 +28,6 @@ ORDER = [
         "files",
     },
     {
-        "configuration.trust",
         "configuration.providers",
     },
     {"text"},
@@ -193,7 +192,6 @@ def test_public_names() -> None:
         "Stream",
         "TooManyFailuresError",
         "UnknownStyleError",
-        "UntrustedError",
         "__version__",
         "answer",
         "resume",

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 from storm_pipeline.cli import app
 from storm_pipeline.configuration.layers import configuration, configured
-from storm_pipeline.configuration.variables import variable
+from storm_pipeline.configuration.variables import use_files, variable
 from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.settings import Settings
 
-PLACES = ["caller", "STORM_TURNS", "storm.toml", "pyproject.toml", "user"]
+PLACES = ["caller", "STORM_TURNS", "named.env", "named.toml", "storm.toml", "pyproject.toml", "user"]
 """From the highest precedence to the lowest."""
 
 
@@ -49,34 +49,43 @@ def test_the_highest_place_wins(folder: Path, values: dict[str, int]) -> None:
         patch.delenv("STORM_TURNS", raising=False)
         if "STORM_TURNS" in values:
             patch.setenv("STORM_TURNS", str(values["STORM_TURNS"]))
-        for place in PLACES[2:]:
+        for place in PLACES[3:]:
             put(folder, place, f"turns = {values[place]}" if place in values else "")
+        (folder / "named.env").write_text(f"STORM_TURNS={values.get('named.env', '')}")
+        use_files(folder / "named.toml", folder / "named.env")
         expected = next((values[place] for place in PLACES if place in values), Settings().turns)
         assert configured(given).turns == expected
 
 
 def test_places_complement_each_other_and_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(folder, "user", 'article_language = "de"')
-    put(folder, "pyproject.toml", "max_cost = 0.5")
-    put(folder, "storm.toml", 'search = "wikipedia"')
+    put(folder, "pyproject.toml", "turns = 3")
+    put(folder, "storm.toml", 'style = "plain"')
+    put(folder, "named.toml", 'search = "wikipedia"')
+    use_files(folder / "named.toml")
     monkeypatch.setenv("STORM_DOMAINS", "a.example, b.example")
     found = configuration({"lm": "a/b"})
     assert {name: one.origin for name, one in found.items()} == {
         "article_language": str(folder.parent / "home" / "storm.toml"),
-        "max_cost": "[tool.storm] in pyproject.toml",
-        "search": "storm.toml",
+        "turns": "[tool.storm] in pyproject.toml",
+        "style": "storm.toml",
+        "search": str(folder / "named.toml"),
         "domains": "STORM_DOMAINS",
         "lm": "",
     }
     assert configured().domains == ("a.example", "b.example")
 
 
-def test_a_file_env_sets_what_the_environment_does_not(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_file_of_variables_sets_what_the_environment_does_not(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("STORM_TURNS", "7")
     for name in ("OPENAI_API_KEY", "STORM_PERSPECTIVES"):
         monkeypatch.setenv(name, "")  # so that they are restored
         monkeypatch.delenv(name)
     (folder / ".env").write_text('STORM_TURNS=2\nexport STORM_PERSPECTIVES=3\nOPENAI_API_KEY="a $key"\nEMPTY\n')
+    assert configured().perspectives == Settings().perspectives
+    use_files(env=folder / ".env")
     found = configured()
     assert (found.turns, found.perspectives) == (7, 3)
     assert variable("OPENAI_API_KEY") == "a $key"
@@ -105,7 +114,7 @@ def test_another_model_does_not_inherit_an_endpoint_or_a_key(folder: Path) -> No
         ("storm.toml", "article-language = 'de'", "did you mean 'article_language'"),
         ("storm.toml", "xyz = 2", "see `storm write --help-all`"),
         ("storm.toml", "openai_api_key = 'sk-secret'", "keys do not belong in it"),
-        ("storm.toml", "api_key_env = 'sk-secret'", "the name of an environment variable.*from storm.toml"),
+        ("user", "api_key_env = 'sk-secret'", "the name of an environment variable.*from .*storm.toml"),
         ("storm.toml", "turns = ", "not valid TOML"),
         ("pyproject.toml", "[[tool.storm]]", "not valid TOML"),
     ],

@@ -19,6 +19,7 @@ from storm_pipeline import files
 from storm_pipeline.batch import read_topics
 from storm_pipeline.cli import app
 from storm_pipeline.configuration.layers import configured
+from storm_pipeline.configuration.variables import use_files
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.files import read_bounded
 from storm_pipeline.run.folder import RunStore
@@ -90,18 +91,23 @@ def test_a_file_is_read_up_to_a_limit(tmp_path_factory: pytest.TempPathFactory, 
 @pytest.mark.parametrize("name", ["storm.toml", "pyproject.toml", ".env"])
 def test_a_folders_settings_may_be_no_file(tmp_path: Path, name: str, kind: str) -> None:
     special_file(tmp_path / name, kind)
-    if kind == "pipe" or name == ".env":  # a pipe that nobody writes to is empty
-        assert configured(folder=tmp_path) == Settings()
+
+    def read() -> Settings:
+        use_files(env=tmp_path / name if name == ".env" else None)
+        return configured(folder=tmp_path)
+
+    if kind == "pipe":  # one that nobody writes to is empty
+        assert read() == Settings()
     else:
         with pytest.raises(SettingsError, match=name):
-            configured(folder=tmp_path)
+            read()
 
 
 def test_an_env_file_is_bounded(tmp_path: Path) -> None:
     with (tmp_path / ".env").open("wb") as file:
         file.truncate(2**40)
     with pytest.raises(SettingsError, match="more than"):
-        configured(folder=tmp_path)
+        use_files(env=tmp_path / ".env")
 
 
 def made_run(root: Path) -> Path:
@@ -143,7 +149,7 @@ def test_what_is_no_file_of_a_run_is_not_read(tmp_path: Path, name: str, kind: s
     if kind != "endless":
         assert EventFile(folder, 0).read() == (() if name == "events.jsonl" else ((1, {}),))
     run_entry(folder)
-    for command in (["show"], ["export", "--to", "wikitext"], ["resume", "--search", "none"], ["trust"]):
+    for command in (["show"], ["export", "--to", "wikitext"], ["resume", "--search", "none"]):
         result = CliRunner().invoke(app, [command[0], str(folder), *command[1:]])
         assert "unexpected" not in result.output and "my own text" not in result.output
     assert mine.read_text() == "my own text"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_bench.commands.datasets import to_stderr
-from storm_pipeline.api import Guard, say, settings_known
+from storm_pipeline.api import Guard, configured, say
 
 if TYPE_CHECKING:
     from storm_bench.datasets.conner import KnowledgeItem, Name
@@ -65,7 +65,7 @@ def run(
             datasets,
             evidence,
             models,
-            open_writer(writer, settings_known().model_copy(update={"cache": cache})),
+            open_writer(writer, configured().model_copy(update={"cache": cache})),
             _records(out),
             items=items,
             answers=answers,
@@ -153,7 +153,7 @@ def _folder(data: Path | None) -> Path:
 
 
 def _opened(cache: Path | None) -> Path:
-    return cache or settings_known().cache
+    return cache or configured().cache
 
 
 def _records(out: Path) -> Path:

@@ -9,7 +9,8 @@ import typer
 
 from storm_bench.commands.conner import conner_app
 from storm_bench.commands.datasets import data_app, to_stderr
-from storm_pipeline.api import Guard, SettingsCommand, require_consent, say, settings_known, stopping, table_text
+from storm_bench.commands.trusted import require_trust
+from storm_pipeline.api import Guard, SettingsCommand, configured, say, stopping, table_text
 
 if TYPE_CHECKING:
     from storm_bench.experiments import Experiment, ExperimentConfig
@@ -42,9 +43,7 @@ _Judge = Annotated[
     ),
 ]
 _JudgeLm = Annotated[str | None, typer.Option("--judge-lm", help="Language model that grades; overrides CONFIG.")]
-_Trust = Annotated[
-    bool, typer.Option("--trust", help="Let CONFIG name addresses, files, and variables of keys; remembered.")
-]
+_Trust = Annotated[bool, typer.Option("--trust", help="Let CONFIG name addresses, files, and variables of keys.")]
 _AllowCode = Annotated[
     bool, typer.Option("--allow-code", help="Run the code of recipes and metrics that CONFIG names as module:name.")
 ]
@@ -81,7 +80,7 @@ def run(
 
         chosen, folder, cache = _read_config(config, size, topics, ctx.obj, allow_code=allow_code)
         given = {*ctx.obj, *(name for name, value in (("judge", judge), ("judge_lm", judge_lm)) if value)}
-        require_consent(config, _decided(chosen, given), given=trust)
+        require_trust(config, _decided(chosen, given), trusted=trust)
         chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
         log = (lambda _: None) if quiet else to_stderr
         with (
@@ -156,7 +155,7 @@ def _read_config(
     values = dict(options)
     default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")
     folder = Path(values.pop("out", default)).expanduser()
-    cache = settings_known({"cache": values.pop("cache")} if "cache" in values else {}).cache
+    cache = configured({"cache": values.pop("cache")} if "cache" in values else {}).cache
     read = read_config(config, allow_code=allow_code)
     return read.sized(size).with_overrides(topics=topics, settings=values), folder, cache
 

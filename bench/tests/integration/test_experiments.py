@@ -612,10 +612,10 @@ def test_a_missing_data_set_is_reported_with_a_remedy(model: FakeModel, tmp_path
         run(described(model), tmp_path / "out")
 
 
-def test_an_experiment_from_elsewhere_gets_no_key_without_consent(
+def test_an_experiment_from_elsewhere_gets_no_key_unless_the_command_says_so(
     data: Path, model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its file may name models at their providers; an address, a variable or a file of another needs consent."""
+    """Its file may name models at their providers; an address, a variable or a file of another needs ``--trust``."""
     monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("OPENAI_API_KEY", "my-own-key-123456")
     file = config_file(model, tmp_path)
@@ -627,7 +627,8 @@ def test_an_experiment_from_elsewhere_gets_no_key_without_consent(
     assert command(*write, "--trust").exit_code == 0
     asked = len(model.asked)
     assert asked
-    again = command(*write)  # the consent is remembered, and nothing is left to do
+    assert command(*write).exit_code == 2  # nothing is remembered
+    again = command(*write, "--trust")
     assert again.exit_code == 0 and "all articles are written" in again.output
     file.write_text(
         file.read_text("utf-8").replace('lm = "', 'expert_lm = "openai/x@http://evil.test/v1"\nlm = "'), "utf-8"

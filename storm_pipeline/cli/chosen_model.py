@@ -1,0 +1,28 @@
+"""Asking the user which model writes, where a provider's key is set and no model was chosen."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from storm_pipeline.cli.output import is_interactive
+
+if TYPE_CHECKING:
+    from storm_pipeline.settings import Settings
+
+
+def with_chosen_model(settings: "Settings", *, quiet: bool = False) -> "Settings":
+    """The settings with the model that the user chooses on the terminal; unchanged where there is nothing to ask.
+
+    Away from a terminal nothing is asked, and the run itself says which model writes. Raises typer.Abort: the user
+    interrupted the question.
+    """
+    from storm_pipeline.configuration.providers import provider_with_key
+    from storm_pipeline.settings import Settings
+
+    provider = provider_with_key()
+    if quiet or provider is None or "lm" in settings.model_fields_set or not is_interactive():
+        return settings
+    question = f"{provider.variables[0]} is set. Use {provider.model}? Otherwise all runs on this machine."
+    lm = provider.model if typer.confirm(question, default=True, err=True) else "embedded"
+    typer.echo(f"using {lm}; `storm init` keeps the choice, --lm overrides it", err=True)
+    return Settings.build(settings.model_dump(exclude_unset=True) | {"lm": lm})

@@ -1,0 +1,344 @@
+"""Whose word counts: what a folder, a list of topics or a run may say, what only the user, and which key goes where."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from storm_pipeline.batch import Batch, TopicRequest, read_topics
+from storm_pipeline.batch.batch_folder import BatchStore
+from storm_pipeline.batch.topic_status import TopicStatus
+from storm_pipeline.cli import app
+from storm_pipeline.configuration.layers import configured
+from storm_pipeline.configuration.providers import PROVIDERS
+from storm_pipeline.configuration.variables import child_environment, use_files, variable
+from storm_pipeline.errors import SettingsError
+from storm_pipeline.models.keys import key_use
+from storm_pipeline.run.folder import RunStore
+from storm_pipeline.run.saved_settings import pinned_engine, resumed_settings
+from storm_pipeline.search.registry import Choice
+from storm_pipeline.settings import CAPS, CONTENT, Settings, option_name
+
+OTHERS_MAY_NOT = sorted(set(Settings.model_fields) - CONTENT)
+OF_NO_REQUEST = {
+    "workers",
+    "process_workers",
+    "lm_timeout",
+    "call_attempts",
+    "parse_attempts",
+    "max_failures",
+    "prices",
+    "search_rate",
+}
+OF_NO_REQUEST |= {"search_cache_days", "out", "cache"}
+ADDRESS = "http://localhost:9/v1"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, with a home of its own, no variables of the package, and every provider's key."""
+    for name in [name for name in os.environ if name.startswith("STORM_") or name.endswith(("_BASE", "_BASE_URL"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
+    for one in PROVIDERS:
+        monkeypatch.setenv(one.variables[0], f"key-of-{one.name}")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "home").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "work"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "300", "TERM": "dumb"}).invoke(app, list(arguments))
+
+
+def toml(values: Mapping[str, Any]) -> str:
+    return "".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items())
+
+
+def by_toml(values: Mapping[str, Any]) -> Settings:
+    Path("storm.toml").write_text(toml(values))
+    return configured()
+
+
+def by_project(values: Mapping[str, Any]) -> Settings:
+    Path("pyproject.toml").write_text(f"[tool.storm]\n{toml(values)}")
+    return configured()
+
+
+def by_env_file_of_the_folder(values: Mapping[str, Any]) -> Settings:
+    Path(".env").write_text("".join(f"STORM_{name.upper()}={value}\n" for name, value in values.items()))
+    return configured()
+
+
+def by_named_env_file(values: Mapping[str, Any]) -> Settings:
+    by_env_file_of_the_folder(values)
+    use_files(env=Path(".env"))
+    return configured()
+
+
+def by_named_file(values: Mapping[str, Any]) -> Settings:
+    Path("storm.toml").write_text(toml(values))  # in the folder, but named
+    use_files(config=Path("storm.toml"))
+    return configured()
+
+
+def by_users_file(values: Mapping[str, Any]) -> Settings:
+    (Path(os.environ["STORM_HOME"]) / "storm.toml").write_text(toml(values))
+    return configured()
+
+
+def by_environment(values: Mapping[str, Any]) -> Settings:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in values.items():
+            patch.setenv(f"STORM_{name.upper()}", value)
+        return configured()
+
+
+def by_topics(values: Mapping[str, Any], *, allow: bool = False) -> Settings:
+    Path("topics.jsonl").write_text(json.dumps({"topic": "Silk Road", **values}))
+    (request,) = read_topics("topics.jsonl", values if allow else ())
+    return Settings.build(request.settings)
+
+
+def by_run(values: Mapping[str, Any], **word: Settings) -> Settings:
+    with RunStore.create(Path("runs"), "Silk Road", "storm") as store:
+        store.begin(Settings.build(values))
+        return resumed_settings(store.folder, store.saved_settings(), **{"given": Settings(), **word})  # type: ignore[arg-type]
+
+
+USERS: dict[str, Callable[[Mapping[str, Any]], Settings]] = {
+    "option": configured,
+    "environment": by_environment,
+    "--env-file": by_named_env_file,
+    "--config": by_named_file,
+    "user's storm.toml": by_users_file,
+    "topics file, allowed": lambda values: by_topics(values, allow=True),
+    "run, given again": lambda values: by_run(values, given=Settings.build(values)),
+    "run, configured": lambda values: by_run(values, own=Settings.build(values)),
+}
+OTHERS: dict[str, Callable[[Mapping[str, Any]], Settings]] = {
+    "storm.toml": by_toml,
+    "pyproject.toml": by_project,
+    "topics file": by_topics,
+    "run": by_run,
+}
+PLACES: dict[str, Callable[[str], dict[str, str]]] = {
+    "": lambda name: {"lm": f"{name}/m"},
+    "api_base": lambda name: {"lm": f"{name}/m", "api_base": ADDRESS},
+    "@": lambda name: {"lm": f"{name}/m@{ADDRESS}"},
+    "role": lambda name: {"lm": f"{name}/m", "writer_lm": f"{name}/n@{ADDRESS}"},
+}
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda one: one or "its own address")
+@pytest.mark.parametrize("source", [*USERS, *OTHERS])
+def test_a_key_goes_only_where_the_users_word_sends_it(source: str, place: str) -> None:
+    for provider in PROVIDERS:
+        values = PLACES[place](provider.name)
+        if source in OTHERS:
+            with pytest.raises(SettingsError, match=r"--lm|--allow-columns"):
+                OTHERS[source](values)
+            continue
+        settings = USERS[source](values)
+        used = key_use(settings.lm_of("writer"), settings)
+        assert (used.variable, used.key) == (provider.variables[0], f"key-of-{provider.name}")
+        assert used.address == (ADDRESS if place else "")
+
+
+def a_value(name: str) -> Any:
+    """A value that a setting takes and that is not its default."""
+    field = Settings.model_fields[name]
+    options = get_args(field.annotation)
+    if get_origin(field.annotation) is Literal:
+        return next(one for one in options if one != field.default)
+    types = {field.annotation, *options}
+    numbers = {int: 2048, float: 2.5, date: "2020-01-31", Path: "/elsewhere"}
+    known = {
+        "lm": "openai/x",
+        "prices": ["openai/x=0/0"],
+        "api_base": ADDRESS,
+        "api_key_env": "MINE",
+        "judge": "model",
+        "article_language": "de",
+    }
+    known |= {"source_language": "de", "region": "de", "length": "short", "call_attempts": 7, "parse_attempts": 7}
+    for narrow in ("workers", "depth", "perspectives", "turns", "queries", "top_k", "related_topics", "outline_depth"):
+        known[narrow] = 2
+    known |= {"answer_facts": 7, "section_snippets": 7, "section_facts": 7, "max_sections": 7, "temperature": 0.5}
+    known |= {"top_p": 0.5, "domains": ["a.example"], "without_domains": ["a.example"], "process_workers": 7}
+    known |= {"exclude_urls": ["https://a.example/b"], "exclude_titles": ["A"]}
+    known |= {"allow_sources": ["a.example"], "deny_sources": ["a.example"]}
+    return known.get(name, next((numbers[one] for one in numbers if one in types), "openai/x"))
+
+
+@pytest.mark.parametrize("place", ["storm.toml", "pyproject.toml"])
+@pytest.mark.parametrize("name", OTHERS_MAY_NOT)
+def test_a_folder_decides_nothing_but_the_writing(name: str, place: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        OTHERS[place]({"length": "short", name: a_value(name)})
+    said = str(refused.value)
+    assert f"{place} sets {name} ({option_name(name)}, STORM_{name.upper()}): " in said
+    assert "storm init" in said and "--config" in said
+    result = run("estimate", "Silk Road", option_name(name), str(a_value(name)))
+    assert (result.exit_code, result.stderr.count("\n"), said in result.stderr) == (2, 1, True)
+    Path(place).unlink()
+    assert by_named_file({name: a_value(name)}).model_fields_set == {name}
+
+
+@pytest.mark.parametrize("name", sorted(CONTENT))
+def test_a_folder_says_what_is_written(name: str) -> None:
+    assert name in by_toml({name: a_value(name)}).model_fields_set
+
+
+def test_what_is_content_is_declared_and_holds_no_power() -> None:
+    power = "lm api_base api_key_env embedder programs cache out prices search workers search_cache judge read_pages"
+    assert not CONTENT & {*power.split(), *CAPS, "wikipedia_contents", "dois", "structured"}
+    assert not any(name.endswith(("_lm", "_base", "_env")) for name in CONTENT)
+
+
+def test_a_named_key_goes_to_the_address_of_its_model_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINE", "my-key")
+    values = {"lm": f"openai/a@{ADDRESS}", "api_key_env": "MINE", "asker_lm": f"openai/b@{ADDRESS}"}
+    settings = Settings.build({**values, "writer_lm": "anthropic/c", "expert_lm": "openai/d@http://localhost:8/v1"})
+    assert {
+        role: key_use(settings.lm_of(role), settings).key for role in ("asker", "outliner", "writer", "expert")
+    } == {
+        "asker": "my-key",
+        "outliner": "my-key",
+        "writer": "key-of-anthropic",
+        "expert": "key-of-openai",
+    }
+    assert "my-key" not in repr(key_use(settings.lm, settings))
+
+
+def test_an_env_file_counts_where_it_is_named_and_sets_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    Path(".env").write_text("OPENAI_API_KEY=mine\nSTORM_API_TOKEN=secret\nHTTP_PROXY=http://x\nSTORM_HOME=x\n")
+    before = dict(os.environ)
+    assert run("search", "engines").exit_code == 0
+    assert (variable("OPENAI_API_KEY"), variable("STORM_API_TOKEN")) == ("", "")
+    assert run("search", "engines", "--env-file", ".env").exit_code == 0
+    assert (variable("OPENAI_API_KEY"), variable("STORM_API_TOKEN")) == ("mine", "secret")
+    assert dict(os.environ) == before
+    assert run("search", "engines", "--env-file=nowhere").exit_code == 2
+    assert "does not exist" in run("search", "engines", "--config", "nowhere").stderr
+
+
+@pytest.mark.parametrize("at", [0, 1, 2, 4])
+def test_the_named_file_stands_above_the_folders_wherever_it_is_given(at: int, folder: Path) -> None:
+    (folder / "storm.toml").write_text("length = 'short'\n")
+    (folder / "mine.toml").write_text("length = 'long'\nturns = 99\n")
+    command = ["estimate", "Silk Road", "--queries", "2"]
+    result = run(*command[:at], "--config", "mine.toml", *command[at:])
+    assert result.exit_code == 2 and "(from mine.toml)" in result.stderr
+    use_files(config=folder / "mine.toml")
+    assert configured({"turns": 3}).length == "long"
+
+
+def test_children_get_no_keys_and_nothing_that_changes_what_is_executed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PYTHONPATH", "PYTHONSTARTUP", "GIT_CONFIG_GLOBAL", "STORM_API_TOKEN", "MY_SECRET", "HF_TOKEN"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("PIP_INDEX_URL", "https://user@index.example")
+    left = child_environment()
+    assert left["PATH"] and left["PIP_INDEX_URL"]
+    assert not any(name.endswith(("KEY", "TOKEN", "SECRET")) or name.startswith(("PYTHONP", "GIT_")) for name in left)
+
+
+@pytest.mark.parametrize("name", sorted(set(OTHERS_MAY_NOT) - set(CAPS)))
+def test_a_run_decides_nothing_but_the_writing(name: str) -> None:
+    """Either a line says what to give again, or the setting is the user's of now."""
+    values = {"length": "short", name: a_value(name)}
+    try:
+        settings = by_run(values)
+    except SettingsError as error:
+        assert f"was made with {option_name(name)} " in str(error)
+        word = Settings.build({name: a_value(name)})
+        for given in (by_run(values, own=word), by_run(values, given=word)):
+            assert (getattr(given, name), given.length) == (getattr(word, name), "short")
+    else:
+        assert name in OF_NO_REQUEST
+        assert getattr(settings, name) == getattr(Settings(), name)
+        assert settings.length == "short"
+
+
+def test_a_run_keeps_what_it_says_of_the_writing_and_lower_caps() -> None:
+    values = {"length": "short", "style": "plain", "max_cost": 0.5, "lm": "openai/a"}
+    own = Settings.build({"lm": "openai/a", "length": "long", "workers": 3})
+    kept = by_run(values, own=own)
+    assert (kept.length, kept.style, kept.max_cost, kept.workers) == ("short", "plain", 0.5, 3)
+    assert by_run(values, own=Settings.build({"lm": "openai/a", "max_cost": 0.1})).max_cost == 0.1
+    assert by_run(values, own=own, given=Settings(length="900")).length == "900"
+
+
+def test_a_configuration_that_names_another_model_does_not_buy_it_again_unasked() -> None:
+    values = {"lm": "openai/a", "writer_lm": "openai/b", "api_base": ADDRESS}
+    with pytest.raises(
+        SettingsError, match=f"made with --lm openai/a --writer-lm openai/b --api-base {ADDRESS}, which"
+    ):
+        by_run(values, own=Settings(lm="anthropic/c"))
+    with pytest.raises(SettingsError, match="made with --writer-lm openai/a, which"):
+        by_run({"lm": "openai/a"}, own=Settings(lm="openai/a", writer_lm="openai/w"))
+    with pytest.raises(SettingsError, match="made with --lm embedded, which"):
+        by_run({}, own=Settings(lm="openai/a"))
+    given = by_run(values, own=Settings(lm="anthropic/c"), given=Settings(lm="openai/new", writer_lm="openai/b"))
+    assert (given.lm, given.api_base) == ("openai/new", None)
+
+
+@pytest.mark.parametrize(
+    ("search", "engine", "chosen", "pinned"),
+    [
+        ("auto", "wikipedia", "wiki-leads", "wikipedia"),
+        ("auto", "tavily", "tavily", "tavily"),
+        ("auto", "searxng:http://evil.test", "wikipedia", "auto"),
+        ("auto", None, "wikipedia", "auto"),
+        ("arxiv", "wikipedia", "you", "arxiv"),
+    ],
+)
+def test_a_run_goes_on_with_the_engine_that_was_chosen(
+    search: str, engine: str | None, chosen: str, pinned: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storm_pipeline.run.saved_settings.choose", lambda: Choice(chosen, "since it is"))
+    assert pinned_engine(search, engine) == pinned
+
+
+def test_a_run_chooses_no_engine_that_is_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storm_pipeline.run.saved_settings.choose", lambda: Choice("you", "since it is"))
+    with pytest.raises(SettingsError, match="--search tavily"):
+        pinned_engine("auto", "tavily")
+
+
+def test_topics_of_a_batch_have_settings_of_their_own_where_they_are_allowed() -> None:
+    rows = [TopicStatus(1, TopicRequest("Silk Road", {"lm": "openai/b", "length": "short"}))]
+    given = {"lm": "openai/a", "turns": 2}
+    made = BatchStore.create(Path("runs"), "batch", rows, settings=given, at_once=1, repeated=0)
+    made.close()
+    with pytest.raises(SettingsError, match="made with --lm openai/a, which"):
+        Batch.open(made.folder)
+    with pytest.raises(SettingsError, match="add --allow-columns lm"):
+        Batch.open(made.folder, own=Settings(lm="openai/a"))
+    Batch.open(made.folder, Settings(lm="openai/a")).close()  # given for all topics, it comes before their own
+    with Batch.open(made.folder, own=Settings(lm="openai/a", workers=2, length="long"), allow=["lm"]) as batch:
+        (row,) = made.rows
+        settings = batch._settings(row)
+    assert (settings.lm, settings.turns, settings.workers, settings.length) == ("openai/b", 2, 2, "short")
+
+
+@pytest.mark.slow
+def test_litellm_reads_no_env_file_beside_its_environment() -> None:
+    """It would look for one from its own folder upwards, which is a project's where its environment lies in it."""
+    code = (
+        "import dotenv, os; dotenv.load_dotenv = lambda *a, **k: os._exit(3)\n"
+        "from storm_pipeline.models.open_models import open_models\n"
+        "from storm_pipeline.settings import Settings\n"
+        "open_models(Settings(lm='openrouter/m'))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
