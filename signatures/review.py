@@ -39,7 +39,8 @@ class EditArticle(dspy.Signature):
     not change.
     - cut: the sentence goes; "other" is the number of the one that says the same, and which gets its sources.
     - drop: the sentence is off the topic or on a source, and goes with its sources.
-    - reword: "text" replaces the sentence.
+    - reword: "text" replaces the sentence; "other" is the number of a sentence from which it takes a name, a date or a
+      fact, and whose sources it gets too, or 0.
     - join: "text" stands in place of "sentence" and says all that it and "other" say, each name, date and reservation;
       "other" goes.
     - move: the sentences from "sentence" to "last" (0: the one alone) go behind the sentence "other", into its

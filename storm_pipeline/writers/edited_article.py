@@ -138,12 +138,14 @@ class EditedArticle:
         if new == old.text:
             return ""
         before = self._sentences.get(edit.sentence - 1, old).text
-        if problem := self._checks.problem(new, old, f"{before} {old.text}"):
+        taken = self._sentences.get(edit.other) if edit.other != edit.sentence else None
+        told, own = (f"{taken.text} ", _with_citations_of(old, taken)) if taken else ("", old)
+        if problem := self._checks.problem(new, own, f"{told}{before} {old.text}"):
             return problem
         if self._lacks(old.text, f"{new} {' '.join(self._texts(edit.sentence))}"):
             return _LOSES
         self._changed.add(edit.sentence)
-        self._sentences[edit.sentence] = replace(old, text=new)
+        self._sentences[edit.sentence] = replace(own, text=new)
         self._record(old.text, "does not stand where it is", "reworded by the editor", new)
         return ""
 

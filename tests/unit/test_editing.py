@@ -148,6 +148,15 @@ def test_a_heading_stays_distinct_short_and_true(text: str) -> None:
     assert edited(ARTICLE, [Edit(kind="heading", sentence=2, text=text)])[0] == ARTICLE
 
 
+def test_a_reworded_sentence_may_take_a_date_of_another_one_and_its_sources_with_it() -> None:
+    new = "After the flood of 1952 he opened it himself."
+    refused, _ = edited(ARTICLE, [Edit(kind="reword", sentence=2, text=new)])
+    assert refused == ARTICLE
+    after, _ = edited(ARTICLE, [Edit(kind="reword", sentence=2, other=4, text=new)])
+    (own,) = [one for one in after[0].sentences() if one.text == new]
+    assert [c.source_id for c in own.citations] == ["b", "d"]
+
+
 def test_a_section_that_nothing_is_left_of_goes_with_its_heading() -> None:
     after, _ = edited(ARTICLE, [Edit(kind="move", sentence=4, other=2)])
     assert not after[0].subsections
