@@ -24,7 +24,7 @@ class SnippetIndex:
         self._by_source: dict[str, list[str]] = {}
         self._held: set[str] = set()  # ids of passages of pages that no search returned and nothing shows
         self._changes = 0  # number of times that a snippet was added, removed, or replaced by another form of it
-        self._editions, self._editions_of = Editions(()), 0  # and at which of the changes
+        self._editions, self._editions_of = Editions(()), (0, 0)  # and at which changes and held passages
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -113,8 +113,9 @@ class SnippetIndex:
     def editions(self) -> Editions:
         """Which of the sources have one text."""
         with self._lock:
-            if self._editions_of != self._changes:
-                self._editions, self._editions_of = Editions(self.sources()), self._changes
+            state = self._changes, len(self._held)  # what is held becomes a source when it is kept
+            if self._editions_of != state:
+                self._editions, self._editions_of = Editions(self.sources()), state
             return self._editions
 
     def count_sources(self) -> int:

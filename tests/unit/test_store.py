@@ -406,8 +406,10 @@ def test_what_whole_pages_hold_is_found_and_is_no_source_until_it_is_kept() -> N
         assert set(store.source(page[0].source_id).snippets) == set(page)
         (found,) = store.search(["who sold on day 7"], 3)
         assert found[0] == page[7]
+        assert [source.snippets for source in store.editions().sources()] == [(page[0],)]
         store.add(found[:1])
         assert {one for source in store.sources() for one in source.snippets} == {page[0], page[7]}
+        assert {one for source in store.editions().sources() for one in source.snippets} == {page[0], page[7]}
         store.remove([page[0].source_id])
         assert store.search(["who sold on day 7"], 3) == [()]
 
