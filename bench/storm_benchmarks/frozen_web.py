@@ -36,8 +36,9 @@ from storm_pipeline.errors import PageError
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.extract import Page, extract
 from storm_pipeline.pages.fetch import Fetched
+from storm_pipeline.recipes import DEFAULT
 from storm_pipeline.run import session
-from storm_pipeline.run.events import CallbackSink, RunStarted
+from storm_pipeline.run.events import CallbackSink, EventSink, RunStarted
 from storm_pipeline.run.search import RunSearch
 
 _WORDS = 30  # of a snippet
@@ -110,17 +111,24 @@ def read_topic(file: Path) -> tuple[str, FrozenWeb]:
 
 
 def written(
-    topic: str, web: FrozenWeb, settings: Mapping[str, Any], resumed: Path | None = None, **objects: Any
+    topic: str,
+    web: FrozenWeb,
+    settings: Mapping[str, Any],
+    resumed: Path | None = None,
+    *,
+    recipe: str = DEFAULT,
+    sinks: Sequence[EventSink] = (),
+    **objects: Any,
 ) -> tuple[Article, Path]:
-    """An article of the default recipe from a frozen web, and the run's folder; ``objects``: arguments of ``Storm``."""
+    """An article from a frozen web, and the run's folder; ``objects``: arguments of ``Storm``."""
     started = [resumed] if resumed else []
     sink = CallbackSink(lambda event: started.append(Path(event.folder)) if isinstance(event, RunStarted) else None)
     as_on_the_web = {"read_pages": "always", "source_policy": "standard", "search_cache": "off"}
     values = {**as_on_the_web, "wikipedia_contents": "never", "lm_timeout": _TIMEOUT, **settings}
-    storm = Storm(Settings.build(values), search=web, sinks=[sink], **objects)
+    storm = Storm(Settings.build(values), search=web, sinks=[sink, *sinks], **objects)
     # A run fetches from the web; nothing of the package's surface lets it fetch elsewhere.
     with patch.object(session, "RunSearch", partial(RunSearch, fetch=web.fetch)):
-        article = storm.resume(resumed, Article) if resumed else storm.write(topic)
+        article = storm.resume(resumed, Article) if resumed else storm.write(topic, recipe)
     return article, started[-1]
 
 

@@ -8,15 +8,24 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import zip_longest
 from typing import Any
 
-TITLES = ("Origins", "Early development", "Groups affected", "Methods", "Regional differences", "Effects")
+from storm_pipeline.signatures import answers, judging, outline, points, research, review, writing
+
+Answer = Callable[[str, str], str]
+TITLES = (
+    "Origins", "Early development", "Groups affected", "Methods", "Regional differences", "Effects", "Criticism",
+    "Finances", "Leadership", "Buildings", "Later changes", "Commemoration", "Research", "Legacy",
+)  # fmt: skip
 MARK = re.compile(r"\bmark[a-j]{6}\b")
 _FACT = re.compile(r"^(?:Passages: )?\[(\d+)\] ([^:\n]*): (.+)$", re.M)
 _SNIPPETS = 4
 _WORDS_A_SENTENCE = 26
 _ASPECTS = ("causes", "people", "numbers", "effects")  # what is asked of a section
 _CHECK = "\nCheck:"
+_OPENING = 60  # characters by which a prompt's instructions are known
 _DOUBTED = 10  # one sentence of so many is doubted by a judge
 
 
@@ -33,10 +42,10 @@ def mark_of(request: str) -> str:
 def scripted_reply(messages: Sequence[dict[str, str]], mark: str) -> tuple[str, str]:
     """Kind and text of a reply of realistic length and format to a prompt of the pipeline."""
     system, user = messages[0]["content"], messages[-1]["content"]
-    for phrase, kind, answer in _ANSWERS:
-        if phrase in system:
-            return kind, answer(user, mark)
-    raise ValueError(f"the benchmark has no reply for this prompt: {system[:80]}")
+    if (name := _openings().get(system[:_OPENING])) is None:
+        raise ValueError(f"the benchmark has no reply for this prompt: {system[:_OPENING]}")
+    kind, answer = REPLIES[name]
+    return kind, answer(user, mark)
 
 
 def pages(query: str, mark: str, k: int, texts: Sequence[tuple[str, str]], words: int) -> list[dict[str, Any]]:
@@ -81,48 +90,63 @@ def _question(user: str, mark: str) -> str:
     return f"How did {mark} shape the early development of {_topic(user)}, and who was most affected by it?"
 
 
+def _questions(user: str, mark: str) -> str:
+    number = int(re.findall(r"^Number: (\d+)", user, re.M)[-1])
+    return json.dumps({"questions": [f"{_question(user, mark)[:-1]} in year {n}?" for n in range(number)]})
+
+
 def _queries(user: str, mark: str) -> str:
     aspects = ("towns", "people", "records")
     return json.dumps({"queries": [f"{_topic(user)} {aspect} {mark}" for aspect in aspects]})
 
 
 def _points(user: str, mark: str) -> str:
-    """Points for each section, and nothing on the findings."""
-    sections = re.findall(r"^(?:Outline: )?(\d+)\. (.+)$", user.partition("\nFindings:")[0], re.M)
+    """Points for each section, and the findings in all of them, one after another."""
+    outline, _, findings = user.partition("\nFindings:")
+    sections = re.findall(r"^(?:Outline: )?(\d+)\. (.+)$", outline, re.M)
+    numbers = [int(number) for number in re.findall(r"^ ?\[(\d+)\] ", findings.partition("\nPages:")[0], re.M)]
     points = [
         {
             "section": int(n),
             "points": [f"Which {one} of {title} of {_topic(user)} did {mark} leave?" for one in _ASPECTS],
+            "findings": numbers[i :: len(sections)],
         }
-        for n, title in sections
+        for i, (n, title) in enumerate(sections)
     ]
     nothing = dict.fromkeys(("same", "contradicting", "doubtful", "off_topic", "about_sources"), ())
     return json.dumps({"sections": points, **nothing})
 
 
 def _point_answers(user: str, mark: str) -> str:
-    """All questions are answered but the last."""
+    """All questions are answered but the last, which names queries."""
     asked = len(re.findall(r"^(?:Questions: )?\d+\. ", user.rpartition("\nQuestions:")[2].strip(), re.M))
     facts = _FACT.findall(user)
-    told = [f"In {mark}, {_shuffled(facts[n % len(facts)][2])} [{facts[n % len(facts)][0]}]." for n in range(asked)]
-    answers = [*told[:-1], ""] if asked > 1 else told
-    return json.dumps({"answers": [{"point": n, "answer": text} for n, text in enumerate(answers, 1)]})
+    told = [f"In {mark}, {_shuffled(text)} [{number}]." for number, _, text in facts * 2]
+    texts = [" ".join(told[n % len(facts) :][:2]) for n in range(asked)]
+    answers = [*texts[:-1], ""] if asked > 1 else texts
+    queries = [" ".join(_shuffled(text).split()[:4]) for *_, text in facts[:2]]
+    return json.dumps(
+        {"answers": [{"point": n, "answer": text, "queries": queries} for n, text in enumerate(answers, 1)]}
+    )
 
 
-def _outline(_: str, mark: str) -> str:
+def _outline(user: str, mark: str) -> str:
+    """As many sections as are wanted at most, and as there are titles."""
     below = ("Background of {} " + mark, "Course of {}")
-    sections = [{"title": t, "subsections": [b.format(t.lower()) for b in below]} for t in TITLES]
+    number = int(re.findall(r"^Wanted: \d+ to (\d+) sections", user, re.M)[-1])
+    sections = [{"title": t, "subsections": [b.format(t.lower()) for b in below]} for t in TITLES[:number]]
     return json.dumps({"sections": sections})
 
 
-def _from_facts(sentences: int) -> Callable[[str, str], str]:
-    """Sentences that paraphrase the facts they cite: the same words in another order; as many words as asked for."""
+def _from_facts(usual: int) -> Answer:
+    """Sentences of the facts in other words: the first of each, then the second, as many words as asked for."""
 
     def reply(user: str, mark: str) -> str:
         wanted = re.search(r"^Words:\s+(\d+)$", user, re.M)
-        most = int(wanted[1]) // _WORDS_A_SENTENCE if wanted else sentences
-        facts = _FACT.findall(user)[-most * 2 :]
-        return " ".join(f"In {mark}, {_shuffled(text)} [{number}]." for number, _, text in facts[:most])
+        most = (int(wanted[1]) if wanted else usual) // _WORDS_A_SENTENCE
+        facts = [[(number, one) for one in text.split(". ") if one] for number, _, text in _FACT.findall(user)]
+        told = [one for rank in zip_longest(*facts) for one in rank if one]
+        return " ".join(f"In {mark}, {_shuffled(text)} [{number}]." for number, text in told[:most])
 
     return reply
 
@@ -142,7 +166,8 @@ def _deleted(user: str, _: str) -> str:
 def _lead(user: str, mark: str) -> str:
     topic = _topic(user)
     body = re.findall(r"\[(\d+)\] ([^\[\n]+)", user.rpartition("Article:")[2])
-    return " ".join(f"Of {topic}, says {mark}, {_shuffled(text)} [{number}]." for number, text in body[:5])
+    most = int(re.findall(r"^Words:\s+(\d+)$", user, re.M)[-1]) // _WORDS_A_SENTENCE
+    return " ".join(f"Of {topic}, says {mark}, {_shuffled(text)} [{number}]." for number, text in body[:most])
 
 
 def _verdicts(user: str, _: str) -> str:
@@ -162,33 +187,55 @@ def _places(user: str, _: str) -> str:
 
 
 def _edits(user: str, mark: str) -> str:
-    """Some sentences cut as repetitions, which the checks refuse, and none once they did."""
-    sentences = () if "\nRemarks:" in user else range(2, 8)
-    edits = [{"kind": "cut", "sentence": n, "other": 1, "last": 0, "text": f"says {mark}"} for n in sentences]
+    """Some sentences cut as repetitions and one said anew, which the checks refuse, and none once they did."""
+    sentences = () if "\nRemarks:" in user else range(2, 14)
+    kinds = {2: "reword"}
+    edits = [{"kind": kinds.get(n, "cut"), "sentence": n, "other": 1, "text": f"says {mark}"} for n in sentences]
     return json.dumps({"edits": edits})
 
 
-def _reworded(user: str, _: str) -> str:
-    return " ".join(reversed(user.rpartition("Sentence:")[2].strip(" .").split())) + "."
+def _from_memory(user: str, mark: str) -> str:
+    """Sections of made-up sentences, as many words as asked for."""
+    each = int(re.findall(r"^Words: (\d+)$", user, re.M)[-1]) // len(TITLES) // _WORDS_A_SENTENCE
+    told = f"The {{}} of {_topic(user)} {' '.join(['as', mark, 'tells'] * 7)}."
+    return "\n".join(f"## {title}\n{' '.join([told.format(title.lower())] * each)}" for title in TITLES)
 
 
-_ANSWERS: list[tuple[str, str, Callable[[str, str], str]]] = [
-    ("closely related to the topic", "related topics", _related),
-    ("group of editors", "perspectives", _editors),
-    ("interview an expert", "question", _question),
-    ("search-engine queries", "queries", _queries),
-    ("answer an encyclopedia writer", "answer", _from_facts(4)),
-    ("Improve the outline", "outline", _outline),
-    ("Write the outline", "draft outline", _outline),
-    ("Write one section", "section", _from_facts(8)),
-    ("doubts about the sentences", "remarks", _deleted),
-    ("Write the heading", "heading", lambda *_: "Further history"),
-    ("Write the opening", "lead", _lead),
-    ("are to be told in an article", "placed findings", _places),
-    ("before it is written", "points", _points),
-    ("numbered questions of somebody", "answers to points", _point_answers),
-    ("Check sentences of an", "sentences", _verdicts),
-    ("editor of an encyclopedia article. Its", "editing", _edits),
-    ("numbered pair", "repetition", lambda *_: json.dumps({"repeated": [1]})),
-    ("Say the same", "reworded", _reworded),
-]
+def _plan(user: str, mark: str) -> str:
+    points = [{"text": f"What {mark} says of it.", "passages": [int(n)]} for n, _, _ in _FACT.findall(user)[:4]]
+    return json.dumps({"pattern": "parallel", "points": points})
+
+
+REPLIES: dict[str, tuple[str, Answer]] = {
+    "FindRelatedTopics": ("related topics", _related),
+    "FindPerspectives": ("perspectives", _editors),
+    "AskQuestion": ("question", _question),
+    "AskPlainQuestion": ("question", _question),
+    "AskQuestions": ("questions", _questions),
+    "WriteQueries": ("queries", _queries),
+    "AnswerFromPassages": ("answer", _from_facts(550)),
+    "RefineOutline": ("outline", _outline),
+    "DraftOutline": ("draft outline", _outline),
+    "PlanOutline": ("outline", _outline),
+    "WriteSection": ("section", _from_facts(300)),
+    "WriteArticle": ("article", _from_facts(2000)),
+    "WriteFromMemory": ("article", _from_memory),
+    "OutlineText": ("plan", _plan),
+    "AnswerQuestion": ("article", _from_facts(400)),
+    "AnswerRemarks": ("remarks", _deleted),
+    "WriteLead": ("lead", _lead),
+    "PlaceFindings": ("placed findings", _places),
+    "FindPoints": ("points", _points),
+    "AnswerPoints": ("answers to points", _point_answers),
+    "CheckSentences": ("sentences", _verdicts),
+    "EditArticle": ("editing", _edits),
+}
+"""Name of a signature → the kind of its replies, and how one is made from the inputs and a mark."""
+
+
+@cache
+def _openings() -> dict[str, str]:
+    """How the instructions of each signature begin."""
+    modules = (answers, judging, outline, points, research, review, writing)
+    named = {name: value for module in modules for name, value in vars(module).items() if name in REPLIES}
+    return {value.instructions[:_OPENING]: name for name, value in named.items()}

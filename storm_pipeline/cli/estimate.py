@@ -39,8 +39,8 @@ def estimate(
 ) -> None:
     """Estimate calls, tokens and dollars of an article about TOPIC before it is written.
 
-    The run is simulated with made-up replies and sources; no service is called. Each number is the likely one, with
-    those of a short and of a long run in brackets.
+    The numbers follow from the settings by a formula; no service is called. Each is the likely one, with its range in
+    brackets.
     """
     with Guard(debug=debug):
         from storm_pipeline.configuration.layers import configured
@@ -56,7 +56,7 @@ def estimate(
 
 
 def _as_json(estimate: "Estimate") -> dict[str, object]:
-    names = ("calls", "tokens_in", "tokens_cached", "tokens_out", "dollars")
+    names = ("calls", "tokens_in", "tokens_out", "dollars")
     ranges = {name: getattr(estimate, name) for name in names}
     totals = {name: total and dataclasses.asdict(total) for name, total in ranges.items()}
     prices = {name: price and dataclasses.asdict(price) for name, price in estimate.prices}
@@ -85,9 +85,8 @@ def _summary(estimate: "Estimate") -> list[str]:
     dollars = _dollars(estimate.dollars)
     if estimate.unpriced and estimate.known_dollars.high:
         dollars = f"unknown dollars for {', '.join(estimate.unpriced)}, {_dollars(estimate.known_dollars)} for the rest"
-    cached = f"{estimate.tokens_cached.amounts()} of the tokens in from a prefix cache"
     name = estimate.topic if estimate.recipe == DEFAULT else f"{estimate.topic}, {estimate.recipe}"
-    total = f"{name}: {estimate.calls.amounts()} calls, {estimate.searches.amounts()} searches, {cached}, {dollars}"
+    total = f"{name}: {estimate.calls.amounts()} calls, {estimate.searches.amounts()} searches, {dollars}"
     return [total, *(_price_line(estimate, model, price) for model, price in estimate.prices), *estimate.notes]
 
 

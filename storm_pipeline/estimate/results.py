@@ -10,7 +10,7 @@ from storm_pipeline.text.formatting import amount
 
 @dataclass(frozen=True)
 class Range:
-    """An estimated number: in a short, a usual and a long run; ``low <= likely <= high``."""
+    """An estimated number; ``low <= likely <= high``."""
 
     low: float
     likely: float
@@ -45,8 +45,7 @@ class EstimateRow:
     program: str  # field of :class:`storm_pipeline.models.programs.Programs`, e.g. ``question``
     model: str  # name of the model as in the settings
     calls: Range  # number of calls
-    tokens_in: Range  # prompt tokens of all calls, cached ones included
-    tokens_cached: Range  # prompt tokens that a prefix cache may serve
+    tokens_in: Range  # prompt tokens of all calls
     tokens_out: Range  # completion tokens of all calls, thinking included
     dollars: Range | None  # US dollars; None if the model's price is unknown
 
@@ -57,7 +56,7 @@ class Estimate:
 
     topic: str  # topic of the article
     recipe: str  # the method that writes it
-    rows: tuple[EstimateRow, ...]  # one per program and stage; stages in the order of their first programs
+    rows: tuple[EstimateRow, ...]  # one per program and stage, in the order of stages
     searches: Range  # queries sent to the search engine
     prices: tuple[tuple[str, Price | None], ...]  # name and price (None: unknown) of every model used
     notes: tuple[str, ...]  # what the numbers leave out or assume, a sentence each
@@ -71,11 +70,6 @@ class Estimate:
     def tokens_in(self) -> Range:
         """Prompt tokens in all."""
         return Range.sum(row.tokens_in for row in self.rows)
-
-    @property
-    def tokens_cached(self) -> Range:
-        """Prompt tokens that a prefix cache may serve, in all."""
-        return Range.sum(row.tokens_cached for row in self.rows)
 
     @property
     def tokens_out(self) -> Range:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from storm_pipeline.estimate.tokens import LIKELY, count_tokens
+from storm_pipeline.estimate.tokens import REASONING, count_tokens
 from storm_pipeline.models.prices import cost, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
@@ -36,7 +36,7 @@ def most_dollars(job: Job, models: Iterable[str | None] = ()) -> float | None:
     for name in names:
         if (price := price_of(full_name(name, settings), known)) is None:
             return None
-        thought = LIKELY.reasoning * reasons_by_default(name)
+        thought = REASONING[1] * reasons_by_default(name)
         replied = job.most_calls * (program.token_limit + thought) + writing * (REFLECTION + thought)
         totals.append(cost(price, sent, 0, replied))
     return max(totals)

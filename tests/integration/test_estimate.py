@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import dspy
 import pytest
@@ -19,26 +19,22 @@ from tokens import gpt_4_tokens
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate import Estimate, EstimateRow, Range, estimate
-from storm_pipeline.estimate.made_up_replies import MadeUpReply, TypicalReply
-from storm_pipeline.estimate.scenarios import LONG, POOR, SHORT, USUAL, Scenario
-from storm_pipeline.estimate.simulation import simulate
-from storm_pipeline.estimate.tokens import LIKELY, count_served, count_shared, count_tokens
+from storm_pipeline.estimate.tokens import REASONING, count_tokens
 from storm_pipeline.models.prices import Price, cost
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.recipes import DEFAULT, EXTRACTS, OUTLINES, RECIPES
-from storm_pipeline.run.context import RunContext, UserPieces
+from storm_pipeline.run.context import RunContext
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import outline
-from storm_pipeline.signatures.shapes import Editor, OutlineSection
+from storm_pipeline.signatures.shapes import OutlineSection
+from storm_pipeline.types import Article
 
 GPT = "openai/gpt-4o"
 SMALL: dict[str, Any] = {"perspectives": 1, "turns": 2, "queries": 2}
-COURSES = {"short": SHORT, "usual": USUAL, "long": LONG, "poor": POOR}
 NUMBERS: list[Callable[[Any], Range]] = [
     lambda it: it.calls,
     lambda it: it.tokens_in,
-    lambda it: it.tokens_cached,
     lambda it: it.tokens_out,
 ]
 
@@ -54,46 +50,58 @@ def row(made: Estimate, program: str, stage: str = "") -> EstimateRow:
 
 
 def test_the_default_run_with_a_hosted_model() -> None:
-    made = of()
-    calls = {(r.stage, r.role, r.program): r.calls.likely for r in made.rows}
-    expected = {
-        ("related topics", "asker", "related"): 1,
-        ("perspectives", "asker", "perspectives"): 1,
-        ("conversations", "asker", "question"): 30,
-        ("conversations", "expert", "queries"): 30,
-        ("conversations", "expert", "passage_answer"): 30,
-        ("draft outline", "outliner", "draft"): 1,
-        ("outline", "outliner", "refine"): 1,
-        ("editing", "reviewer", "edit"): 2,
+    made = of(recipe=DEFAULT)
+    assert {(r.stage, r.role, r.program) for r in made.rows} >= {
+        ("related topics", "asker", "related"),
+        ("conversations", "expert", "passage_answer"),
+        ("points", "outliner", "points"),
+        ("look-ups", "expert", "point_answers"),
+        ("sections", "judge", "check"),
+        ("editing", "reviewer", "edit"),
     }
-    assert calls.items() >= expected.items()
+    assert row(made, "question").calls == Range(20, 30, 30), "an interview has no more turns than the settings say"
     assert made.searches.likely >= 90
     assert made.dollars is not None
     assert made.dollars.likely == pytest.approx(sum(r.dollars.likely for r in made.rows if r.dollars))
-    assert len(made.notes) == 1, "nothing went wrong"
 
 
-def test_calls_follow_the_settings() -> None:
-    made = of(perspectives=0, turns=1, related_topics=0, max_sections=2)
-    assert not {"related", "perspectives"} & {r.program for r in made.rows}
-    assert {r.calls.likely for r in made.rows if r.stage == "conversations"} == {1}
-    assert row(made, "section").calls.likely <= row(made, "section").calls.high <= 2 * 2, (
-        "once, and once more to mend it"
-    )
-    more = of(perspectives=2, turns=6, queries=4)  # so many that each turn finds something new
-    assert row(more, "passage_answer").calls.likely == 18
-    assert more.searches.likely >= 72
+@pytest.mark.parametrize(
+    ("settings", "calls", "tokens_in"),
+    [({"judge": "auto"}, 87, 278_195), ({"judge": "auto"}, 95, 266_666), ({"judge": "auto"}, 92, 236_504)],
+)
+def test_runs_of_three_perspectives_and_turns_that_were_answered_by_hand(
+    settings: dict[str, Any], calls: int, tokens_in: int
+) -> None:
+    made = of(recipe=DEFAULT, perspectives=3, turns=3, **settings)
+    assert made.calls.likely == pytest.approx(calls, rel=0.3)
+    assert made.tokens_in.likely == pytest.approx(tokens_in, rel=0.3)
+    assert made.tokens_in.low < tokens_in < made.tokens_in.high
+
+
+def test_what_is_not_asked_is_not_counted() -> None:
+    made = of(perspectives=0, turns=1, related_topics=0, judge="off", editing="off")
+    assert not {"related", "perspectives", "check", "edit"} & {r.program for r in made.rows}
 
 
 @pytest.mark.parametrize(
     ("name", "less", "more"),
-    [("perspectives", 1, 4), ("turns", 2, 5), ("queries", 1, 3), ("max_sections", 2, 5)],
+    [
+        ("perspectives", 1, 4),
+        ("turns", 2, 5),
+        ("queries", 1, 3),
+        ("max_sections", 3, 6),
+        ("length", 800, 4800),
+        ("evidence", 600, 3000),
+        ("outline_words", 100, 1000),
+        ("related_topics", 0, 5),
+        ("read_pages", "never", "always"),
+        ("judge", "off", "model"),
+        ("answers", "plain", "outlined"),
+    ],
 )
-def test_more_of_a_setting_takes_more(name: str, less: int, more: int) -> None:
-    found = {"turns": 4} if name == "max_sections" else {}  # enough to fill the sections with
-    few, many = (of(**SMALL | found | {name: number}) for number in (less, more))
-    assert few.tokens_in.likely < many.tokens_in.likely
-    assert few.calls.likely + few.searches.likely < many.calls.likely + many.searches.likely
+def test_more_of_a_setting_takes_more(name: str, less: object, more: object) -> None:
+    few, many = (of(recipe=DEFAULT, **{"turns": 3, name: value}) for value in (less, more))
+    assert few.tokens_in.likely < many.tokens_in.likely or few.searches.likely < many.searches.likely
 
 
 def test_an_extract_asks_nobody() -> None:
@@ -108,50 +116,6 @@ def test_of_a_method_that_makes_no_extract_the_embedded_models_calls_are_foretol
     assert of(**SMALL, lm="embedded", recipe="rag").calls.likely
     with pytest.raises(SettingsError, match="rag asks language models"):
         of(**SMALL, writing="sentences", recipe="rag")
-
-
-@pytest.mark.parametrize(
-    ("program", "less", "more"),
-    [
-        ("question", {"turns": 2}, {"turns": 5}),
-        ("passage_answer", {"evidence": 600}, {"evidence": 3000}),
-        ("perspectives", {"related_topics": 2}, {"related_topics": 8}),
-        ("refine", {"outline_words": 100}, {"outline_words": 1000}),
-        ("section", {"evidence": 300}, {"evidence": 1200}),
-        ("lead", {"length": 300}, {"length": 1200}),
-    ],
-)
-def test_a_setting_that_lengthens_a_prompt_lengthens_its_estimate(
-    program: str, less: dict[str, Any], more: dict[str, Any]
-) -> None:
-    def tokens(made: Estimate) -> float:
-        return row(made, program).tokens_in.high / row(made, program).calls.high
-
-    assert tokens(of(**SMALL | more)) > 1.1 * tokens(of(**SMALL | less))
-
-
-@pytest.mark.parametrize(
-    ("recipe", "program", "less", "more", "number"),
-    [
-        ("storm-no-conversation", "questions", {"turns": 2}, {"turns": 5}, "tokens_out"),
-        ("storm-no-outline", "article", {"turns": 1}, {"turns": 4}, "tokens_in"),
-        ("direct", "memory", {"length": 600}, {"length": 1800}, "tokens_out"),
-        ("rag", "article", {"length": 100}, {"length": 600}, "tokens_out"),
-        ("rr", "article", {"length": 100}, {"length": 600}, "tokens_out"),
-        ("orag", "plan", {"top_k": 3}, {"top_k": 9}, "tokens_in"),
-        ("rag", "article", {"top_k": 3}, {"top_k": 9}, "tokens_in"),
-        ("rr", "article", {"top_k": 3}, {"top_k": 9}, "tokens_in"),
-        ("rprr", "section", {"top_k": 3}, {"top_k": 9}, "tokens_in"),
-    ],
-)
-def test_a_setting_that_lengthens_a_recipe_lengthens_its_estimate(
-    recipe: str, program: str, less: dict[str, Any], more: dict[str, Any], number: str
-) -> None:
-    rows = [row(of(recipe=recipe, **SMALL | own), program) for own in (more, less)]
-    for end in ("likely", "high"):
-        calls = [getattr(own.calls, end) if number == "tokens_in" else 1 for own in rows]  # prompts: the mean of a call
-        longer, usual = (getattr(getattr(own, number), end) / n for own, n in zip(rows, calls, strict=True))
-        assert longer > 1.2 * usual
 
 
 def test_the_programs_own_instructions_and_examples_are_counted() -> None:
@@ -173,8 +137,19 @@ def test_the_programs_own_instructions_and_examples_are_counted() -> None:
     assert 1000 < in_shown - in_plain < 1060
 
 
+def test_of_a_recipe_of_ones_own_the_nearest_is_estimated_and_named() -> None:
+    def slow(ctx: RunContext, topic: str) -> Article:
+        raise AssertionError
+
+    given = Settings.build({"lm": GPT})
+    made, usual = estimate(given, "Silk Road", recipe=slow), estimate(given, "Silk Road")
+    assert (made.recipe, made.rows) == ("slow", usual.rows)
+    assert made.notes[-1] == "slow is not built in: the numbers are those of storm-iterative"
+    assert estimate(given, "Silk Road", recipe=RECIPES["rag"]).rows == estimate(given, "Silk Road", recipe="rag").rows
+
+
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_every_recipe_can_be_simulated(recipe: str) -> None:
+def test_every_recipe_has_an_estimate(recipe: str) -> None:
     made = of(recipe=recipe, writing="whole", **SMALL)
     assert made.recipe == recipe
     assert len(made.notes) == 1, "nothing went wrong"
@@ -187,7 +162,9 @@ def test_every_recipe_can_be_simulated(recipe: str) -> None:
 def test_an_outline_takes_what_its_recipe_takes_until_then(recipe: str) -> None:
     follows_it = {"rag": "orag"}.get(recipe, recipe)  # RAG's article has no outline
     alone, whole = of(recipe=recipe, outline_only=True, **SMALL), of(recipe=follows_it, **SMALL, writing="whole")
-    assert set(alone.rows) == {r for r in whole.rows if r.program in {own.program for own in alone.rows}}
+    assert set(alone.rows) == {
+        r for r in whole.rows if (r.stage, r.program) in {(o.stage, o.program) for o in alone.rows}
+    }
     assert alone.rows[-1].role == "outliner"
 
 
@@ -202,14 +179,13 @@ def test_how_often_each_recipe_searches() -> None:
     searches = {recipe: of(recipe=recipe, writing="whole", **SMALL).searches for recipe in RECIPES}
     assert searches["direct"] == searches["rr-no-documents"] == Range(0, 0, 0)
     assert searches["rr"] == searches["rag"] == Range(1, 1, 1)
-    assert searches["orag"] == searches["rprr"] == Range(2, 7, 9)
-    assert searches["storm-no-outline"].likely == 8
-    assert searches["storm-iterative"].high > searches["storm"].high, "a search for each section that has too little"
+    assert searches["orag"].likely == searches["rprr"].likely == 1 + 7, "one for each section"
+    assert searches["storm-iterative"].likely > searches["storm"].likely >= 8, "points are looked up"
 
 
 def test_without_conversation_there_are_as_many_answers_and_a_call_of_the_writer_each() -> None:
     made, full = of(recipe="storm-no-conversation", writing="whole", **SMALL), of(**SMALL)
-    assert row(made, "questions").calls == Range(2, 2, 2)
+    assert row(made, "questions").calls.likely == 2
     assert row(made, "passage_answer").calls == row(full, "passage_answer").calls
 
 
@@ -252,32 +228,19 @@ def test_the_embedded_model_costs_nothing_but_time() -> None:
     made = of(lm="embedded", perspectives=2, turns=4, queries=1, outline_only=True)
     assert made.dollars == Range(0, 0, 0)
     assert "embedded runs on this machine, free of charge" in made.notes
-    assert made.tokens_cached.likely > made.tokens_in.likely / 3
-    for r in made.rows:
-        token_limit = getattr(Programs(), r.program).token_limit
-        assert r.tokens_out.high <= token_limit * r.calls.high, f"{r.program} ends after {token_limit} tokens"
 
 
 def test_replies_end_at_the_limit_that_is_set() -> None:
     made = of(reply_tokens=16, **SMALL)
-    assert all(r.tokens_out.high <= 16 * r.calls.high for r in made.rows)
+    assert all(r.tokens_out.likely <= 16 * (r.calls.likely + 1) for r in made.rows)
 
 
 def test_a_model_that_thinks_is_dearer_and_that_is_said() -> None:
     thinking, plain = of(lm="openai/gpt-5-mini", **SMALL), of(**SMALL)
-    assert thinking.tokens_out.likely == plain.tokens_out.likely + LIKELY.reasoning * plain.calls.likely
+    thought = thinking.tokens_out.likely - plain.tokens_out.likely
+    assert thought == pytest.approx(REASONING[1] * plain.calls.likely, rel=0.05)
     assert any("may reason" in note for note in thinking.notes)
     assert not any("may reason" in note for note in plain.notes)
-
-
-def test_what_a_cache_serves() -> None:
-    short, long = (row(of(perspectives=0, turns=turns, queries=1), "question") for turns in (3, 12))
-    assert short.tokens_cached.likely == 0, "prompts are too short for OpenAI's cache"
-    assert long.tokens_cached.likely > 0, "those of long conversations are not"
-    assert of(lm="anthropic/claude-sonnet-4-5", **SMALL).tokens_cached.high == 0, "Claude caches only what it is told"
-    rows = of().rows
-    others = {r.program for r in rows if r.calls.high > 1}
-    assert all(r.tokens_cached == Range(0, 0, 0) for r in rows if r.program not in others)
 
 
 def test_another_language_may_take_more_tokens() -> None:
@@ -319,7 +282,7 @@ def test_an_estimate_is_the_same_in_every_process_and_loads_no_model() -> None:
         "from storm_pipeline.estimate import estimate\n"
         "from storm_pipeline.settings import Settings\n"
         f"made = estimate(Settings.build({{'lm': {GPT!r}, **{SMALL!r}}}), 'Silk Road')\n"
-        "assert not {'torch', 'litellm', 'sentence_transformers'} & set(sys.modules)\n"
+        "assert not {'torch', 'litellm', 'sentence_transformers', 'faiss'} & set(sys.modules)\n"
         "print(hash(made.tokens_in), hash(made.tokens_out), hash(made.dollars))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -327,92 +290,7 @@ def test_an_estimate_is_the_same_in_every_process_and_loads_no_model() -> None:
     assert done.stdout.split() == [str(hash(own)) for own in (made.tokens_in, made.tokens_out, made.dollars)]
 
 
-class Translate(dspy.Signature):
-    """Translate the text."""
-
-    text: str = dspy.InputField()
-    translations: list[Editor] = dspy.OutputField(desc="editors")
-    language: Literal["de", "fr"] = dspy.OutputField(desc="one of them")
-
-
-class More(Programs):
-    def __init__(self) -> None:
-        super().__init__()
-        self.translate = Program(Translate)
-
-
-@pytest.mark.parametrize("course", COURSES)
-def test_a_program_and_a_recipe_that_are_new_can_be_simulated(course: str) -> None:
-    def recipe(ctx: RunContext, topic: str) -> None:
-        with ctx.events.in_stage("translation"):
-            reply = ctx.ask("reviewer", ctx.programs.translate, text=f"About {topic}.")  # type: ignore[attr-defined]
-            assert reply.language == "de"
-            assert all(editor.name for editor in reply.translations)
-
-    done = simulate(recipe, Settings.build({}), "Silk Road", More(), COURSES[course], user_pieces=UserPieces())
-    (call,) = done.calls
-    assert (call.stage, call.role, call.program) == ("translation", "reviewer", "translate")
-    assert (done.searches, done.failure) == (0, "")
-
-
-TYPES: list[Any] = [
-    str,
-    int,
-    list[str],
-    list[int],
-    list[Editor],
-    list[OutlineSection],
-    Literal["yes", "no"],
-    Literal[1],
-]
-
-
-@given(
-    st.lists(st.sampled_from(TYPES), min_size=1, max_size=3),
-    st.sampled_from(sorted(COURSES)),
-    st.text("abc [1]:.\n", max_size=200),
-    st.integers(1, 4),
-    st.integers(4, 9),
-)
-def test_a_reply_has_the_form_that_is_asked_for(
-    types: list[Any], course: str, text: str, least: int, most: int
-) -> None:
-    fields: dict[str, Any] = {"text": (str, dspy.InputField())}
-    for number, kind in enumerate(types):
-        bounds = {"min_length": least, "max_length": most} if kind not in (str, int) and "list" in str(kind) else {}
-        fields[f"output_{number}"] = (kind, dspy.OutputField(desc="it", **bounds))
-    signature = dspy.make_signature(fields, "Do it.")
-    adapter = PromptAdapter()
-    prompt = adapter.format(signature, [], {"text": text})[-1]["content"]
-    reply = str(MadeUpReply(signature, prompt, TypicalReply(), COURSES[course], 0))
-    parsed = adapter.parse(signature, reply)
-    for value in parsed.values():
-        assert not isinstance(value, list) or least <= len(value) <= most
-    assert reply == str(MadeUpReply(signature, prompt, TypicalReply(), COURSES[course], 0))
-
-
-@given(st.sampled_from([SHORT, USUAL, LONG]), st.integers(20, 400))
-def test_a_text_is_as_long_as_the_prompt_wants_and_what_is_shown_allows(course: Scenario, words: int) -> None:
-    facts = "\n".join(f"[{number}] Title: {'Some words stand here in a row now. ' * 3}" for number in range(1, 21))
-    signature = Programs().section.predict.signature
-    told = str(MadeUpReply(signature, f"Words: {words}\nFacts:\n{facts}", TypicalReply(), course, 0))
-    assert 0.9 * min(words * course.reply, 480) < len(told.split()) < words * course.reply + 12
-    assert all(sentence.endswith("]") for sentence in told.split(".")[:-1])
-
-
-@given(st.lists(st.text("ab", max_size=8), max_size=8), st.randoms(use_true_random=False))
-def test_what_prompts_share_does_not_depend_on_their_order(texts: list[str], random: Any) -> None:
-    prompts = [[text] for text in texts]
-    shared = count_shared(prompts)
-    assert all(own <= count_tokens(prompt) for own, prompt in zip(shared, prompts, strict=True))
-    assert count_served(shared) <= sum(shared)
-    distinct = {text[:end] for text in texts for end in range(1, len(text) + 1)}
-    assert sum(shared) == pytest.approx((sum(map(len, texts)) - len(distinct)) / 4.3)
-    random.shuffle(prompts)
-    assert sum(count_shared(prompts)) == pytest.approx(sum(shared))
-
-
-@settings(max_examples=12)
+@settings(max_examples=50)
 @given(
     st.sampled_from(list(RECIPES)),
     st.fixed_dictionaries(
@@ -440,8 +318,6 @@ def test_whatever_the_settings_ranges_are_in_order(recipe: str, given_settings: 
         for number in (*(read(it) for read in NUMBERS), it.dollars):
             assert number is not None
             assert 0 <= number.low <= number.likely <= number.high < float("inf")
-        assert it.tokens_cached.high <= it.tokens_in.high
-        assert it.tokens_cached.likely <= it.tokens_in.likely
     assert made.calls.low >= 1 or (recipe in EXTRACTS and Settings.build(given_settings).is_extract)
     assert 0 <= made.searches.low <= made.searches.likely <= made.searches.high
     json.dumps(dataclasses.asdict(made))

@@ -9,12 +9,7 @@ from test_resume import answers, storm
 
 from storm_pipeline.configuration import renamed
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate.scenarios import USUAL
-from storm_pipeline.estimate.simulation import simulate
-from storm_pipeline.estimate.tokens import count_tokens
-from storm_pipeline.models.programs import Programs
-from storm_pipeline.recipes import DEFAULT, RECIPES
-from storm_pipeline.run.context import UserPieces
+from storm_pipeline.estimate import estimate
 from storm_pipeline.run.events import CallbackSink, Event, Noted
 from storm_pipeline.settings import Settings
 
@@ -54,16 +49,7 @@ def test_a_recorded_judge_that_is_gone_is_named_and_the_run_goes_on(
 
 
 def test_a_judge_takes_at_most_15_percent_more_prompt_tokens() -> None:
-    """In usual simulated runs of three perspectives and turns, beside the same runs without it."""
-
-    def tokens(judge: str) -> tuple[float, float]:
-        settings = Settings.build({"lm": "openai/gpt-4o", "judge": judge, "perspectives": 3, "turns": 3})
-        runs = (
-            simulate(RECIPES[DEFAULT], settings, topic, Programs(), USUAL, user_pieces=UserPieces()).calls
-            for topic in ("Silk Road", "Orrin Dam")
-        )
-        counted = [(one.role == "judge", count_tokens(one.messages)) for calls in runs for one in calls]
-        return sum(n for judges, n in counted if judges), sum(n for judges, n in counted if not judges)
-
-    (none, alone), (judged, _) = tokens("off"), tokens("auto")
-    assert none == 0 < judged <= 0.15 * alone
+    given = {"lm": "openai/gpt-4o", "perspectives": 3, "turns": 3}
+    rows = estimate(Settings.build(given), "Silk Road").rows
+    judged = sum(row.tokens_in.likely for row in rows if row.role == "judge")
+    assert 0 < judged <= 0.15 * sum(row.tokens_in.likely for row in rows if row.role != "judge")

@@ -29,21 +29,17 @@ from storm_pipeline.errors import (
     RunError,
     SettingsError,
 )
-from storm_pipeline.estimate.scenarios import USUAL
-from storm_pipeline.estimate.simulation import simulate
+from storm_pipeline.estimate.asked import ASKED
 from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.optimize.asked import ASKED
 from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for
 from storm_pipeline.optimize.cost import most_dollars
 from storm_pipeline.optimize.metrics.base import mean_with_interval
 from storm_pipeline.optimize.metrics.outline import outline_metric
 from storm_pipeline.optimize.optimizers import OPTIMIZERS, most_calls
 from storm_pipeline.optimize.tasks import read_articles
-from storm_pipeline.recipes import RECIPES
 from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.run.context import UserPieces
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked
 from storm_pipeline.settings import Settings
@@ -300,15 +296,6 @@ def test_a_missing_package_is_told_before_anything_is_asked(folder: Path, monkey
         with pytest.raises(MissingExtraError, match="storm-pipeline\\[compile\\]"):
             job(server, folder, optimizer="miprov2")
         assert not server.asked
-
-
-def test_which_recipe_asks_what_is_what_simulated_runs_ask() -> None:
-    assert set(ASKED) == set(RECIPES)
-    for recipe, programs in ASKED.items():
-        own = Settings.build({"lm": "openai/x", "perspectives": 1, "turns": 2})
-        run = simulate(RECIPES[recipe], own, "Silk Road", Programs(), USUAL, user_pieces=UserPieces())
-        judged = set() if recipe in {"direct", "rr-no-documents"} else {"check", "remarks"}
-        assert {call.program for call in run.calls} == programs | judged, recipe
 
 
 def test_the_manual_says_which_recipe_asks_what() -> None:

@@ -11,6 +11,8 @@ from test_pipeline import markers_resolve, storm
 
 from storm_pipeline import Article, Snippet, Storm
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.estimate.asked import ASKED
+from storm_pipeline.models.programs import Programs
 from storm_pipeline.recipes import RECIPES
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.search.fake import FakeSearch
@@ -44,6 +46,9 @@ def test_every_recipe_gives_an_article_of_the_same_kind(tmp_path: Path, recipe: 
     assert article.usage.calls == len(server.asked)
     cited = [sentence for sentence in article.sentences() if sentence.citations]
     assert bool(cited) == (recipe not in {"direct", "rr-no-documents"})
+    programs = Programs().named()
+    told = {own.signature.__name__ for name in ASKED[recipe] for own in programs[name].predictors()}
+    assert set(asked(server)) - {"CheckSentences"} == told
 
 
 def test_an_unknown_recipe_is_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ def expected(settings: Settings, recipe: str, topic: str, number: int) -> str:
         recipe: that writes like the teacher; what other models than the writer are asked is left aside.
         topic: of one of the texts; the others are taken to be like it.
     """
-    made = estimate(settings, topic, recipe=recipe, usual_only=True)
+    made = estimate(settings, topic, recipe=recipe)
     rows = [row for row in made.rows if row.role == "writer"]
 
     def amounts(*ranges: Range) -> str:

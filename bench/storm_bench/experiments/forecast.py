@@ -52,8 +52,8 @@ def forecast(
 ) -> Forecast:
     """Sum the estimates of writing and judging; makes no calls and no requests.
 
-    From :data:`MANY` articles on, of which a usual run is simulated alone, ranges are half to twice the likely number:
-    long and short articles cancel out. Raises SettingsError: a setting is invalid.
+    From :data:`MANY` articles on ranges are half to twice the likely number: long and short articles cancel out.
+    Raises SettingsError: a setting is invalid.
     """
     by_id = {topic.id: topic for topic in topics}
     written = [unit for unit in unwritten if config.method(unit.method).recipe]
@@ -90,7 +90,6 @@ def _estimates(config: ExperimentConfig, topics: Mapping[str, Topic], written: S
                 topics[unit.topic].title,
                 recipe=_recipe(config, name),
                 outline_only=config.writes != "article",
-                usual_only=len(written) >= MANY,
             )
         by_method[name] = known[key]
     return by_method

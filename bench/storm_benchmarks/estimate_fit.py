@@ -1,0 +1,196 @@
+"""Fits the formula of ``storm estimate`` to whole runs with a scripted model, and says how far it is from them.
+
+    python -m storm_benchmarks.estimate_fit [--topic TOPIC.json.gz] [--write]
+
+Ten settings of the default recipe are run over made-up pages, or over those of a Wiki Live topic; with ``--write`` each
+other recipe once too, and the coefficients are fitted anew, each at least 0, and saved: do so after prompts or steps
+change. Printed are calls and tokens of each run by role, what the formula says, and the formula's ratio to the run.
+"""
+
+import json
+import random
+import re
+import tempfile
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import dspy
+import numpy as np
+from dspy.lm15 import Message, Request, Response, TextPart, Usage
+from scipy.optimize import nnls
+
+from storm_benchmarks.frozen_web import FrozenWeb, WebPage, read_topic, written
+from storm_benchmarks.scripted import REPLIES, mark_of
+from storm_benchmarks.shared import ROOT, options, print_table
+from storm_pipeline import Settings
+from storm_pipeline.estimate import formula
+from storm_pipeline.estimate.tokens import count_tokens
+from storm_pipeline.files import table_beside
+from storm_pipeline.models.programs import Programs
+from storm_pipeline.models.prompt_adapter import PromptAdapter
+from storm_pipeline.recipes import DEFAULT, RECIPES
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.events import CallbackSink, Event, Searched, StageStarted
+
+Key = tuple[str, str, str]  # stage, program, and what is counted: calls, in, out
+SETTINGS: Sequence[Mapping[str, Any]] = (
+    {},
+    {"perspectives": 3, "turns": 3},
+    {"perspectives": 3, "turns": 3, "judge": "off"},
+    {"perspectives": 2, "turns": 4, "queries": 1, "top_k": 3},
+    {"perspectives": 1, "turns": 2, "length": "short"},
+    {"perspectives": 0, "turns": 3, "max_sections": 3},
+    {"perspectives": 4, "turns": 2, "length": "long"},
+    {"perspectives": 3, "turns": 3, "read_pages": "never"},
+    {"perspectives": 3, "turns": 3, "evidence": 1200, "editing": "off"},
+    {"perspectives": 5, "turns": 3, "evidence": 5000, "length": "long"},
+)
+OTHERS: Sequence[Mapping[str, Any]] = (
+    {"perspectives": 1, "turns": 3},
+    {"perspectives": 3, "turns": 2, "top_k": 8, "length": "short"},
+    {"perspectives": 2, "turns": 2, "judge": "off"},
+)
+_BESIDE = frozenset({"related topics", "perspectives", "draft outline"})  # stages beside the conversations
+_ALONE = {"related": "related topics", "perspectives": "perspectives", "draft": "draft outline"}
+
+
+class ScriptedModel:
+    """An engine of DSPy's that replies as scripted, and counts the tokens of each stage and program."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = words  # of the pages, for queries that find different ones
+        self.stage, self.usage, self.searches = "", Counter[Key](), 0
+        self._lock = threading.Lock()
+        self._programs = {
+            PromptAdapter().format_system_message(predictor.signature): (name, predictor.signature.__name__)
+            for name, program in Programs().named().items()
+            for predictor in program.predictors()
+        }
+
+    def complete(self, request: Request) -> Response:
+        """Reply to a request of one of the programs."""
+        messages = [str(request.system), *(message.text or "" for message in request.messages)]
+        program, signature = self._programs[messages[0]]
+        mark = mark_of("".join(messages))
+        reply = (self._queries if signature == "WriteQueries" else REPLIES[signature][1])(messages[-1], mark)
+        stage = _ALONE.get(program, self.stage)
+        counts = {"calls": 1, "in": round(count_tokens(messages)), "out": round(count_tokens([reply]))}
+        with self._lock:
+            self.usage.update({(stage, program, what): number for what, number in counts.items()})
+        return Response(None, request.model, Message.assistant([TextPart(reply)]), "stop", Usage())
+
+    def _queries(self, user: str, mark: str) -> str:
+        """Queries of words of the pages, so that they find different ones."""
+        chosen, number = random.Random(mark), int(re.findall(r"^Number: (\d+)", user, re.M)[-1])
+        return json.dumps({"queries": [" ".join(chosen.sample(self.words, 3)) for _ in range(number)]})
+
+    def note(self, event: Event) -> None:
+        """Follow the stages of a run, and count its searches."""
+        if isinstance(event, StageStarted) and event.stage not in _BESIDE:
+            self.stage = event.stage
+        self.searches += isinstance(event, Searched)
+
+
+def made_up_web(pages: int = 60, topic: str = "Silk Road") -> FrozenWeb:
+    """Pages that name the topic and a subject of their own, of random words of the documentation."""
+    text = " ".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md")))
+    words = re.findall(r"\b[a-z]{1,12}\b", text)
+
+    def page(number: int) -> WebPage:
+        chosen = random.Random(number)
+        subject = " ".join(chosen.sample(sorted({one for one in words if len(one) > 6}), 2))
+        sentences = (" ".join(chosen.sample(words, chosen.randint(14, 26))) for _ in range(60))
+        told = [f"The {topic} and {subject}, {one}." for one in sentences]
+        paragraphs = (" ".join(told[at : at + 5]) for at in range(0, len(told), 5))
+        title = f"{topic}: {subject}"
+        return WebPage(f"https://site{number}.example/{number}", title, "\n\n".join([f"# {title}", *paragraphs]))
+
+    return FrozenWeb(list(map(page, range(pages))))
+
+
+def run(settings: Mapping[str, Any], web: FrozenWeb, topic: str = "Silk Road", recipe: str = DEFAULT) -> ScriptedModel:
+    """A whole run of a recipe: what the model was asked."""
+    model = ScriptedModel(sorted({word for page in web.pages.values() for word in page.words if len(word) > 6}))
+    lm = dspy.LM("scripted/model", engine=model, cache=False, num_retries=0)
+    objects = {"lm": lm, "embedder": HashingEmbedder(), "sinks": [CallbackSink(model.note)]}
+    with tempfile.TemporaryDirectory() as folder:
+        written(topic, web, {"out": folder, "cache": folder, **settings}, recipe=recipe, **objects)
+    return model
+
+
+def fitted(runs: Sequence[tuple[formula.Plan, ScriptedModel]]) -> dict[str, dict[str, dict[str, float]]]:
+    """The formula's rows with coefficients by which the sum of squared errors, as shares of a run, is least."""
+    programs, rows = Programs().named(), {}
+    for key, terms in formula.TABLE["rows"].items():
+        stage, _, program = key.split(", ")
+        own = [(plan, model.usage) for plan, model in runs if program in plan.asked]
+        rows[key] = {what: dict(of) for what, of in terms.items()}
+        number = len(programs[program].predictors())
+        begins = {"in": formula.overhead(programs[program]) / number}
+        for what in terms if own else ():
+            sizes = np.array([[formula.total({name: 1}, plan.sizes()) for name in terms[what]] for plan, _ in own])
+            counts = [(used[stage, program, what], used[stage, program, "calls"]) for _, used in own]
+            seen = np.array([told - begins.get(what, 0) * calls for told, calls in counts])
+            weights = np.array([1 / sum(n for (*_, of), n in used.items() if of == what) for _, used in own])
+            scale = sizes.max(axis=0) + 1e-9
+            found, _ = nnls(sizes / scale * weights[:, None], seen * weights / formula.share_of(what, number))
+            rows[key][what] = dict(zip(terms[what], (float(f"{x:.3g}") for x in found / scale), strict=True))
+    return rows
+
+
+def save(rows: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
+    """Write the rows in place of the formula's."""
+    file = Path(formula.__file__).with_suffix(".toml")
+    kept = file.read_text(encoding="utf-8").partition("\n[rows")[0]
+    blocks = []
+    for key, terms in rows.items():
+        told = {what: ", ".join(f'"{names}" = {x:g}' for names, x in own.items()) for what, own in terms.items()}
+        blocks.append("\n".join([f'[rows."{key}"]', *(f"{what} = {{ {own} }}" for what, own in told.items())]))
+    file.write_text("\n\n".join([kept, *blocks]) + "\n", encoding="utf-8")
+
+
+def compared(plan: formula.Plan, model: ScriptedModel) -> list[tuple[str, ...]]:
+    """A row for each role and all: calls and tokens of the run, by the formula, and the ratio of these to those."""
+    roles = {tuple(key.split(", ")[::2]): key.split(", ")[1] for key in formula.TABLE["rows"]}
+    numbers: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0]))
+    seen: list[tuple[str, str, int, float]] = [
+        (roles[stage, program], what, 0, n) for (stage, program, what), n in model.usage.items()
+    ]
+    for row in formula.usage(plan, Programs()):
+        told = {"calls": row.calls, "in": row.tokens_in, "out": row.tokens_out}
+        seen += [(row.role, what, 1, number) for what, number in told.items()]
+    for role, what, side, number in seen:
+        numbers[role][what][side] += number
+        numbers["all"][what][side] += number
+    shown = "{:,.0f} / {:,.0f} / {:.2f}"
+    return [(role, *(shown.format(a, b, b / max(a, 1)) for a, b in of.values())) for role, of in numbers.items()]
+
+
+def main() -> None:
+    """Run, fit if asked to, and print."""
+    parser = options(__doc__)
+    parser.add_argument("--topic", type=Path, help="file of Wiki Live, whose pages take the place of the made-up ones")
+    parser.add_argument("--write", action="store_true", help="fit the coefficients anew")
+    args = parser.parse_args()
+    topic, web = read_topic(args.topic) if args.topic else ("Silk Road", made_up_web())
+    asked = [(own, DEFAULT) for own in SETTINGS]
+    asked += [(own, recipe) for recipe in RECIPES if recipe != DEFAULT for own in OTHERS] if args.write else []
+    runs = []
+    for own, recipe in asked:
+        plan = formula.Plan(Settings.build({"lm": "scripted/model", **own}), recipe)
+        runs.append((plan, model := run(own, web, topic, recipe)))
+        print(recipe, own, model.searches, f"{formula.searches(plan):.0f}", flush=True)
+    if args.write:
+        save(fitted(runs))
+        formula.TABLE |= table_beside(formula.__file__)
+    for (own, recipe), (plan, model) in zip(asked, runs, strict=True):
+        print(f"\n{recipe} {own}; searches: {model.searches}, by the formula {formula.searches(plan):.0f}\n")
+        head = ("role", *(f"{what}: run / formula / ratio" for what in ("calls", "tokens in", "tokens out")))
+        print_table(head, compared(plan, model))
+
+
+if __name__ == "__main__":
+    main()
