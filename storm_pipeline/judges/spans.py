@@ -45,21 +45,6 @@ def deciding(question: Question) -> tuple[Span, ...]:
     return tuple(pieces[i][0] for i in covering(wanted, [shared for _, shared in pieces]))
 
 
-def excerpt(text: str, claims: Sequence[str]) -> str:
-    """The sentences of a text that decide claims, each between its neighbours, with ``…`` for what is left out.
-
-    The whole text where one of the claims shares no word with it, as between languages.
-    """
-    spans = [deciding(Question(claim, (text,))) for claim in claims]
-    if not all(spans):
-        return text
-    starts = {one.start for own in spans for one in own}
-    sentences = list(_spans_of_sentences(text))
-    kept = [i for i, (start, _) in enumerate(sentences) if start in starts]
-    shown = sorted({at for i in kept for at in (i - 1, i, i + 1) if 0 <= at < len(sentences)})
-    return " ".join(("" if at == 0 or at - 1 in shown else "… ") + text[slice(*sentences[at])] for at in shown)
-
-
 def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
     """Where the passages have a quotation word for word, but for white space and case; empty where none has it."""
     if not quotation.strip():

@@ -7,14 +7,13 @@ model (paper section 3.4); its citations move to that one.
 """
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from storm_pipeline.errors import ModelError
 from storm_pipeline.identity import host_of
-from storm_pipeline.judges.base import Judge, Question
+from storm_pipeline.judges.base import Question
 from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.references.changing import sections_with
-from storm_pipeline.references.passages import Passage
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.signatures.shapes import Edit
 from storm_pipeline.text.words import folded_words, tidy
@@ -66,29 +65,19 @@ def _sources(ctx: RunContext, edited: EditedArticle, *, changed: bool) -> str:
 
 
 def _doubts(ctx: RunContext, edited: EditedArticle, edits: Sequence[Edit]) -> Callable[[Edit], str]:
-    """Why the run's judge doubts an edit's new text: by what it replaces, and else by the sources of that too."""
+    """Why the run's judge doubts an edit's new text, by what it replaces and the sources of that."""
     reasons: dict[Edit, str] = {}
-    if ctx.judge is not None:
-        behind = {edit: edited.behind(edit) for edit in edits if edit.kind in NEW_TEXT}  # as the editor saw it
+    behind = {edit: edited.behind(edit) for edit in edits if edit.kind in NEW_TEXT}  # as the editor saw it
+    if ctx.judge is not None and behind:
+        asked = [Question(edit.text, (*told, *map(with_source, sources))) for edit, (told, sources) in behind.items()]
         try:
-            reasons = _reasons(ExplainingJudge(ctx.judge), behind)
+            verdicts = ExplainingJudge(ctx.judge).judge(asked)
         except ModelError as error:
             ctx.events.failed("judging the edits", error)
+        else:
+            doubted = zip(behind, verdicts, strict=True)
+            reasons = {edit: one.reason or _FURTHER for edit, one in doubted if one.label != "supported"}
     return lambda edit: reasons.get(edit, "")
-
-
-def _reasons(judge: Judge, behind: Mapping[Edit, tuple[tuple[str, ...], tuple[Passage, ...]]]) -> dict[Edit, str]:
-    """The reasons of the edits that are doubted twice: at first beside the old sentences alone, which is short."""
-    reasons = dict.fromkeys(behind, _FURTHER)
-    for with_sources in (False, True):
-        asked = {
-            edit: Question(edit.text, (*told, *(with_source(one, [edit.text]) for one in sources if with_sources)))
-            for edit, (told, sources) in behind.items()
-            if edit in reasons
-        }
-        verdicts = dict(zip(asked, judge.judge(list(asked.values())), strict=True)) if asked else {}
-        reasons = {edit: one.reason or _FURTHER for edit, one in verdicts.items() if one.label != "supported"}
-    return reasons
 
 
 def _without_repetition(ctx: RunContext, sections: tuple[Section, ...]) -> tuple[Section, ...]:

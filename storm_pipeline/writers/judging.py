@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from storm_pipeline.errors import ModelError
 from storm_pipeline.judges.base import Question, Verdict
 from storm_pipeline.judges.language_model import LanguageModelJudge
-from storm_pipeline.judges.spans import ExplainingJudge, excerpt
+from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.screen import Claim, Judged, Screen, numbers_shown
 from storm_pipeline.run.context import RunContext
@@ -22,8 +22,8 @@ _MARKERS = re.compile(r"[\[\]|]")
 class Doubts:
     """Puts sentences without a problem to a judge.
 
-    It is asked about all sentences of a text at once, beside those sentences of the passages cited that they are like,
-    with title and date of each page. What it doubts gets a problem with its reason and the deciding words; the writer
+    It is asked about all sentences of a text at once, beside the passages that they cite, with title and date of each
+    page. What it doubts gets a problem with its reason and the deciding words; the writer
     sees similar passages with the remark. Without a judge nothing is doubted.
     """
 
@@ -53,13 +53,14 @@ class Doubts:
     def remaining(self, asked: Sequence[Claim], answers: Sequence[Claim], judged: Sequence[Judged]) -> list[Judged]:
         """The verdicts on answers to remarks, with a problem where the judge doubts them too.
 
-        A language model is not asked again: it stands by its doubt where the answer is the sentence that it doubted.
+        A language model is not asked again: it stands by its doubt where the answer is the sentence that it doubted, of
+        the same passages.
         """
         if not isinstance(self.ctx.judge, LanguageModelJudge):
             return self.raised(answers, judged)
         return [
             replace(own, problem=_SAME)
-            if not own.problem and before.text == answer.text and self._doubted(before)
+            if not own.problem and _is_as_before(before, answer) and self._doubted(before)
             else own
             for before, answer, own in zip(asked, answers, judged, strict=True)
         ]
@@ -69,19 +70,20 @@ class Doubts:
         return verdict is not None and verdict.label != "supported"
 
     def _questions(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Question]:
-        """The claims, each beside the sentences of its passages that it, or another claim which cites them, is like."""
-        cited = list(map(self._cited, judged))
-        citing: dict[int, list[str]] = {}
-        for claim, own in zip(claims, cited, strict=True):
-            for i in own:
-                citing.setdefault(i, []).append(claim.text)
-        shown = {i: with_source(self.screen.shown[i], own) for i, own in citing.items()}
-        return [Question(one.text, tuple(map(shown.__getitem__, own))) for one, own in zip(claims, cited, strict=True)]
+        """The claims, each beside the passages that it cites."""
+        return [
+            Question(claim.text, tuple(with_source(self.screen.shown[i]) for i in self._cited(own)))
+            for claim, own in zip(claims, judged, strict=True)
+        ]
 
     def _cited(self, judged: Judged) -> tuple[int, ...]:
         """The passages that the checked sentence cites."""
         own = set(judged.sentence.citations)
         return tuple(i for i, passage in enumerate(self.screen.shown) if own & set(passage.citations()))
+
+
+def _is_as_before(before: Claim, answer: Claim) -> bool:
+    return answer.text == before.text and set(answer.cited) <= set(before.cited)
 
 
 def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:
@@ -90,11 +92,10 @@ def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:
     return f"{problem.rstrip('.')}" + "".join(f"; the passage has “{words}”" for words in quoted if words)
 
 
-def with_source(passage: Passage, claims: Sequence[str] = ()) -> str:
-    """A passage's text, or what of it bears on claims, and where it stands: whose review, under which heading."""
+def with_source(passage: Passage) -> str:
+    """A passage's text, and where it stands: whose review, under which heading."""
     known = ", ".join(filter(None, (passage.title, passage.heading, passage.site, passage.published)))
-    text = excerpt(passage.text, claims) if claims else passage.text
-    return f"{text} ({known})" if known else text
+    return f"{passage.text} ({known})" if known else passage.text
 
 
 def first_words(text: str) -> str:

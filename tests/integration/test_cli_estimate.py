@@ -64,7 +64,7 @@ def test_another_recipe() -> None:
     result = run("Silk Road", "--lm", "openai/gpt-4o", "--recipe", "rag")
     assert result.exit_code == 0
     asked = [line.split()[2] for line in result.stdout.splitlines() if "writer:" in line or "outliner:" in line]
-    assert asked == ["article"]
+    assert asked == ["article", "remarks"]
     (told,) = (line for line in result.stdout.splitlines() if line.startswith("Silk Road, rag: "))
     assert " calls, 1 searches, " in told
     assert json.loads(run("Silk Road", "--recipe", "direct", "--json").stdout)["recipe"] == "direct"

@@ -141,12 +141,27 @@ def test_a_language_model_judges_a_section_in_one_call() -> None:
     assert len(check.splitlines()) == 30
 
 
-def test_of_a_long_passage_a_language_model_sees_the_sentences_that_bear_on_what_cites_it() -> None:
+@pytest.mark.parametrize(("answered", "kept"), [("[1]", []), ("[1][2]", [SAID])])
+def test_a_doubted_sentence_stays_as_it_was_where_its_writer_names_a_further_passage(
+    answered: str, kept: list[str]
+) -> None:
+    snippets = [DAM, LAKE]
+    check = {"CheckSentences": lambda _: {"verdicts": "1: not - no passage says so"}}
+    with run(snippets, replies=check) as (plain, _):
+        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+        shown = passages(snippets)
+        screen = Screen(shown, known="Orrin Dam", embed=ctx.store.embed)
+        draft = read_draft(f"{SAID} [1]", len(shown))
+        blocks = checked_blocks(ctx, "a section", draft, screen, lambda *_: f"1: {SAID} {answered}")
+    assert [one.text for block in blocks for own in block.paragraphs for one in own.sentences] == kept
+
+
+def test_a_language_model_sees_the_passages_whole() -> None:
     told = "The lake is deep. Char live in it near the dam. Anglers come for them."
     long = replace(DAM, text=f"{DAM.text} The valley is green. Sheep graze there. {told} Boats are for hire.")
     said = "Char live near the dam [1]. Two thousand men built it [1]."
     (shown,), _ = judged_by_model(said, long, verdicts="1: supported\n2: supported")
-    assert shown == f"[1] {DAM.text} The valley is green. … {told} (Orrin Dam, a.org)"
+    assert shown == f"[1] {long.text} (Orrin Dam, a.org)"
 
 
 def test_a_language_model_is_asked_once_and_stands_by_its_doubt() -> None:
