@@ -8,9 +8,6 @@ from typing import Any, Literal
 
 from storm_pipeline.identity import snippet_id, source_id
 
-NotePlace = Literal["footnotes", "endnotes"]
-"""Where an export puts the notes that hold its citations."""
-
 
 @dataclass(frozen=True)
 class Work:
@@ -555,29 +552,33 @@ class Article:
         """Serialise everything; :func:`storm_pipeline.render.json.from_json` reads it back."""
         return self._rendered("json")
 
-    def to_docx(self, *, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
-        """Export as a Word document whose references are endnotes in a CSL style; ``notes``: one a citation."""
-        return self._exported("docx", citation_style, notes)
+    def to_docx(self, *, citation_style: str | None = None) -> bytes:
+        """Export as a Word document, with citations and references in a CSL style."""
+        return self._exported("docx", citation_style)
 
-    def to_pdf(self, *, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
-        """Export as PDF pages, the references formatted by a CSL style; needs WeasyPrint or Chromium."""
-        return self._exported("pdf", citation_style, notes)
+    def to_odt(self, *, citation_style: str | None = None) -> bytes:
+        """Export as an OpenDocument text, with citations and references in a CSL style."""
+        return self._exported("odt", citation_style)
 
-    def to_epub(self, *, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
-        """Export as an EPUB book, the references formatted by a CSL style."""
-        return self._exported("epub", citation_style, notes)
+    def to_pdf(self, *, citation_style: str | None = None) -> bytes:
+        """Export as PDF pages, with citations and references in a CSL style; needs WeasyPrint or Chromium."""
+        return self._exported("pdf", citation_style)
 
-    def to_obsidian(self, *, citation_style: str | None = None, notes: NotePlace | None = None) -> str:
-        """Export as a Markdown note for Obsidian, the references formatted by a CSL style."""
-        return self._exported("obsidian", citation_style, notes).decode()
+    def to_epub(self, *, citation_style: str | None = None) -> bytes:
+        """Export as an EPUB book, with citations and references in a CSL style."""
+        return self._exported("epub", citation_style)
+
+    def to_latex(self, *, citation_style: str | None = None) -> str:
+        """Export as a LaTeX document, with citations and references in a CSL style."""
+        return self._exported("latex", citation_style).decode()
+
+    def to_pandoc(self) -> str:
+        """Export as Markdown with CSL references, as Pandoc reads it."""
+        return self._exported("pandoc").decode()
 
     def to_wikitext(self) -> str:
         """Export as a MediaWiki page whose references are citation templates."""
         return self._exported("wikitext").decode()
-
-    def to_latex(self, *, notes: NotePlace | None = None) -> str:
-        """Export as a LaTeX document that contains its BibTeX references."""
-        return self._exported("latex", notes=notes).decode()
 
     def to_bibtex(self) -> str:
         """Export the references as BibTeX."""
@@ -595,8 +596,8 @@ class Article:
         text: str = _formats().rendered(self, name)
         return text
 
-    def _exported(self, name: str, citation_style: str | None = None, notes: NotePlace | None = None) -> bytes:
-        content: bytes = _formats().export(self, name, citation_style=citation_style, notes=notes)
+    def _exported(self, name: str, citation_style: str | None = None) -> bytes:
+        content: bytes = _formats().export(self, name, citation_style=citation_style)
         return content
 
 

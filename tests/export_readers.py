@@ -10,12 +10,12 @@ import re
 import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
 
-from storm_pipeline.export.entries import Line
 from storm_pipeline.identity import PREPRINT
 from storm_pipeline.references.citations import number_references
 from storm_pipeline.text.words import tidy
@@ -52,11 +52,6 @@ def from_tex(text: str) -> str:
     assert not re.search(r"[\\{}$&#%_^~]", _TEX_TOKEN.sub("", text)), text
     assert not re.search(r"--|''|,,|``|<<|>>", text), text  # ligatures
     return _TEX_TOKEN.sub(lambda found: _TEX[found[0]], text)
-
-
-def text_of(entry: Line) -> str:
-    """A line of a reference list without its marks."""
-    return "".join(run.text for run in entry)
 
 
 def flat(pairs: Iterable[tuple[str, str]]) -> Rows:
@@ -119,28 +114,6 @@ def read_csl(data: bytes) -> Rows:
     )
 
 
-def read_latex(data: bytes) -> Rows:
-    """Rows of ``latex``: the document by its lines, its references by pybtex."""
-    text = data.decode()
-    found = re.match(
-        r"\\begin\{filecontents\*\}\[overwrite\]\{\\jobname\.bib\}\n(.*?)\\end\{filecontents\*\}", text, re.S
-    )
-    entries = bibtex_entries(found[1]) if found else {}
-    assert text.count(r"\end{filecontents*}") == bool(found)
-    after = text.partition("\\maketitle\n")[2]
-    body = re.split(r"\n\\renewcommand\{\\refname\}|\n\\end\{document\}", after)[0]
-    rows = []
-    for line in body.split("\n"):
-        if heading := re.fullmatch(r"\\(?:sub)*(?:section|paragraph)\{(.*)\}", line):
-            from_tex(heading[1])
-        elif line:
-            cited = re.fullmatch(r"(.*?)(?:~((?:\\cite(?:\[pp?\.[^\]]+\])?\{[a-z0-9,-]+\})+))?", line)
-            assert cited
-            keys = [key for keys in re.findall(r"\{([^}]+)\}", cited[2] or "") for key in keys.split(",")]
-            rows.append((from_tex(cited[1]), tuple(bibtex_address(entries[key]) for key in keys)))
-    return rows
-
-
 def read_wikitext(data: bytes) -> Rows:
     """Rows of ``wikitext``; fails where a text has become markup."""
     parser = pytest.importorskip("mwparserfromhell", reason="reading wikitext needs mwparserfromhell")
@@ -183,92 +156,83 @@ def _literal(code: object) -> str:
     return "".join(node.normalize() if type(node).__name__ == "HTMLEntity" else str(node) for node in nodes).strip()
 
 
-_NOTE_LINK = re.compile(r" \[\[#\^ref-(\d+)\|[⁰¹²³⁴⁵⁶⁷⁸⁹]+\]\]")
-_NOTE_REFERENCE = re.compile(r"(\d+)\. (.*) \^ref-(\d+)")
-
-
-def read_obsidian(data: bytes) -> Rows:
-    """Rows of ``obsidian``; the addresses are the property ``sources``."""
-    yaml = pytest.importorskip("yaml", reason="reading YAML needs PyYAML")
-    _, front, body = data.decode().split("---\n", 2)
-    sources = yaml.safe_load(front)["sources"]
-    body, _, listed = body.partition("\n# References\n")
-    numbers = [found for line in listed.split("\n") if (found := _NOTE_REFERENCE.fullmatch(line))]
-    assert [(found[1], found[3]) for found in numbers] == [(str(n),) * 2 for n in range(1, len(sources) + 1)]
-    rows = []
-    for line in body.split("\n"):
-        if line and not re.match(r"#{1,6} |> \[!info\] ", line):
-            text = from_obsidian(_NOTE_LINK.sub("", line))
-            rows.append((text, tuple(sources[int(number) - 1] for number in _NOTE_LINK.findall(line))))
-    return rows
-
-
-def from_obsidian(text: str) -> str:
-    """The text that is shown; fails where a character of it acts."""
-    assert not re.search(r"[`*_\[\]<>|~$#^]|==|%%|^(?:[-+=:]|\d+[.)])", re.sub(r"\\.", "x", text)), text
-    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text)
-
-
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _X = "{http://www.w3.org/1999/xhtml}"
+_T = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_FRONT = {"Title", "Subtitle", "Author", "Date"}
 
 
-def _written(element: Any) -> str:
-    return "".join(text.text or "" for text in element.iter(f"{_W}t"))
+@dataclass(frozen=True)
+class Opened:
+    """What stands in a document: its headings, paragraphs and references in order, without title page, and notes."""
+
+    lines: list[str]
+    notes: list[str]
 
 
-def read_docx(data: bytes) -> Rows:
-    """Rows of ``docx``, each with the texts of its endnotes; cross-references lead to the note of their bookmark."""
+def spaced(text: str) -> str:
+    """A text whose white space is single spaces."""
+    return " ".join(text.split())
+
+
+def open_docx(data: bytes) -> Opened:
+    """A Word document, by python-docx."""
     import docx
     from lxml import etree
 
     document = docx.Document(io.BytesIO(data))
-    part = next(rel.target_part for rel in document.part.rels.values() if rel.reltype.endswith("/endnotes"))
-    notes = {
-        note.get(f"{_W}id"): _written(note)[1:] for note in etree.fromstring(part.blob) if note.get(f"{_W}type") is None
-    }
-    rows: Rows = []
-    bookmarks: dict[str, str] = {}
-    for paragraph in document.paragraphs:
-        if paragraph.style.name != "Normal":
-            continue
-        marked = ""
-        for element in paragraph._p:
-            if element.tag == f"{_W}bookmarkStart":
-                marked = element.get(f"{_W}name")
-                continue
-            cited = ""
-            if (reference := element.find(f"{_W}endnoteReference")) is not None:
-                cited = bookmarks[marked] = reference.get(f"{_W}id")
-            elif (instruction := element.find(f"{_W}instrText")) is not None:
-                cited = bookmarks[instruction.text.split()[1]]
-            elif element.find(f"{_W}rPr/{_W}rStyle") is None and (text := _written(element).strip()):
-                rows.append((text, ()))
-            if cited:
-                rows[-1] = (rows[-1][0], (*rows[-1][1], notes[cited]))
-    assert list(notes) == [str(number) for number in range(1, len(notes) + 1)]
-    return rows
+    shown = [one for one in document.paragraphs if one.style and one.style.name not in _FRONT]
+    part = next(rel.target_part for rel in document.part.rels.values() if rel.reltype.endswith("/footnotes"))
+    notes = [one for one in etree.fromstring(part.blob) if one.get(f"{_W}type") is None]
+    texts = ["".join(text.text or "" for text in note.iter(f"{_W}t")) for note in notes]
+    return Opened([spaced(one.text) for one in shown], list(map(spaced, texts)))
 
 
-def read_epub(data: bytes) -> Rows:
-    """Rows of ``epub``, each with the texts of its notes."""
+def open_odt(data: bytes) -> Opened:
+    """An OpenDocument text, by lxml."""
+    from lxml import etree
+
+    content = zipfile.ZipFile(io.BytesIO(data)).read("content.xml")
+    body = next(etree.fromstring(content).iter("{urn:oasis:names:tc:opendocument:xmlns:office:1.0}text"))
+    notes = []
+    for note in list(body.iter(f"{_T}note")):
+        notes.append(_odt_text(next(note.iter(f"{_T}note-body"))))
+        before = note.getprevious()
+        if before is None:
+            note.getparent().text = (note.getparent().text or "") + (note.tail or "")
+        else:
+            before.tail = (before.tail or "") + (note.tail or "")
+        note.getparent().remove(note)
+    for contents in list(body.iter(f"{_T}table-of-content")):
+        contents.getparent().remove(contents)
+    own = [one for one in body.iter(f"{_T}h", f"{_T}p") if one.get(f"{_T}style-name") not in _FRONT]
+    return Opened(list(map(_odt_text, own)), notes)
+
+
+def _odt_text(element: Any) -> str:
+    for space in element.iter(f"{_T}s", f"{_T}tab", f"{_T}line-break"):
+        space.text = " "
+    return spaced("".join(element.itertext()))
+
+
+def open_epub(data: bytes) -> Opened:
+    """A book, by zipfile and lxml."""
     from lxml import etree
 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         first = archive.infolist()[0]
         assert (first.filename, first.compress_type) == ("mimetype", zipfile.ZIP_STORED)
-        pages = {name: etree.fromstring(archive.read(name)) for name in archive.namelist() if name != "mimetype"}
-    page = pages["book/article.xhtml"]
-    notes = {item.get("id"): "".join(item.itertext()) for item in page.iter(f"{_X}li")}
-    rows: Rows = []
-    for paragraph in page.find(f"{_X}body").findall(f"{_X}p"):
-        for element in paragraph:
-            assert len(element) == 0
-            if element.get("class") == "sentence":
-                rows.append((element.text or "", ()))
-            else:
-                rows[-1] = (rows[-1][0], (*rows[-1][1], notes[element.get("href")[1:]]))
-    return rows
+        names = sorted(name for name in archive.namelist() if re.fullmatch(r"EPUB/text/ch\d+\.xhtml", name))
+        pages = [etree.fromstring(archive.read(name)) for name in names]
+    tags = {f"{_X}p", *(f"{_X}h{level}" for level in range(1, 7))}
+    lines, notes = [], []
+    for page in pages:
+        for element in page.iter():
+            is_entry = element.get("class") == "csl-entry"
+            in_note = any(one.get("role") in {"doc-footnote", "doc-endnotes"} for one in element.iterancestors())
+            if element.tag in tags or is_entry:
+                (notes if in_note else lines).append(spaced("".join(element.itertext())))
+    return Opened(lines, notes)
 
 
 def read_pdf(data: bytes) -> str:

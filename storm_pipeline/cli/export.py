@@ -1,7 +1,7 @@
 """``storm export``: the article of a run as files for other programs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,12 +28,10 @@ def export(
     citation_style: Annotated[
         str | None,
         typer.Option(
-            "--citation-style", metavar="STYLE", help="CSL style of the references: apa, ieee, …, or a .csl file."
+            "--citation-style",
+            metavar="STYLE",
+            help="CSL style of the citations: apa, chicago-notes, …, or a .csl file.",
         ),
-    ] = None,
-    notes: Annotated[
-        Literal["footnotes", "endnotes"] | None,
-        typer.Option("--notes", help="Put each citation with its pages into a note, and add a bibliography."),
     ] = None,
     cite_wikipedia: Annotated[
         bool, typer.Option("--cite-wikipedia", help="Write wikitext even if it cites Wikipedia.")
@@ -59,7 +57,7 @@ def export(
         folder = out or (run if run.is_dir() else run.parent)
         for chosen in formats:
             path = folder / f"article{chosen.suffix}"
-            say(str(write(article, chosen.name, path, citation_style=citation_style, notes=notes)))
+            say(str(write(article, chosen.name, path, citation_style=citation_style)))
 
 
 def _accepted(

@@ -11,7 +11,7 @@ from storm_pipeline.files import cannot_write, write_atomically
 
 if TYPE_CHECKING:
     from storm_pipeline.export.manuscript import Manuscript
-    from storm_pipeline.types import Article, NotePlace
+    from storm_pipeline.types import Article
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class ArticleFormat:
 
     @property
     def write(self) -> Callable[["Manuscript"], bytes]:
-        """Makes the file's content: the function ``write`` of the module that has the format's name."""
+        """Makes the content of a file without Pandoc: the function ``write`` of the module that has the name."""
         module = import_module(f"storm_pipeline.export.{self.name}")
         found: Callable[[Manuscript], bytes] = module.write
         return found
@@ -48,12 +48,13 @@ TEXTS = {
 """The texts that a run's folder holds, by name; see :mod:`storm_pipeline.render`."""
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _ALL = (
-    ArticleFormat("docx", ".docx", _WORD, "Word document; references are endnotes, or each citation a note"),
+    ArticleFormat("docx", ".docx", _WORD, "Word document"),
+    ArticleFormat("odt", ".odt", "application/vnd.oasis.opendocument.text", "OpenDocument text, for LibreOffice"),
     ArticleFormat("pdf", ".pdf", "application/pdf", "pages to print; needs WeasyPrint or Chromium"),
-    ArticleFormat("epub", ".epub", "application/epub+zip", "electronic book; the references are linked notes"),
+    ArticleFormat("epub", ".epub", "application/epub+zip", "electronic book"),
+    ArticleFormat("latex", ".tex", "application/x-tex", "LaTeX document"),
+    ArticleFormat("pandoc", ".pandoc.md", "text/x-markdown", "Markdown and CSL references, as Pandoc reads them"),
     ArticleFormat("wikitext", ".wiki", "text/x-wiki", "MediaWiki page with citation templates"),
-    ArticleFormat("latex", ".tex", "application/x-tex", "LaTeX document that holds its BibTeX references"),
-    ArticleFormat("obsidian", ".obsidian.md", "text/markdown", "Markdown note with properties and wiki links"),
     ArticleFormat("bibtex", ".bib", "application/x-bibtex", "references for LaTeX"),
     ArticleFormat("ris", ".ris", "application/x-research-info-systems", "references for Zotero, EndNote, Mendeley"),
     ArticleFormat("csl", ".csl.json", "application/vnd.citationstyles.csl+json", "references for Zotero, Pandoc"),
@@ -79,46 +80,35 @@ def rendered(article: "Article", name: str) -> str:
     return text
 
 
-def export(
-    article: "Article", name: str, *, citation_style: str | None = None, notes: "NotePlace | None" = None
-) -> bytes:
+def export(article: "Article", name: str, *, citation_style: str | None = None) -> bytes:
     """An article as the content of a file for another program.
 
     Args:
         article: what to export.
         name: of the format, one of :data:`FORMATS`.
-        citation_style: name or file of a CSL style for the lines of the reference list, see
-            :func:`storm_pipeline.export.styles.in_style`; by default a plain form. ``wikitext``, ``latex``
-            and the lists of references hold fields instead of lines, and are the same with any.
-        notes: put each citation, with its pages, into a note of its own (``docx``, ``latex``, ``obsidian``; in ``pdf``
-            and ``epub`` both are notes at the end). The form is the style's if it is a style of notes.
+        citation_style: name or file of a CSL style for the citations and references of ``docx``, ``odt``, ``pdf``,
+            ``epub`` and ``latex``, see :func:`storm_pipeline.export.styles.style_text`; by default numbers. A style of
+            notes makes footnotes. The other formats hold fields, and are the same with any.
 
     Raises:
         SettingsError: no format or style has this name; MissingExtraError if it needs what is not installed.
+        RunError: another program that makes the file fails.
     """
+    from storm_pipeline.export.conversion import CONVERTED, convert
     from storm_pipeline.export.manuscript import manuscript
 
-    chosen = export_format(name)
-    if notes not in {None, "footnotes", "endnotes"}:
-        raise SettingsError(f"there are no notes called {notes!r}; choose footnotes or endnotes")
-    return chosen.write(manuscript(article, citation_style, notes))
+    chosen, content = export_format(name), manuscript(article)
+    return convert(content, chosen.name, citation_style) if chosen.name in CONVERTED else chosen.write(content)
 
 
-def write(
-    article: "Article",
-    name: str,
-    path: Path | str,
-    *,
-    citation_style: str | None = None,
-    notes: "NotePlace | None" = None,
-) -> Path:
+def write(article: "Article", name: str, path: Path | str, *, citation_style: str | None = None) -> Path:
     """Write an article to a file, whole or not at all; makes its folder, and returns its path.
 
     Args:
         article: what to write.
         name: of the format, one of :data:`FORMATS` or :data:`TEXTS`.
         path: the file.
-        citation_style, notes: as for :func:`export`.
+        citation_style: as for :func:`export`.
 
     Raises:
         RunError: the file cannot be written.
@@ -128,7 +118,7 @@ def write(
     if name in TEXTS:
         content = rendered(article, name).encode("utf-8", "replace")
     else:
-        content = export(article, name, citation_style=citation_style, notes=notes)
+        content = export(article, name, citation_style=citation_style)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content)

@@ -1,23 +1,28 @@
 """The format-independent form of an article for export: blocks in order, numbered references, and provenance."""
 
 import datetime
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from storm_pipeline.export.entries import Line, plain_entry
-from storm_pipeline.export.notes import Cite, plain_notes, sort_key
 from storm_pipeline.export.reference import Reference, read_references
 from storm_pipeline.export.tex_text import clean
 from storm_pipeline.languages import references_heading
 from storm_pipeline.references.changing import with_sentences
 from storm_pipeline.references.citations import number_references, page_names
 from storm_pipeline.text.formatting import counted, day
-from storm_pipeline.types import Article, NotePlace, Paragraph, Section, Sentence, Snippet
+from storm_pipeline.types import Article, Paragraph, Section, Sentence, Snippet
 
 DEEPEST = 6
 """Deepest heading level; 1 is a section of the article."""
 UNTITLED = "Untitled"
+
+
+@dataclass(frozen=True)
+class Cite:
+    """A citation: the number of its reference, and the pages that it cites, by name."""
+
+    number: int
+    pages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,6 @@ class Cited:
 
     text: str
     cites: tuple[Cite, ...]
-    marks: tuple[int, ...]  # the numbers that stand behind it, one a citation: of notes or, without them, of references
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -59,27 +63,15 @@ class Manuscript:
     title: str  # never empty
     blocks: tuple[Block, ...]  # headings and paragraphs in reading order, the lead first
     references: tuple[Reference, ...]  # the cited sources by number
-    entries: tuple[Line, ...]  # the reference list entry of each reference, without its number
     models: tuple[str, ...]  # names of the models that wrote it; may be empty
     written: str  # ISO date, or empty
     language: str  # BCP 47 code of its language, ``und`` if unknown
-    # the note of each citation, in reading order; empty where citations are numbers of references
-    notes: tuple[Line, ...] = ()
-    note_place: NotePlace | None = None  # where the notes stand; empty where there are none
 
     def sentences(self) -> Iterator[Cited]:
         """All sentences in reading order."""
         for block in self.blocks:
             if isinstance(block, ParagraphBlock):
                 yield from block.sentences
-
-    @property
-    def bibliography(self) -> tuple[tuple[int, Line], ...]:
-        """Numbers and entries as they are listed: by number or, where there are notes, by author."""
-        numbered = list(enumerate(self.entries, 1))
-        if self.note_place:
-            numbered.sort(key=lambda one: sort_key(self.references[one[0] - 1]))
-        return tuple(numbered)
 
     @property
     def references_heading(self) -> str:
@@ -106,37 +98,19 @@ def _is_language(tag: str) -> bool:
     return tag.isascii() and is_code and all(part.isalnum() and 2 <= len(part) <= 8 for part in more)
 
 
-def manuscript(article: Article, style: str | None = None, notes: NotePlace | None = None) -> Manuscript:
-    """The manuscript of an article.
-
-    Args:
-        style: of the reference list and the notes, see :func:`storm_pipeline.export.styles.in_style`; None for a form
-            of our own.
-        notes: where notes stand; None for numbers of references in their place.
-    """
+def manuscript(article: Article) -> Manuscript:
+    """The manuscript of an article."""
     article = with_sentences(article, _cleaned)
-    blocks = tuple(_blocks(article.lead, article.sections, 1, _reader(article, has_notes=notes is not None)))
+    blocks = tuple(_blocks(article.lead, article.sections, 1, _reader(article)))
     sentences = [s for block in blocks if isinstance(block, ParagraphBlock) for s in block.sentences]
-    references = read_references(article, ((s.text, s.numbers) for s in sentences))
-    language = article.language if _is_language(article.language) else "und"
-    cites = [cite for sentence in sentences for cite in sentence.cites] if notes else None
-    if style is None:
-        entries, lines = list(map(plain_entry, references)), plain_notes(cites or (), references)
-    else:
-        from storm_pipeline.export.styles import in_style
-
-        entries, lines = in_style(style, references, language, cites)
     models = dict.fromkeys(clean(row.model) for row in article.usage.rows)
     return Manuscript(
         title=clean(article.title) or UNTITLED,
         blocks=blocks,
-        references=references,
-        entries=tuple(entries),
+        references=read_references(article, ((s.text, s.numbers) for s in sentences)),
         models=tuple(filter(None, models)),
         written=_iso_day(article.written),
-        language=language,
-        notes=tuple(lines),
-        note_place=notes,
+        language=article.language if _is_language(article.language) else "und",
     )
 
 
@@ -153,10 +127,9 @@ def _iso_day(text: str | None) -> str:
         return ""
 
 
-def _reader(article: Article, *, has_notes: bool) -> Callable[[Sentence], Cited]:
-    """What reads sentences, in their order."""
+def _reader(article: Article) -> Callable[[Sentence], Cited]:
+    """What reads sentences."""
     numbers = number_references(article)
-    notes = itertools.count(1)
     snippets = {(source.id, one.id): one for source in article.references for one in source.snippets}
 
     def read(sentence: Sentence) -> Cited:
@@ -164,8 +137,7 @@ def _reader(article: Article, *, has_notes: bool) -> Callable[[Sentence], Cited]
         for one in sentence.citations:
             snippet = snippets.get((one.source_id, one.snippet_id))
             cited.setdefault(numbers[one.source_id], []).extend([snippet] if snippet else [])
-        cites = tuple(Cite(number, page_names(cited[number])) for number in sorted(cited))
-        return Cited(sentence.text, cites, tuple(next(notes) if has_notes else cite.number for cite in cites))
+        return Cited(sentence.text, tuple(Cite(number, page_names(cited[number])) for number in sorted(cited)))
 
     return read
 

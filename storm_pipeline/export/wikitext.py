@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from storm_pipeline.export.manuscript import HeadingBlock, Manuscript
-from storm_pipeline.export.notes import Cite
+from storm_pipeline.export.manuscript import Cite, HeadingBlock, Manuscript
 from storm_pipeline.export.reference import KINDS, Reference
 from storm_pipeline.references.citations import page_span
 from storm_pipeline.render.links import host

@@ -9,8 +9,8 @@ from storm_pipeline.languages.stems import stem_set, stop_words
 from storm_pipeline.languages.tables import (
     capitalises_nouns,
     has_spaces,
+    is_right_to_left,
     language_name,
-    notes_heading,
     references_heading,
     scripts_of,
 )
@@ -21,10 +21,10 @@ __all__ = [
     "count_words",
     "detect",
     "has_spaces",
+    "is_right_to_left",
     "joined",
     "language_name",
     "length_in_words",
-    "notes_heading",
     "opening_of",
     "ordinals_have_stops",
     "references_heading",

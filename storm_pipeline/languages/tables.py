@@ -1,15 +1,10 @@
-"""What is known of each language: its name, capitals, spaces and scripts, and what its lists of notes are called."""
+"""What is known of each language: its name, capitals, spaces, scripts and direction, and its heading of references."""
 
 from functools import cache
 
 from storm_pipeline.files import table_beside
 
 _TABLE = table_beside(__file__)
-
-
-def notes_heading(language: str) -> str:
-    """What a list of notes is called in a language; ``Notes`` where that is not known here."""
-    return str(_TABLE["notes"].get(language, "Notes"))
 
 
 def references_heading(language: str) -> str:
@@ -23,6 +18,17 @@ def language_name(code: str) -> str:
     from babel.core import Locale
 
     return str(Locale("en").languages.get(code, code))
+
+
+@cache
+def is_right_to_left(language: str) -> bool:
+    """Whether a language, given as a BCP 47 code, is written from right to left; False if it is not known."""
+    from babel.core import Locale, UnknownLocaleError
+
+    try:
+        return Locale.parse(language, sep="-").character_order == "right-to-left"
+    except (UnknownLocaleError, ValueError):
+        return False
 
 
 _NOUNS_WITH_CAPITALS = frozenset({"de", "lb"})

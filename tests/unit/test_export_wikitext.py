@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from test_export_notes import history
+from test_export_documents import history
 from typer.testing import CliRunner
 
 from storm_pipeline.cli import app

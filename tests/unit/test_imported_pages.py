@@ -1,6 +1,7 @@
 """Articles read from Word files and HTML pages, whose references are notes."""
 
 import io
+import zipfile
 from pathlib import Path
 
 import docx
@@ -10,6 +11,7 @@ from export_readers import sentence_table
 
 from storm_pipeline.documents.articles import AvailablePages, Reference, read_article
 from storm_pipeline.errors import DatasetError
+from storm_pipeline.files import zipped
 from storm_pipeline.types import Article
 
 ORRIN, FALK = source("orrin", "Lake Orrin lies in the hills."), source("falk", "Dag Falk was a lawyer.")
@@ -33,13 +35,23 @@ def read(folder: Path, name: str, content: bytes) -> Article:
     return read_article(folder / name, "A file", PAGES)
 
 
-@pytest.mark.parametrize("notes", [None, "footnotes", "endnotes"])
-def test_our_word_files_are_read_as_they_were_written(tmp_path: Path, notes: str | None) -> None:
-    own = read(tmp_path, "a.docx", WRITTEN.to_docx(notes=notes))  # type: ignore[arg-type]
+def test_our_word_files_are_read_as_they_were_written(tmp_path: Path) -> None:
+    own = read(tmp_path, "a.docx", WRITTEN.to_docx())
     assert own.title == WRITTEN.title
     assert told(own) == told(WRITTEN)
     assert [one.heading for one in own.sections] == ["History", "Law"]
     assert own.sections[1].subsections[0].heading == "Letters"
+
+
+@pytest.mark.parametrize("kind", ["footnote", "endnote"])
+def test_word_files_with_notes_are_read_as_they_were_written(tmp_path: Path, kind: str) -> None:
+    lines = (sentence("It lies there.", ORRIN), "Nobody says so.", sentence("He was.", FALK), sentence("So.", ORRIN))
+    written = article(section("Law", *lines), sources=(ORRIN, FALK))
+    with zipfile.ZipFile(io.BytesIO(written.to_docx(citation_style="chicago-notes"))) as archive:
+        parts = {name: archive.read(name).replace(b"footnote", kind.encode()) for name in archive.namelist()}
+    data = zipped((name.replace("footnote", kind), content) for name, content in parts.items())
+    own = read(tmp_path, "a.docx", data)
+    assert told(own)[:4] == told(written)
 
 
 def test_our_pages_are_read_as_they_were_written(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def test_of_two_copies_the_one_that_ranks_first_is_shown() -> None:
     assert [own.snippets for own in passages([a, b])] == [(a,)]
 
 
-@pytest.mark.parametrize("name", ["wikitext", "bibtex", "csl", "ris", "obsidian", "latex", "docx", "epub"])
+@pytest.mark.parametrize("name", ["wikitext", "bibtex", "csl", "ris", "latex", "docx", "odt", "epub"])
 def test_other_addresses_stand_in_what_is_exported(name: str) -> None:
     found = pages(dict.fromkeys(HOSTS[:3], text("decision")))
     article = written(index(*found), cited(found[0]))

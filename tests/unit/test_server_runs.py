@@ -112,9 +112,10 @@ def test_documents_of_the_owner_leave_by_their_names(name: str) -> None:
     notes = Snippet("file:///home/me/secret%20project/My%20notes.txt", "", "Silk was sold there.")
     own = Source(notes.source_id, notes.url, "", (notes,))
     content = article_as(article(section("Goods", sentence("Silk was sold.", own)), sources=(own,)), name)
-    assert b"secret" not in unpacked(content)
-    assert b"home/me" not in unpacked(content)
-    assert b"My notes.txt" in unpacked(content)
+    shown = unpacked(content).replace(b"\\", b"")  # which escape what is Markdown
+    assert b"secret" not in shown
+    assert b"home/me" not in shown
+    assert b"My notes.txt" in shown
 
 
 def unpacked(content: bytes) -> bytes:

