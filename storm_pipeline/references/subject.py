@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from storm_pipeline.languages import detect, split_sentences
+from storm_pipeline.languages import detect, split_sentences, stem_set
 from storm_pipeline.references.relevance import bare_name, keep_relevant
 from storm_pipeline.references.store import ReferenceStore
-from storm_pipeline.text.words import folded_words
+from storm_pipeline.text.words import folded_words, words
 from storm_pipeline.types import Snippet
 
 
@@ -17,6 +17,8 @@ class Subject:
     topic: str
     own: frozenset[str] = frozenset()  # id of the page with the topic as its title; empty if there is none
     definition: str = ""  # the first sentence of that page
+    common: bool = False  # whether that page writes the name in lower case, so that it is no proper name
+    language: str = "en"  # of that page, ISO 639-1
 
     @property
     def name(self) -> str:
@@ -34,6 +36,19 @@ class Subject:
             return False
         return f" {' '.join(folded_words(self.name))}" in f" {' '.join(folded_words(text))}"
 
+    def named_apart(self, text: str, title: str = "") -> bool:
+        """Return whether a sentence names the topic outside of its page's title and, unless it is one, of proper names.
+
+        Red deer are not Red, the Song dynasty is no song, and a songwriter neither.
+        """
+        told = " ".join(word for i, word in enumerate(words(text)) if not (i and self.common and word[0].isupper()))
+        rest = told.casefold().replace(" ".join(folded_words(bare_name(title))) or "\n", " ")
+        return self.named_in(rest) and stem_set(self.name, self.language) <= stem_set(rest, self.language)
+
+    def meant_in(self, text: str) -> bool:
+        """Return whether a text that names the topic has what the topic has in brackets too, which tells its sense."""
+        return stem_set(self.topic, self.language) <= stem_set(f"{self.name} {text}", self.language)
+
 
 def subject_of(topic: str, found: Iterable[Snippet]) -> Subject:
     """Find the page about the topic among snippets, best first: its title is the topic, else the topic's bare name."""
@@ -41,8 +56,10 @@ def subject_of(topic: str, found: Iterable[Snippet]) -> Subject:
     for name in (topic, bare_name(topic)):
         own = next((s for s in snippets if s.title.casefold() == name.casefold() and s.text), None)
         if own is not None:
-            sentences = split_sentences(own.text, detect(own.text) or "en")
-            return Subject(topic, frozenset({own.source_id}), next(iter(sentences), ""))
+            language = detect(own.text) or "en"
+            sentences = split_sentences(own.text, language)
+            common = f" {' '.join(words(bare_name(topic).lower()))} " in f" {' '.join(words(own.text))} "
+            return Subject(topic, frozenset({own.source_id}), next(iter(sentences), ""), common, language)
     return Subject(topic)
 
 

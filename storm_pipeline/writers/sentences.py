@@ -25,7 +25,7 @@ class Candidate:
 
     fact: Fact
     place: tuple[int, int]  # number of its snippet, and of the sentence in it
-    opening: Fact  # the first sentence of its page, itself if it is that or where the page is not found whole
+    opening: Fact  # the first sentence of its page that may be told, itself where that is not found whole
     nearness: float  # to the topic, in [-1, 1]
 
 
@@ -37,28 +37,57 @@ def sentences_of(snippet: Snippet) -> list[Fact]:
 def candidates(store: ReferenceStore, subject: Subject, snippets: Sequence[Snippet]) -> tuple[Candidate, ...]:
     """Return the sentences that may be told of related pages, nearest first, the subject's own page left out.
 
-    They name the topic, or their page's title does; of the user's own documents, which are on the topic, all may be
-    told. Each text stands there once. A sentence of a page that was found as one passage has that passage's first
-    sentence as its opening; it is as near to the topic as both are on average, since what a page is about tells more
-    than the sentence alone (`storm_benchmarks.extract_choice`).
+    Each text stands there once. A sentence of a page that was found as one passage has that passage's first sentence
+    as its opening; it is as near to the topic as both are on average, since what a page is about tells more than the
+    sentence alone (`storm_benchmarks.extract_choice`).
     """
     rows: dict[str, tuple[Fact, tuple[int, int], Fact]] = {}
     pages = Counter(snippet.source_id for snippet in snippets)
-    for number, snippet in enumerate(related(subject, snippets, store)):
-        if snippet.source_id not in subject.own:
-            facts = [fact for fact in sentences_of(snippet) if word_count(fact.text) >= SHORTEST]
-            for i, fact in enumerate(facts):
-                if not (is_own(snippet.engine) or subject.named_in(fact.in_context)):
-                    continue
-                opening = facts[0] if pages[snippet.source_id] == 1 else fact
-                rows.setdefault(fact.text, (fact, (number, i), opening))
+    for number, snippet in enumerate(_nearest_to_own(store, subject, related(subject, snippets, store))):
+        told = _on_topic(subject, snippet)
+        for i, fact in enumerate(told):
+            rows.setdefault(fact.text, (fact, (number, i), told[0] if pages[snippet.source_id] == 1 else fact))
     if not rows:
         return ()
-    told, openings = zip(*((fact.in_context, opening.in_context) for fact, _, opening in rows.values()), strict=True)
-    vectors = store.embed([subject.described, *told, *openings])
+    texts, openings = zip(*((fact.in_context, opening.in_context) for fact, _, opening in rows.values()), strict=True)
+    vectors = store.embed([subject.described, *texts, *openings])
     near = (vectors[1:] @ vectors[0]).reshape(2, -1).mean(axis=0)
     found = (Candidate(*row, float(cosine)) for row, cosine in zip(rows.values(), near, strict=True))
     return tuple(sorted(found, key=lambda one: -one.nearness))
+
+
+def _nearest_to_own(store: ReferenceStore, subject: Subject, related: Sequence[Snippet]) -> list[Snippet]:
+    """Return the passages, without the topic's own page, whose opening is nearer to that page than to any other page.
+
+    Pages with the topic's name in their title stand aside: two of them on its parts are near to each other. The user's
+    own documents are all there; so is everything where the topic has no page of its own.
+    """
+    passages = [one for one in related if sentences_of(one)]
+    own = np.array([one.source_id in subject.own for one in passages])
+    if own.any():
+        pages = np.array([one.source_id for one in passages])
+        aside = ~own & [subject.named_apart(one.title) for one in passages]
+        vectors = store.embed([sentences_of(one)[0].in_context for one in passages])
+        nearest = np.where(aside | (pages[:, None] == pages), -1, vectors @ vectors.T).argmax(axis=1)
+        near = ~own & (own[nearest] | [is_own(one.engine) for one in passages])
+        passages = [one for one, stays in zip(passages, near, strict=True) if stays]
+    return passages
+
+
+def _on_topic(subject: Subject, snippet: Snippet) -> list[Fact]:
+    """Return those of a passage's sentences that a reader of an article on the subject expects there.
+
+    All of the user's own documents, which are on the topic. Of others, those that name it or whose page's title does;
+    where it has a page of its own, only those that name it, if the first does, and another or the title.
+    """
+    facts = [fact for fact in sentences_of(snippet) if word_count(fact.text) >= SHORTEST]
+    if is_own(snippet.engine):
+        return facts
+    if not subject.own:
+        return [fact for fact in facts if subject.named_in(fact.in_context)]
+    named = [fact for fact in facts if subject.named_apart(fact.text, fact.title)]
+    again = named[1:] or subject.named_apart(snippet.title)
+    return named if named[:1] == facts[:1] and again and subject.meant_in(snippet.text) else []
 
 
 def by_title(

@@ -30,7 +30,7 @@ def about(thing: str) -> Snippet:
     """A page of three sentences about a thing of the dam."""
     verbs = ("carries", "closes", "warms")
     text = " ".join(f"The {thing} of the Orrin Dam {verb} the {thing}s of the dam in the north." for verb in verbs)
-    return Snippet(f"https://example.org/{thing}", f"{thing.title()} of Selby", text)
+    return Snippet(f"https://example.org/{thing}", f"{thing.title()} at Orrin Dam", text)
 
 
 PAGES = [OWN, *map(about, THINGS)]
@@ -98,7 +98,7 @@ def test_without_headings_of_the_user_they_are_titles_of_the_pages_that_stand_be
 
 
 def test_of_pages_without_titles_the_topic_is_the_heading() -> None:
-    article = extract([OWN, *(replace(page, title="") for page in PAGES[1:])], None)
+    article = extract([OWN, replace(PAGES[1], title="", text=" ".join(page.text for page in PAGES[1:]))], None)
     assert [own.heading for own in article.sections] == ["Orrin Dam"]
 
 
@@ -116,6 +116,34 @@ def test_of_a_page_in_several_passages_no_opening_is_told_unchosen() -> None:
     second = replace(first, text="Butter and bread are sold in many places. " + about("crest").text)
     told = texts(extract([OWN, first, second, *PAGES[1:3]], section_facts=1).sections)
     assert not any("many places" in text for text in told)
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Water", "Water is wet and cold in all lands. The Orrin Dam holds some of it back."),  # begins with another
+        ("Water", "Water is held back by the Orrin Dam. It is wet and cold in all lands."),  # names it in passing
+        ("Old Orrin Dam", "The Old Orrin Dam is a song of the north. Old Orrin Dam is sung by all."),  # a longer name
+    ],
+)
+def test_of_a_page_about_something_else_nothing_is_told(title: str, text: str) -> None:
+    page = Snippet("https://example.org/other", title, text)
+    assert not set(text.split(". ")) & {told.rstrip(".") for told in texts(extract([*PAGES, page], None).sections)}
+
+
+def test_beside_the_topics_own_page_each_sentence_names_the_topic() -> None:
+    pages = [replace(page, text=f"{page.text} Milk and cheese are sold in the village too.") for page in PAGES[1:]]
+    told = texts(extract([OWN, *pages], None).sections)
+    assert told
+    assert all("Orrin Dam" in text for text in told)
+
+
+def test_a_page_that_is_nearer_to_another_one_than_to_the_topics_own_is_not_told() -> None:
+    text = "Cheese of the Orrin Dam is made of milk and salt. The Orrin Dam has milk and salt and cheese."
+    near = Snippet("https://example.org/cheese", "Cheese", text)
+    other = Snippet("https://example.org/milk", "Milk", "Cheese is made of milk and salt. It is sold near Orrin Dam.")
+    assert "Cheese" in " ".join(texts(extract([OWN, near, *PAGES[1:]], None).sections))
+    assert "Cheese" not in " ".join(texts(extract([OWN, near, other, *PAGES[1:]], None).sections))
 
 
 def test_headings_among_the_sentences_are_not_told() -> None:
@@ -158,6 +186,27 @@ def test_the_own_page_has_the_topic_as_its_title(topic: str, titles: list[str], 
     found = subject_of(topic, pages)
     assert [page.title for page in pages if page.source_id in found.own] == ([own] if own else [])
     assert found.definition == (f"{own} is a thing." if own else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "named"),
+    [
+        ("Pink is a pale red.", "Pink", True),
+        ("The red deer is a deer.", "Red deer", False),
+        ("Mars is called the Red Planet.", "Mars", False),
+        ("It is reduced.", "", False),
+        ("Reds are warm.", "", True),
+    ],
+)
+def test_a_sentence_names_a_common_noun_apart_from_titles_and_proper_names(text: str, title: str, named: bool) -> None:
+    subject = subject_of("Red", [Snippet("https://example.org/red", "Red", "Red is a colour. All red is warm.")])
+    assert subject.named_apart(text, title) is named
+
+
+def test_a_text_has_the_sense_of_a_topic_that_is_in_brackets() -> None:
+    subject = Subject("Letter (alphabet)")
+    assert subject.meant_in("Letters of alphabets stand for sounds.")
+    assert not subject.meant_in("Letters are sent by mail.")
 
 
 def test_a_subject_is_named_without_its_brackets_in_any_case() -> None:
