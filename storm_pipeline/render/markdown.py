@@ -16,7 +16,7 @@ from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Paragraph, Section, Source
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<|~$]|&(?=#?\w+;)")
-LINE_START = re.compile(r"^[#+\-=>:]|(?<=^\d)[.)]|^\d{2,}[.)]")
+_LINE_START = re.compile(r"^[#+\-=>:]|(?<=^\d)[.)]|^\d{2,}[.)]")
 _URL_SPECIAL = re.compile(r"[\\()<>]|&(?=#?\w+;)")
 
 
@@ -52,11 +52,11 @@ def escape(text: str, *, heading: bool = False) -> str:
 
     A heading would lose number signs at its end: there they are escaped too.
     """
-    escaped = LINE_START.sub(escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
+    escaped = _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
     return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escaped) if heading else escaped
 
 
-def escaped_mark(found: re.Match[str]) -> str:
+def _escaped_mark(found: re.Match[str]) -> str:
     """A mark that would begin a block of Markdown, with a backslash before its last character."""
     return f"{found[0][:-1]}\\{found[0][-1]}"
 

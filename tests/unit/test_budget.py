@@ -18,10 +18,10 @@ from storm_benchmarks.gauges import gauges, package_files, patterns, table_value
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 46_450,
-    "regular expressions": 230,
-    "word lists": 84,
-    "thresholds": 286,
+    "lines": 45_200,
+    "regular expressions": 224,
+    "word lists": 82,
+    "thresholds": 281,
     "thresholds in tuples": 78,
 }
 """Gauge of the package → the most that it may be."""
