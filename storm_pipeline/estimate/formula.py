@@ -20,7 +20,7 @@ from storm_pipeline.settings import Role, Settings
 
 TABLE = table_beside(__file__)
 _WORDS = TABLE["words"]
-CALLS, TOKENS = (2 / 3, 1, 4 / 3), (0.5, 1, 2)
+CALLS, TOKENS = tuple(TABLE["range"]["calls"]), tuple(TABLE["range"]["tokens"])
 """Low, likely and high numbers, as shares of the likely ones."""
 _OUTLINING = frozenset(("related topics", "perspectives", "conversations", "draft outline", "outline"))
 """Stages until the outline."""
