@@ -41,6 +41,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("YDC_API_KEY", "none")
     monkeypatch.setenv("STORM_DOIS", "never")
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("STORM_CACHE", str(ROOT / "cache"))
     (tmp_path / "papers").mkdir()
     write_folder(tmp_path / "papers")
     with FakeModel(other="Yes") as model:
