@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import dspy
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate.formula import CALLS, TOKENS, Plan, RowUsage, searches, usage
+from storm_pipeline.estimate.formula import CALLS, REASONING, TOKENS, Plan, RowUsage, searches, usage
 from storm_pipeline.estimate.results import Estimate, EstimateRow, Range
-from storm_pipeline.estimate.tokens import ENDS, FOREIGN, REASONING, count_tokens
+from storm_pipeline.estimate.tokens import ENDS, FOREIGN, count_tokens
 from storm_pipeline.models.prices import Price, cost, full_name, parse_prices, price_of, reasons_by_default
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter

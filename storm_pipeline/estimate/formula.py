@@ -22,6 +22,8 @@ TABLE = table_beside(__file__)
 _WORDS = TABLE["words"]
 CALLS, TOKENS = tuple(TABLE["range"]["calls"]), tuple(TABLE["range"]["tokens"])
 """Low, likely and high numbers, as shares of the likely ones."""
+REASONING = tuple(TABLE["range"]["reasoning"])
+"""Tokens per call, low, likely and high, of a model that reasons by default; assumed, providers publish none."""
 _OUTLINING = frozenset(("related topics", "perspectives", "conversations", "draft outline", "outline"))
 """Stages until the outline."""
 _OUTLINERS = ("draft", "refine", "plan")  # programs that make outlines

@@ -9,8 +9,6 @@ _PIECE = re.compile(r"\d+|[^\w\s]+")
 _MESSAGE_OVERHEAD = 4  # tokens that a chat template adds to each message
 ENDS = (0.85, 1.0, 1.25)
 """Tokens of a model per token counted here, low, likely and high."""
-REASONING = (0, 400, 2000)
-"""Tokens per call, low, likely and high, of a model that reasons by default; assumed, providers publish none."""
 FOREIGN = 2
 """Tokens of a text in another language than English, at most, per token in English."""
 

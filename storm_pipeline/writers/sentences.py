@@ -15,7 +15,7 @@ from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Heading, Paragraph, Sentence, Snippet
 
 SHORTEST = 5
-"""Words of a sentence that may be told; what has fewer is mostly a heading (`storm_benchmarks.extract_choice`)."""
+"""Words of a sentence that may be told; what has fewer is mostly a heading."""
 _PARAGRAPH = 3  # sentences of a paragraph at least, where there are as many
 
 
@@ -39,7 +39,7 @@ def candidates(store: ReferenceStore, subject: Subject, snippets: Sequence[Snipp
 
     Each text stands there once. A sentence of a page that was found as one passage has that passage's first sentence
     as its opening; it is as near to the topic as both are on average, since what a page is about tells more than the
-    sentence alone (`storm_benchmarks.extract_choice`).
+    sentence alone.
     """
     rows: dict[str, tuple[Fact, tuple[int, int], Fact]] = {}
     pages = Counter(snippet.source_id for snippet in snippets)

@@ -18,8 +18,8 @@ from storm_benchmarks.gauges import gauges, package_files, patterns, table_value
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 45_200,
-    "regular expressions": 224,
+    "lines": 45_250,
+    "regular expressions": 223,
     "word lists": 82,
     "thresholds": 281,
     "thresholds in tuples": 78,
