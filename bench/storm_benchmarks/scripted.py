@@ -124,7 +124,7 @@ def _point_answers(user: str, mark: str) -> str:
     told = [f"In {mark}, {_shuffled(text)} [{number}]." for number, _, text in facts * 2]
     texts = [" ".join(told[n % len(facts) :][:2]) for n in range(asked)]
     answers = [*texts[:-1], ""] if asked > 1 else texts
-    queries = [" ".join(_shuffled(text).split()[:4]) for *_, text in facts[:2]]
+    queries = [" ".join([*_shuffled(text).split()[:4], mark]) for *_, text in facts[:2]]
     return json.dumps(
         {"answers": [{"point": n, "answer": text, "queries": queries} for n, text in enumerate(answers, 1)]}
     )

@@ -25,6 +25,7 @@ _PARTS = {
     "look-ups": "conversations",
     "answers to points": "conversations",
     "section": "writing",
+    "remarks": "writing",
     "sections": "writing",
     "sentences": "writing",
     "editing": "writing",

@@ -22,7 +22,7 @@ KINDS = (
 ANSWERED = frozenset({OK, "empty", "wrong form", "10 MB"})
 """Faults after which the client of a language model has received a completion, however useless."""
 _TEN_MEGABYTES = 10 * 2**20
-_TEXTS = frozenset({"question", "answer", "section", "heading", "lead", "reworded", "sentences"})
+_TEXTS = frozenset({"question", "answer", "section", "remarks", "lead", "sentences"})
 """Kinds of calls with prose replies; the others expect one JSON object."""
 _INVALID_PROSE = (
     "<think>The user wants an answer. Let me go through what is given, one by one, before I begin to write it",

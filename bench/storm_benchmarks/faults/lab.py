@@ -40,25 +40,28 @@ class Lab:
 
     def write(self, run: str, *, out: Path | None = None, quota: int | None = None, modes: bool = False) -> Command:
         """Start ``storm write``; ``quota`` and ``modes`` as for :class:`Command`."""
-        settings = {
-            "lm": self.bench.lm(run),
-            "search": f"searxng:{self.bench.search(run)}",
-            "search-rate": "1000",
-            "source_policy": "any",
-            "read-pages": "never",
-            "perspectives": str(self.perspectives),
-            "turns": str(self.turns),
-            "lm-timeout": str(self.lm_timeout),
-            "out": str(out or self.out(run)),
-            "cache": str(self.folder / run / "cache"),
-        }
-        options = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+        content = {"perspectives": self.perspectives, "turns": self.turns, "out": out or self.out(run)}
+        options = [*self._own(run), *(f"--{name}={value}" for name, value in content.items())]
         output = self.folder / run / "said"
         return Command(["write", TOPIC, "--quiet", *options], output, quota=quota, obeys_modes=modes)
 
+    def _own(self, run: str) -> list[str]:
+        """The options that no run's record decides."""
+        settings = {
+            "lm": self.bench.lm(run),
+            "search": f"searxng:{self.bench.search(run)}",
+            "search-rate": 1000,
+            "source-policy": "any",
+            "read-pages": "never",
+            "lm-timeout": self.lm_timeout,
+            "cache": self.folder / run / "cache",
+        }
+        return [f"--{name}={value}" for name, value in settings.items()]
+
     def resume(self, run: str, folder: Path, *, modes: bool = False) -> Command:
         """Start ``storm resume``; ``modes`` as for :class:`Command`."""
-        return Command(["resume", str(folder), "--quiet"], self.folder / run / "said", obeys_modes=modes)
+        arguments = ["resume", str(folder), "--quiet", *self._own(run)]
+        return Command(arguments, self.folder / run / "said", obeys_modes=modes)
 
     def storm(self, run: str, *, sinks: Sequence[EventSink] = (), **changes: object) -> Storm:
         """A ``Storm`` in this process that uses the server under the name of a run."""
