@@ -78,7 +78,7 @@ def _on_topic(subject: Subject, snippet: Snippet) -> list[Fact]:
     """Return those of a passage's sentences that a reader of an article on the subject expects there.
 
     All of the user's own documents, which are on the topic. Of others, those that name it or whose page's title does;
-    where it has a page of its own, only those that name it, if the first does, and another or the title.
+    where it has a page of its own, the first alone, if it names the topic and another one or the title does too.
     """
     facts = [fact for fact in sentences_of(snippet) if word_count(fact.text) >= SHORTEST]
     if is_own(snippet.engine):
@@ -87,7 +87,7 @@ def _on_topic(subject: Subject, snippet: Snippet) -> list[Fact]:
         return [fact for fact in facts if subject.named_in(fact.in_context)]
     named = [fact for fact in facts if subject.named_apart(fact.text, fact.title)]
     again = named[1:] or subject.named_apart(snippet.title)
-    return named if named[:1] == facts[:1] and again and subject.meant_in(snippet.text) else []
+    return named[:1] if named[:1] == facts[:1] and again and subject.meant_in(snippet.text) else []
 
 
 def by_title(

@@ -82,7 +82,7 @@ def test_passages_stand_under_the_heading_that_they_are_nearest_to() -> None:
 @pytest.mark.parametrize(("headings", "most"), [(1, 10), (2, 10), (5, 10)])
 def test_an_article_has_so_many_sentences_whatever_its_headings(headings: int, most: int) -> None:
     outline = Outline("Orrin Dam", tuple(Heading(thing.title()) for thing in THINGS[:headings]))
-    sections = extract(PAGES, outline, section_facts=most // 5).sections
+    sections = extract(PAGES[1:], outline, section_facts=most // 5).sections
     chosen = [text for text in texts(sections) if "carries" not in text]  # the first of a page says what it is
     assert 0 < len(chosen) <= most
 
@@ -98,7 +98,7 @@ def test_without_headings_of_the_user_they_are_titles_of_the_pages_that_stand_be
 
 
 def test_of_pages_without_titles_the_topic_is_the_heading() -> None:
-    article = extract([OWN, replace(PAGES[1], title="", text=" ".join(page.text for page in PAGES[1:]))], None)
+    article = extract([replace(page, title="") for page in PAGES[1:]], None)
     assert [own.heading for own in article.sections] == ["Orrin Dam"]
 
 
@@ -131,11 +131,11 @@ def test_of_a_page_about_something_else_nothing_is_told(title: str, text: str) -
     assert not set(text.split(". ")) & {told.rstrip(".") for told in texts(extract([*PAGES, page], None).sections)}
 
 
-def test_beside_the_topics_own_page_each_sentence_names_the_topic() -> None:
+def test_beside_the_topics_own_page_only_first_sentences_that_name_it_are_told() -> None:
     pages = [replace(page, text=f"{page.text} Milk and cheese are sold in the village too.") for page in PAGES[1:]]
     told = texts(extract([OWN, *pages], None).sections)
     assert told
-    assert all("Orrin Dam" in text for text in told)
+    assert set(told) <= {page.text[: page.text.index(".") + 1] for page in PAGES[1:]}
 
 
 def test_a_page_that_is_nearer_to_another_one_than_to_the_topics_own_is_not_told() -> None:
