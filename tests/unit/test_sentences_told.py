@@ -36,11 +36,13 @@ def about(thing: str) -> Snippet:
 PAGES = [OWN, *map(about, THINGS)]
 
 
-def extract(snippets: Sequence[Snippet], outline: Outline | None = OUTLINE, **settings: object) -> Article:
+def extract(
+    snippets: Sequence[Snippet], outline: Outline | None = OUTLINE, topic: str = "Orrin Dam", **settings: object
+) -> Article:
     with TemporaryDirectory() as folder:
         own: dict[str, object] = {"search": FakeSearch(lambda query: list(snippets)), "contents": NoContents()}
         own |= {"embedder": HashingEmbedder(256), "out": Path(folder), "cache": Path(folder), "progress": False}
-        return Storm(**own, **settings).write("Orrin Dam", outline=outline)  # type: ignore[arg-type]
+        return Storm(**own, **settings).write(topic, outline=outline)  # type: ignore[arg-type]
 
 
 def texts(sections: Sequence[Section]) -> list[str]:
@@ -131,19 +133,27 @@ def test_of_a_page_about_something_else_nothing_is_told(title: str, text: str) -
     assert not set(text.split(". ")) & {told.rstrip(".") for told in texts(extract([*PAGES, page], None).sections)}
 
 
-def test_beside_the_topics_own_page_only_first_sentences_that_name_it_are_told() -> None:
+def test_beside_the_topics_own_page_each_sentence_names_the_topic() -> None:
     pages = [replace(page, text=f"{page.text} Milk and cheese are sold in the village too.") for page in PAGES[1:]]
     told = texts(extract([OWN, *pages], None).sections)
     assert told
-    assert set(told) <= {page.text[: page.text.index(".") + 1] for page in PAGES[1:]}
+    assert all("Orrin Dam" in text for text in told)
 
 
-def test_a_page_that_is_nearer_to_another_one_than_to_the_topics_own_is_not_told() -> None:
-    text = "Cheese of the Orrin Dam is made of milk and salt. The Orrin Dam has milk and salt and cheese."
-    near = Snippet("https://example.org/cheese", "Cheese", text)
-    other = Snippet("https://example.org/milk", "Milk", "Cheese is made of milk and salt. It is sold near Orrin Dam.")
-    assert "Cheese" in " ".join(texts(extract([OWN, near, *PAGES[1:]], None).sections))
-    assert "Cheese" not in " ".join(texts(extract([OWN, near, other, *PAGES[1:]], None).sections))
+def test_beside_the_page_of_a_common_noun_pages_nearer_to_it_than_to_others_are_told_by_their_first_sentence() -> None:
+    own = Snippet("https://example.org/dam", "Dam", "A dam holds back water. Each dam is a wall. Any dam leaks water.")
+    kinds = [
+        Snippet(
+            f"https://example.org/{kind}", f"{kind} dam", f"A dam of {kind} holds back water. Such a dam is a wall."
+        )
+        for kind in ("Earth", "Stone", "Wood", "Steel")
+    ]
+    milk = "Cheese is made of milk and salt behind a dam. The dam has milk and salt and cheese."
+    far = Snippet("https://example.org/cheese", "Cheese", milk)
+    near = Snippet("https://example.org/milk", "Milk", "Cheese is made of milk and salt. No cheese is made near a dam.")
+    told = texts(extract([own, *kinds, far, near], None, topic="Dam").sections)
+    assert told
+    assert set(told) <= {page.text[: page.text.index(".") + 1] for page in kinds}
 
 
 def test_headings_among_the_sentences_are_not_told() -> None:
