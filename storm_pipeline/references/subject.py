@@ -17,7 +17,7 @@ class Subject:
     topic: str
     own: frozenset[str] = frozenset()  # id of the page with the topic as its title; empty if there is none
     definition: str = ""  # the first sentence of that page
-    common: bool = False  # whether that page writes the name in lower case, so that it is no proper name
+    proper: bool = False  # whether it is a proper name: that page writes it, within sentences, with a capital alone
     language: str = "en"  # of that page, ISO 639-1
 
     @property
@@ -41,7 +41,7 @@ class Subject:
 
         Red deer are not Red, the Song dynasty is no song, and a songwriter neither.
         """
-        told = " ".join(word for i, word in enumerate(words(text)) if not (i and self.common and word[0].isupper()))
+        told = " ".join(word for i, word in enumerate(words(text)) if self.proper or not (i and word[0].isupper()))
         rest = told.casefold().replace(" ".join(folded_words(bare_name(title))) or "\n", " ")
         return self.named_in(rest) and stem_set(self.name, self.language) <= stem_set(rest, self.language)
 
@@ -58,9 +58,19 @@ def subject_of(topic: str, found: Iterable[Snippet]) -> Subject:
         if own is not None:
             language = detect(own.text) or "en"
             sentences = split_sentences(own.text, language)
-            common = f" {' '.join(words(bare_name(topic).lower()))} " in f" {' '.join(words(own.text))} "
-            return Subject(topic, frozenset({own.source_id}), next(iter(sentences), ""), common, language)
+            proper = _written_with_capital(bare_name(topic), sentences)
+            return Subject(topic, frozenset({own.source_id}), next(iter(sentences), ""), proper, language)
     return Subject(topic)
+
+
+def _written_with_capital(name: str, sentences: Iterable[str]) -> bool:
+    """Return whether the last word of a name always has a capital where it does not begin a sentence, and is there."""
+    wanted, capitals = folded_words(name), set()
+    for said in map(words, sentences):
+        for end in range(1, len(said)):
+            if [word.casefold() for word in said[max(0, end + 1 - len(wanted)) : end + 1]] == wanted:
+                capitals.add(said[end][0].isupper())
+    return capitals == {True}
 
 
 def related(subject: Subject, snippets: Iterable[Snippet], store: ReferenceStore) -> tuple[Snippet, ...]:

@@ -56,8 +56,7 @@ def extract(ctx: RunContext, topic: str) -> Article:
         own = [fact for one in snippets if one.source_id in subject.own for fact in sentences_of(one)]
         lead = {fact.text: fact for fact in own or in_order(found[: ctx.settings.section_facts])}
         rest = [one for one in found if one.fact.text not in lead]
-        most = len(rest) if subject.own else ceil(len(rest) / 2)
-        told = rest[: min(most, ctx.settings.section_facts * _SECTIONS)]
+        told = rest[: min(ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
         number = max(1, min(_SECTIONS, round(len(told) / ctx.settings.section_facts))) if sentences >= _LITTLE else 0
         shares = (
             by_heading(ctx.store, subject, headings, told) if headings else by_title(ctx.store, subject, told, number)

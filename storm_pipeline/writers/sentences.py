@@ -60,25 +60,26 @@ def _nearest_to_own(store: ReferenceStore, subject: Subject, related: Sequence[S
     """Return the passages, without the topic's own page, whose opening is nearer to that page than to any other page.
 
     Pages with the topic's name in their title stand aside: two of them on its parts are near to each other. The user's
-    own documents are all there; so is everything where the topic has no page of its own.
+    own documents are all there; so is everything where the topic is a proper name, or has no page of its own.
     """
     passages = [one for one in related if sentences_of(one)]
     own = np.array([one.source_id in subject.own for one in passages])
-    if own.any():
+    if own.any() and not subject.proper:
         pages = np.array([one.source_id for one in passages])
         aside = ~own & [subject.named_apart(one.title) for one in passages]
         vectors = store.embed([sentences_of(one)[0].in_context for one in passages])
         nearest = np.where(aside | (pages[:, None] == pages), -1, vectors @ vectors.T).argmax(axis=1)
-        near = ~own & (own[nearest] | [is_own(one.engine) for one in passages])
+        near = own[nearest] | [is_own(one.engine) for one in passages]
         passages = [one for one, stays in zip(passages, near, strict=True) if stays]
-    return passages
+    return [one for one in passages if one.source_id not in subject.own]
 
 
 def _on_topic(subject: Subject, snippet: Snippet) -> list[Fact]:
     """Return those of a passage's sentences that a reader of an article on the subject expects there.
 
     All of the user's own documents, which are on the topic. Of others, those that name it or whose page's title does;
-    where it has a page of its own, only those that name it, if the first does, and another or the title.
+    where it has a page of its own, only if the first names it, and another or the title: all that do if it is a proper
+    name, else the first alone.
     """
     facts = [fact for fact in sentences_of(snippet) if word_count(fact.text) >= SHORTEST]
     if is_own(snippet.engine):
@@ -87,7 +88,9 @@ def _on_topic(subject: Subject, snippet: Snippet) -> list[Fact]:
         return [fact for fact in facts if subject.named_in(fact.in_context)]
     named = [fact for fact in facts if subject.named_apart(fact.text, fact.title)]
     again = named[1:] or subject.named_apart(snippet.title)
-    return named if named[:1] == facts[:1] and again and subject.meant_in(snippet.text) else []
+    if named[:1] != facts[:1] or not again or not subject.meant_in(snippet.text):
+        return []
+    return named if subject.proper else named[:1]
 
 
 def by_title(

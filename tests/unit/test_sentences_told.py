@@ -36,11 +36,13 @@ def about(thing: str) -> Snippet:
 PAGES = [OWN, *map(about, THINGS)]
 
 
-def extract(snippets: Sequence[Snippet], outline: Outline | None = OUTLINE, **settings: object) -> Article:
+def extract(
+    snippets: Sequence[Snippet], outline: Outline | None = OUTLINE, topic: str = "Orrin Dam", **settings: object
+) -> Article:
     with TemporaryDirectory() as folder:
         own: dict[str, object] = {"search": FakeSearch(lambda query: list(snippets)), "contents": NoContents()}
         own |= {"embedder": HashingEmbedder(256), "out": Path(folder), "cache": Path(folder), "progress": False}
-        return Storm(**own, **settings).write("Orrin Dam", outline=outline)  # type: ignore[arg-type]
+        return Storm(**own, **settings).write(topic, outline=outline)  # type: ignore[arg-type]
 
 
 def texts(sections: Sequence[Section]) -> list[str]:
@@ -82,7 +84,7 @@ def test_passages_stand_under_the_heading_that_they_are_nearest_to() -> None:
 @pytest.mark.parametrize(("headings", "most"), [(1, 10), (2, 10), (5, 10)])
 def test_an_article_has_so_many_sentences_whatever_its_headings(headings: int, most: int) -> None:
     outline = Outline("Orrin Dam", tuple(Heading(thing.title()) for thing in THINGS[:headings]))
-    sections = extract(PAGES, outline, section_facts=most // 5).sections
+    sections = extract(PAGES[1:], outline, section_facts=most // 5).sections
     chosen = [text for text in texts(sections) if "carries" not in text]  # the first of a page says what it is
     assert 0 < len(chosen) <= most
 
@@ -98,7 +100,7 @@ def test_without_headings_of_the_user_they_are_titles_of_the_pages_that_stand_be
 
 
 def test_of_pages_without_titles_the_topic_is_the_heading() -> None:
-    article = extract([OWN, replace(PAGES[1], title="", text=" ".join(page.text for page in PAGES[1:]))], None)
+    article = extract([replace(page, title="") for page in PAGES[1:]], None)
     assert [own.heading for own in article.sections] == ["Orrin Dam"]
 
 
@@ -138,12 +140,20 @@ def test_beside_the_topics_own_page_each_sentence_names_the_topic() -> None:
     assert all("Orrin Dam" in text for text in told)
 
 
-def test_a_page_that_is_nearer_to_another_one_than_to_the_topics_own_is_not_told() -> None:
-    text = "Cheese of the Orrin Dam is made of milk and salt. The Orrin Dam has milk and salt and cheese."
-    near = Snippet("https://example.org/cheese", "Cheese", text)
-    other = Snippet("https://example.org/milk", "Milk", "Cheese is made of milk and salt. It is sold near Orrin Dam.")
-    assert "Cheese" in " ".join(texts(extract([OWN, near, *PAGES[1:]], None).sections))
-    assert "Cheese" not in " ".join(texts(extract([OWN, near, other, *PAGES[1:]], None).sections))
+def test_beside_the_page_of_a_common_noun_pages_nearer_to_it_than_to_others_are_told_by_their_first_sentence() -> None:
+    own = Snippet("https://example.org/dam", "Dam", "A dam holds back water. Each dam is a wall. Any dam leaks water.")
+    kinds = [
+        Snippet(
+            f"https://example.org/{kind}", f"{kind} dam", f"A dam of {kind} holds back water. Such a dam is a wall."
+        )
+        for kind in ("Earth", "Stone", "Wood", "Steel")
+    ]
+    milk = "Cheese is made of milk and salt behind a dam. The dam has milk and salt and cheese."
+    far = Snippet("https://example.org/cheese", "Cheese", milk)
+    near = Snippet("https://example.org/milk", "Milk", "Cheese is made of milk and salt. No cheese is made near a dam.")
+    told = texts(extract([own, *kinds, far, near], None, topic="Dam").sections)
+    assert told
+    assert set(told) <= {page.text[: page.text.index(".") + 1] for page in kinds}
 
 
 def test_headings_among_the_sentences_are_not_told() -> None:
