@@ -169,7 +169,7 @@ def test_an_estimate_counts_the_calls_that_outline() -> None:
     (answer,) = [
         row for row in estimate(Settings.build(small), "Why?", recipe="answer").rows if row.program == "answer"
     ]
-    assert answer.calls.low == 2, "outline and text"
+    assert answer.calls.likely == 2, "outline and text"
 
 
 def test_an_estimated_outline_is_shorter_than_its_text() -> None:

@@ -82,7 +82,7 @@ def test_a_file_that_is_gone_is_named_and_its_sentence_stays(folder: Path) -> No
 )
 def test_what_lost_its_support_is_worded_anew_on_request_alone(folder: Path, reply: str, left: str | None) -> None:
     (folder / "dam.txt").write_text(LATER)
-    with FakeModel({"WriteArticle": reply}) as server:
+    with FakeModel({"AnswerRemarks": reply}) as server:
         refresh("--lm", server.lm)
         assert server.asked == []
         refresh("--rewrite", "--lm", server.lm)

@@ -12,6 +12,7 @@ FOR_PROGRAMMERS = {
     "storm_pipeline/search/edge.py",  # an engine of one's own
     "storm_pipeline/retrieval/embedder_check.py",  # an embedder of one's own
     "storm_pipeline/server/problems.py",  # the documented field `kind`
+    "storm_pipeline/documents/isolated.py",  # what another process raised, by which it is raised here
     "bench/storm_bench/experiments/own_code.py",  # a module of one's own
     "bench/storm_bench/experiments/executors.py",  # what a lost worker raised
 }

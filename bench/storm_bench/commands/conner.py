@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from storm_bench.commands.datasets import to_stderr
-from storm_pipeline.api import Guard, configured, say
+from storm_pipeline.api import Guard, say
 
 if TYPE_CHECKING:
     from storm_bench.datasets.conner import KnowledgeItem, Name
@@ -53,7 +53,7 @@ def run(
         from storm_bench.conner.named_models import model_names, open_models
         from storm_bench.conner.study import Study
         from storm_bench.metrics.resources import Resources
-        from storm_pipeline.api import fetch
+        from storm_pipeline.api import configured, fetch
 
         names = model_names(dict(pair.partition("=")[::2] for pair in model or ()))
         cache = _opened(cache)
@@ -153,6 +153,8 @@ def _folder(data: Path | None) -> Path:
 
 
 def _opened(cache: Path | None) -> Path:
+    from storm_pipeline.api import configured
+
     return cache or configured().cache
 
 

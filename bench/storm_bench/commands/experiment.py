@@ -9,8 +9,7 @@ import typer
 
 from storm_bench.commands.conner import conner_app
 from storm_bench.commands.datasets import data_app, to_stderr
-from storm_bench.commands.trusted import require_trust
-from storm_pipeline.api import Guard, SettingsCommand, configured, say, stopping, table_text
+from storm_pipeline.api import Guard, SettingsCommand, say, stopping, table_text
 
 if TYPE_CHECKING:
     from storm_bench.experiments import Experiment, ExperimentConfig
@@ -74,6 +73,7 @@ def run(
     interrupted experiment. Settings given here override those of CONFIG.
     """
     with Guard(debug=debug):
+        from storm_bench.commands.trusted import require_trust
         from storm_bench.experiments import Experiment, open_executor
         from storm_bench.experiments.forecast import forecast
         from storm_bench.reporting import write_report
@@ -151,6 +151,7 @@ def _read_config(
 ) -> "tuple[ExperimentConfig, Path, Path]":
     """The experiment with the command's options applied, its folder, and the cache."""
     from storm_bench.experiments import read_config
+    from storm_pipeline.api import configured
 
     values = dict(options)
     default = _ROOT / (config.stem if size == "full" else f"{config.stem}-{size}")

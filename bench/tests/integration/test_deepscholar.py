@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from deepscholar_files import write_deepscholar
-from llm import FakeModel, from_facts, mending, signatures_of
+from llm import FakeModel, from_facts, signatures_of
 
 from storm_bench.experiments import Experiment, ExperimentConfig, read_config
 from storm_bench.experiments.executors import LocalExecutor
@@ -33,7 +33,7 @@ def themes(user: str) -> str:
 ANSWERS = {
     "FindWorks": json.dumps({"queries": ["maps of roads in the desert", "camels journeys"]}),
     "GroupWorks": themes,
-    "WriteTheme": mending(lambda user: from_facts(user, 6)),
+    "WriteTheme": lambda user: from_facts(user, 6),
 }
 
 
