@@ -28,7 +28,7 @@ _INVALID_PROSE = (
     "<think>The user wants an answer. Let me go through what is given, one by one, before I begin to write it",
     "<think>First the sources.</think>\n<think>Then what they leave open, which",
 )
-_INVALID_JSON = ("I am sorry, but I cannot help with that.", '{"result": []}', "null", '{"result": ' + "[" * 3000)
+_INVALID_JSON = ("I am sorry, but I cannot help with that.", '{"result": 3}', "null", '{"result": ' + "[" * 3000)
 
 
 @dataclass(frozen=True)
