@@ -69,16 +69,17 @@ def allocate(
     left = (own.with_answers(lambda one: citing(one, lambda c: c.snippet_id in kept)) for own in conversations)
     available = list(map(editions.restated, left))
     told = [one for one in merged(distinct_findings(ctx, available), notes.same) if one.text not in notes.left_out]
+    looked_up = bool(notes.sections)  # whoever placed the findings asked for what the sections lack
     with Tasks(1) as tasks:  # while the model places the findings
         candidates = tasks.start(_candidates, ctx, outline, available)
-        notes = notes if notes.sections else place_findings(ctx, outline, told, notes)
+        notes = notes if looked_up else place_findings(ctx, outline, told, notes)
     used = [one for one in merged(told, notes.same) if one.text not in notes.left_out]
     unplaced = sum(one.text not in notes.sections for one in used)
     ctx.events.count(off_topic=candidates.result().off_topic, left_out=len(set(notes.left_out)), unplaced=unplaced)
-    shares = _shares(ctx, outline, used, notes, candidates.result())
+    shares = _shares(ctx, outline, used, notes, candidates.result(), looked_up=looked_up)
     fewer = merge_small(ctx, outline, shares)
     if fewer != outline:
-        shares = _shares(ctx, fewer, used, notes, _candidates(ctx, fewer, available))
+        shares = _shares(ctx, fewer, used, notes, _candidates(ctx, fewer, available), looked_up=looked_up)
     shares = _with_lengths(ctx, with_excerpts(shares, ctx.settings.article_language))
     ctx.store.keep(one for share in shares for passage in share.passages for one in passage.snippets)  # may be cited
     return Evidence(fewer, tuple(shares))
@@ -102,11 +103,16 @@ def survey(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation
 
 
 def _shares(
-    ctx: RunContext, outline: Outline, distinct: Sequence[Sentence], notes: FindingNotes, found: _Candidates
+    ctx: RunContext,
+    outline: Outline,
+    distinct: Sequence[Sentence],
+    notes: FindingNotes,
+    found: _Candidates,
+    *,
+    looked_up: bool = False,
 ) -> list[PassageEvidence]:
     findings = findings_by_section(ctx, outline, distinct, notes)
     required = _required(found, findings)
-    looked_up = bool(notes.sections)
     others = [_others(ctx, found, required, i, looked_up=looked_up) for i in range(len(required))]
     every = [_as_passages(ctx, found, own, more) for own, more in zip(required, others, strict=True)]
     shares: list[PassageEvidence] = []

@@ -240,6 +240,18 @@ def test_pages_that_left_the_store_are_passed_over() -> None:
     assert [(own.text, len(own.citations)) for own in findings] == [("Monks drank at the wells.", 1)]
 
 
+def test_what_headings_retrieve_is_shown_unless_what_sections_lack_was_looked_up() -> None:
+    cited, uncited = [page("Wells", number, 110) for number in range(1, 4)], page("Wells", 5)
+    finding, other = said(*cited), said(PAGES[4])
+    pages, held = [*cited, uncited, *PAGES[4:]], [interview(finding, other)]
+    placed = [Place(section=1, findings=[1]), Place(section=2, findings=[2])]
+    by_model, _ = allocated(OUTLINE, held, pages, placed)
+    assert uncited.id in by_model.sections[0].snippet_ids()
+    notes = FindingNotes(sections={finding.text: "Wells", other.text: "Monks"})
+    by_points, _ = allocated(OUTLINE, held, pages, ModelError("nobody is asked"), notes=notes)
+    assert by_points.sections[0].snippet_ids() == {own.id for own in cited}
+
+
 def test_passages_go_where_they_fit() -> None:
     evidence, told = allocated(OUTLINE, [interview(*map(said, PAGES))], PAGES, evidence=200)
     for own in evidence.sections:
