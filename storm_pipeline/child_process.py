@@ -1,4 +1,7 @@
-"""A kept child process: asked one thing after another, ended where it takes too long, and then replaced."""
+"""Child processes, without the user's keys: one that runs to its end, and one that is kept and asked again.
+
+A kept one is asked one thing after another, ended where it takes too long, and then replaced.
+"""
 
 import subprocess
 import threading
@@ -11,6 +14,24 @@ from storm_pipeline.configuration.variables import child_environment
 
 T = TypeVar("T")
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each thread of a library reserves memory
+
+
+def run(
+    command: Sequence[str], given: bytes = b"", *, seconds: float, folder: str | None = None
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run a program to its end, without a shell; what it wrote and what it exited with.
+
+    Args:
+        given: what it reads.
+        seconds: time that it may take, > 0.
+        folder: where it runs.
+
+    Raises OSError: it cannot be started; subprocess.TimeoutExpired: it takes longer.
+    """
+    environment = child_environment()
+    return subprocess.run(  # noqa: S603 - the caller's own command
+        list(command), input=given, capture_output=True, timeout=seconds, check=False, cwd=folder, env=environment
+    )
 
 
 class EndedError(Exception):

@@ -7,7 +7,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from storm_pipeline.configuration.variables import child_environment
+from storm_pipeline.child_process import run
 from storm_pipeline.errors import CorpusError, MissingExtraError, unforeseen
 
 SUFFIX = ".ocr.pdf"
@@ -45,9 +45,7 @@ def recognise(file: Path, language: str = "eng") -> Path:
     made = copy.with_name(f".{copy.name}.part.pdf")
     command = [*_LIMITED, *_program(), "--skip-text", "--quiet", f"--language={language}", str(file), str(made)]
     try:
-        done = subprocess.run(  # noqa: S603
-            command, capture_output=True, timeout=_SECONDS, check=False, env=child_environment()
-        )
+        done = run(command, seconds=_SECONDS)
         if done.returncode or not made.is_file():
             said = done.stderr.decode("utf-8", "replace").strip()[-300:]
             raise CorpusError(f"{file} could not be recognised ({said or 'no reason given'})")

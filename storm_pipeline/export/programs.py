@@ -4,19 +4,14 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from storm_pipeline.configuration.variables import child_environment
+from storm_pipeline.child_process import run
 from storm_pipeline.errors import RunError
 
 _SECONDS = 120
 _SAID = 300  # characters of what a program says of a failure
 
 
-def run_program(
-    command: Sequence[str],
-    given: bytes = b"",
-    *,
-    folder: str | None = None,
-) -> tuple[int, bytes, str]:
+def run_program(command: Sequence[str], given: bytes = b"", *, folder: str | None = None) -> tuple[int, bytes, str]:
     """Run a program to its end; what it exits with, what it writes, and the end of what it says of errors.
 
     Args:
@@ -26,15 +21,7 @@ def run_program(
     Raises RunError: it cannot be started, or takes more than two minutes.
     """
     try:
-        done = subprocess.run(  # noqa: S603
-            list(command),
-            input=given,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-            cwd=folder,
-            env=child_environment(),
-        )
+        done = run(command, given, seconds=_SECONDS, folder=folder)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RunError(f"{Path(command[0]).name} did not make the file: {error}; export another format") from error
     return done.returncode, done.stdout, " ".join(done.stderr.decode("utf-8", "replace").split())[-_SAID:]

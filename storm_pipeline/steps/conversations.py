@@ -113,13 +113,13 @@ def _described(perspective: Perspective) -> str:
 def look_up(
     ctx: RunContext, topic: str, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
 ) -> Turn:
-    """A question with its queries and answer, by what :func:`search_for` finds. Raises ModelError: the model fails."""
-    queries, found = search_for(ctx, topic, question, known=known, deeper=deeper)
+    """A question with its queries and answer, by what its search finds. Raises ModelError: the model fails."""
+    queries, found = _search_for(ctx, topic, question, known=known, deeper=deeper)
     answer = answer_from_passages(ctx, topic, question, found.snippets, found.beside)
     return Turn(question, queries, answer.sentences, answer.shown)
 
 
-def search_for(
+def _search_for(
     ctx: RunContext, topic: str, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
 ) -> tuple[tuple[str, ...], Found]:
     """The queries that a question is turned into, and what they find. Raises ModelError: the model fails.

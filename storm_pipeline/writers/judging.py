@@ -23,8 +23,8 @@ class Doubts:
     """Puts sentences without a problem to a judge.
 
     It is asked about all sentences of a text at once, beside the passages that they cite, with title and date of each
-    page. What it doubts gets a problem with its reason and the deciding words; the writer
-    sees similar passages with the remark. Without a judge nothing is doubted.
+    page. What it doubts gets a problem with its reason and the deciding words; the writer sees similar passages with
+    the remark. Without a judge nothing is doubted.
     """
 
     ctx: RunContext
