@@ -1,7 +1,8 @@
 """Folders that one process at a time may write to (runs, batches, experiments): creating, locking, reading state."""
 
 import json
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,11 @@ def new_folder(root: Path, name: str, what: str) -> Path:
 def locked(folder: Path, name: str) -> FileLock:
     """Acquire the folder's lock.
 
-    Raises RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, or it holds a
-    link, a pipe or a device, by which a folder from elsewhere would have other files read or written.
+    Raises RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, it holds a
+    link, a pipe or a device, by which a folder from elsewhere would have other files read or written, or a folder that
+    cannot be looked into, where one could stand.
     """
-    _refuse_what_is_no_file(folder.rglob("*"))
+    _refuse_what_is_no_file(_below(folder))
     return _acquired(folder, name)
 
 
@@ -46,6 +48,17 @@ def is_held(folder: Path, name: str) -> bool:
     except RunError as error:
         return isinstance(error.__cause__, Timeout)
     return False
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """All that a folder holds, at any depth; no link is followed. Raises RunError: a folder cannot be listed."""
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):  # another process may just have renamed it
+            raise RunError(f"cannot look into {error.filename}: {error.strerror}") from error
+
+    for parent, folders, files in os.walk(folder, onerror=refuse):
+        yield from (Path(parent, name) for name in (*folders, *files))
 
 
 def _acquired(folder: Path, name: str) -> FileLock:

@@ -1,12 +1,17 @@
 """A run's folder: names made of topics and headings."""
 
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storm_pipeline.errors import RunError
 from storm_pipeline.run.folder import RunStore, slug
+from storm_pipeline.run.locking import locked
 
 LONGEST = 143
 """Bytes of a file name on the file system that allows fewest (eCryptfs)."""
@@ -36,3 +41,21 @@ def test_a_topic_and_a_heading_of_four_byte_letters_are_saved() -> None:
         run.save_text(f"sections/01-{slug(letters)}.json", "{}")
         run.save_text(f"conversations/{slug(letters)}-0a1b2c.json", "{}")
         assert run.folder.name.startswith("\U00010380" * 25 + "-")
+
+
+@pytest.mark.parametrize("name", ["", "sections", "sections/deep"])
+def test_a_folder_that_cannot_be_looked_into_is_refused_since_links_could_stand_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "run" / "sections" / "deep").mkdir(parents=True)
+    hidden, scandir = tmp_path / "run" / name, os.scandir
+
+    def listed(path: Any = ".") -> Any:
+        if os.fspath(path) == os.fspath(hidden):  # of mode 0311; root may look into that too
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", listed)
+    with pytest.raises(RunError, match=r"cannot look into .*Permission denied"):
+        locked(tmp_path / "run", "run.lock")
+    assert not (tmp_path / "run" / "run.lock").exists()
