@@ -3,6 +3,7 @@
 import itertools
 import threading
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from llm import FakeModel
@@ -35,7 +36,7 @@ class Instance:
         query = request.query["q"]
         hits = [
             {
-                "url": f"https://{self.name}.org/{abs(hash(query)) % 5}-{n}",
+                "url": f"https://{self.name}.org/{crc32(query.encode()) % 5}-{n}",
                 "title": f"The Silk Road by {self.name}",
                 "content": f"Caravans of the Silk Road carried {self.name} goods number {n} to the towns of {query}.",
             }
