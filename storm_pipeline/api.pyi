@@ -25,6 +25,7 @@ from storm_pipeline.documents.plain import (
 from storm_pipeline.files import (
     cannot_write as cannot_write,
     read_bounded as read_bounded,
+    read_toml as read_toml,
     write_atomically as write_atomically,
 )
 from storm_pipeline.identity import source_id as source_id

@@ -18,6 +18,7 @@ UNFINISHED = ".unfinished"
 """Suffix of the hidden files that an interrupted write may leave behind."""
 LARGEST = 2**30
 """Bytes of a file of a run, at most."""
+_LARGEST_TOML, _MOST_DOTS = 256_000, 1000  # time and memory grow by the square of a name's parts
 _PATIENCE = 10.0
 """Seconds without a byte after which a pipe is given up."""
 _REMEDIES = {
@@ -34,6 +35,20 @@ _REMEDIES = {
 def table_beside(module: str) -> dict[str, Any]:
     """The data of a module: what ``words.toml`` holds, beside ``words.py``. ``module``: its ``__file__``."""
     return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file that may be another's.
+
+    Raises:
+        OSError: it cannot be read, or is too large.
+        ValueError, RecursionError: it is not valid TOML; ValueError also: a line has so many parts of a name that
+            Python would read it for minutes.
+    """
+    data = read_bounded(path, _LARGEST_TOML)
+    if any(line.count(b".") > _MOST_DOTS for line in data.splitlines()):
+        raise ValueError(f"a line has more than {_MOST_DOTS:,} full stops")
+    return tomllib.loads(data.decode("utf-8-sig"))
 
 
 def is_plain(path: Path) -> bool:

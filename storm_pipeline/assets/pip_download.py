@@ -35,7 +35,9 @@ def pip_download(wheel: Wheel, parts: Path, report: Callable[[int], None]) -> No
     command = [sys.executable, "-P", *_pip(), "download", "--no-deps", "--only-binary", ":all:"]
     command += ["--require-hashes", "--no-cache-dir", "--no-input", "--disable-pip-version-check"]
     command += ["--progress-bar", "off", "--dest", str(parts), "--requirement", str(requirements)]
-    environment = with_uv_indexes(child_environment()) | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
+    environment = with_uv_indexes(child_environment(network=True)) | dict.fromkeys(
+        ("TMPDIR", "TEMP", "TMP"), str(temporary)
+    )
     with (
         log.open("wb") as output,
         subprocess.Popen(  # noqa: S603 - a fixed command; the only variable parts are this package's pins

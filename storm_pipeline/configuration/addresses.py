@@ -7,7 +7,7 @@ address is used. So no file of a run holds it, and a resumed run finds it again.
 import re
 from urllib.parse import urlsplit
 
-from storm_pipeline.configuration.variables import names_secret, variable, variables
+from storm_pipeline.configuration.variables import names_secret, secret, variable, variables
 from storm_pipeline.errors import SettingsError
 
 _NAMED = re.compile(r"\$\{([A-Za-z_]\w*)\}")
@@ -53,7 +53,7 @@ def filled_in(text: str) -> str:
     for name in _NAMED.findall(text):
         if not variable(name):
             raise SettingsError(f"the environment variable {name} is not set, which {redacted(text)!r} names")
-    return _NAMED.sub(lambda found: variable(found[1]), text)
+    return _NAMED.sub(lambda found: secret(found[1]), text)
 
 
 def endpoint(text: str) -> str:

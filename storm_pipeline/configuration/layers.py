@@ -14,16 +14,15 @@ and anything else in them is an error. Keys of providers and search engines come
 """
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_origin
 
 from storm_pipeline.configuration.renamed import GONE_SETTINGS, SETTINGS, is_gone
-from storm_pipeline.configuration.variables import MOST_OF_A_FILE, OWN, named_files, user_configuration
+from storm_pipeline.configuration.variables import OWN, named_files, user_configuration
 from storm_pipeline.errors import InvalidSettingError, SettingsError
-from storm_pipeline.files import read_bounded
+from storm_pipeline.files import read_toml
 from storm_pipeline.settings import CONTENT, Settings, displaced, no_such_setting, option_name
 
 
@@ -125,7 +124,7 @@ def of_toml(file: Path, table: Sequence[str] = ()) -> dict[str, Given]:
     Raises SettingsError: it cannot be read, or names an unknown setting.
     """
     try:
-        values: Any = tomllib.loads(read_bounded(file, MOST_OF_A_FILE).decode("utf-8-sig"))
+        values: Any = read_toml(file)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:

@@ -18,6 +18,17 @@ OWN = "STORM_"
 MOST_OF_A_FILE = 1_000_000
 """Bytes of a file of settings or variables, at most."""
 _SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
+_FOR_CHILDREN = (
+    *("PATH", "HOME", "LANG", "LC_", "TZ", "TMPDIR", "TMP", "TEMP", "XDG_", "LD_LIBRARY_PATH", "PYTHONHOME"),
+    *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA"),
+    *("PROGRAMDATA", "PROGRAMFILES", "FONTCONFIG_", "TESSDATA_PREFIX"),
+)
+"""Variables that programs need which are started, and beginnings of such; this Python was started by PYTHONHOME."""
+_FOR_PIP = (
+    *("PIP_", "UV_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NETRC"),
+)
+_named_secrets: set[str] = set()
 
 
 @dataclass(frozen=True)
@@ -56,19 +67,30 @@ def variables() -> dict[str, str]:
     return {**_named.variables, **os.environ}
 
 
-def child_environment() -> dict[str, str]:
-    """The environment for programs that are started: no keys, and nothing that changes what Python and git execute."""
-    return {name: value for name, value in os.environ.items() if not _is_not_for_children(name)}
+def child_environment(*, network: bool = False) -> dict[str, str]:
+    """Return the environment for a program that is started: where things are and how texts are shown, and no more.
+
+    ``network``: whether pip is started, which needs the user's index, proxy and certificates, with their passwords.
+    """
+    known = _FOR_CHILDREN + _FOR_PIP * network
+    begins = tuple(name for name in known if name.endswith("_"))
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if (name.upper() in known or name.upper().startswith(begins)) and not names_secret(name)
+    }
 
 
-def _is_not_for_children(name: str) -> bool:
-    decides = name.upper().startswith((OWN, "PYTHON", "GIT_")) and not name.upper().startswith("PYTHONHOME")
-    return decides or names_secret(name)
+def secret(name: str) -> str:
+    """Return a variable that the user named as a key's; its value is hidden from then on, whatever its name says."""
+    _named_secrets.add(name)
+    return variable(name)
 
 
 def names_secret(variable: str) -> bool:
-    """Whether a variable's name says that its value is secret, as ``…_KEY`` and ``…_TOKEN`` do."""
-    return variable.upper().rstrip("S").endswith(_SECRETS)
+    """Whether a variable's value is secret: a part of its name says so, as in ``…_KEY_ID``, or the user named it."""
+    parts = variable.upper().replace("-", "_").split("_")
+    return variable in _named_secrets or any(part.rstrip("S").endswith(_SECRETS) for part in parts)
 
 
 def _read_env(file: Path) -> dict[str, str]:

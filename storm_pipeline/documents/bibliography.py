@@ -1,6 +1,6 @@
 """Bibliographies that lie beside documents: BibTeX, RIS and CSL-JSON, as Zotero and others export them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import PurePath
 from urllib.parse import unquote
@@ -16,6 +16,7 @@ from storm_pipeline.types import Work
 
 _SUBTITLES = (": ", ". ", "? ", "! ", "– ", "— ")
 _SHORTEST_TITLE = 8
+_LONGEST_NAME, _LONGEST_FAMILY = 255, 12  # characters of a file's name; words of an author's
 _DASHES = str.maketrans("–—", "--")
 
 
@@ -32,31 +33,54 @@ def read_bibliography(name: str, data: bytes) -> tuple[Entry, ...] | None:
         return None
 
 
-def with_entry(document: Document, entries: Sequence[Entry]) -> Document:
-    """The document with what its entry says, if it has one: by attached file, key, DOI, title, or author and year."""
-    entry = _entry_of(document, entries)
-    if entry is None:
-        return document
-    record = entry.record.completed(document.record)
-    return replace(document, title=record.title, published=record.published or None, record=record)
+class Bibliography:
+    """Entries by what a document may be known by; looking one up takes the same time however many there are."""
 
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._by: dict[str, dict[str, dict[Record, Entry]]] = {}
+        for entry in entries:
+            names = read_names(entry.record.authors)[:1]
+            keys = {
+                "file": {name.casefold() for name in entry.files},
+                "key": {_bare(entry.key)} - {""},
+                "doi": {entry.record.doi} - {""},
+                "title": _titles(entry.record),
+                "author": {" ".join(folded_words(name.family)) + entry.record.published[:4] for name in names},
+            }
+            for kind, ones in keys.items():
+                for one in ones:  # an entry that two files hold is one; of three that differ, two are ambiguous as well
+                    same = self._by.setdefault(kind, {}).setdefault(one, {})
+                    if len(same) < 2:
+                        same.setdefault(entry.record, entry)
 
-def _entry_of(document: Document, entries: Sequence[Entry]) -> Entry | None:
-    file = unquote(document.url.rpartition("/")[2])
-    stem, doi = _bare(PurePath(file).stem), document.record.doi
-    titles = {_bare(document.title), _bare(document.record.title)} - {""}
-    tests: tuple[Callable[[Entry], bool], ...] = (
-        lambda one: file.casefold() in {name.casefold() for name in one.files},
-        lambda one: bool(one.key) and _bare(one.key) == stem,
-        lambda one: bool(doi) and one.record.doi == doi,
-        lambda one: any(title in titles or title in stem for title in _titles(one.record)),
-        lambda one: _names_author_and_year(file, one.record),
-    )
-    for is_meant in tests:
-        found = [one for one in entries if is_meant(one)]
-        if len({one.record for one in found}) == 1:  # an entry that two files hold is one
-            return found[0]
-    return None
+    def entry_of(self, document: Document) -> Entry | None:
+        """Return the entry of a document: by attached file, key, DOI, title, or author and year; None: none, or two."""
+        file = unquote(document.url.rpartition("/")[2])[:_LONGEST_NAME]
+        stem, words = _bare(PurePath(file).stem), folded_words(file.replace("_", " "))
+        titles = {_bare(document.title), _bare(document.record.title)}
+        families = {" ".join(words[at : at + count]) for at in range(len(words)) for count in range(1, _LONGEST_FAMILY)}
+        years = {year for at in range(len(file) - 3) if (year := file[at : at + 4]).isdecimal()}
+        parts = {stem[at:end] for at in range(len(stem)) for end in range(at + _SHORTEST_TITLE, len(stem) + 1)}
+        for kind, keys in (
+            ("file", {file.casefold()}),
+            ("key", {stem}),
+            ("doi", {document.record.doi}),
+            ("title", titles | parts),
+            ("author", {family + year for family in families for year in years}),
+        ):
+            known = self._by.get(kind, {})
+            found = {record: one for key in keys & known.keys() for record, one in known[key].items()}
+            if len(found) == 1:
+                return next(iter(found.values()))
+        return None
+
+    def completed(self, document: Document) -> Document:
+        """Return the document with what its entry says, if it has one."""
+        entry = self.entry_of(document)
+        if entry is None:
+            return document
+        record = entry.record.completed(document.record)
+        return replace(document, title=record.title, published=record.published or None, record=record)
 
 
 def _titles(record: Record) -> set[str]:
@@ -70,13 +94,6 @@ def without_subtitle(title: str) -> str:
     for mark in _SUBTITLES:
         title = title.partition(mark)[0]
     return title
-
-
-def _names_author_and_year(file: str, record: Record) -> bool:
-    names = read_names(record.authors)
-    told = f" {' '.join(folded_words(file.replace('_', ' ')))} "
-    is_named = bool(names) and f" {' '.join(folded_words(names[0].family))} " in told
-    return bool(is_named and record.published and record.published[:4] in file)
 
 
 def _bare(text: str) -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from storm_pipeline.documents.bibliography import with_entry
+from storm_pipeline.documents.bibliography import Bibliography
 from storm_pipeline.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
 from storm_pipeline.documents.document import Document, Unreadable
 from storm_pipeline.documents.file_reader import READABLE, READERS, read_entries, read_file
@@ -57,6 +57,7 @@ def read_documents(
             texts[file] = None
         else:
             entries += found
+    bibliography = Bibliography(entries)
     for file in texts:
         suffix = file.suffix.lower()
         if suffix == ".pdf" and searchable_copy(file) in texts:
@@ -64,7 +65,7 @@ def read_documents(
         if suffix not in READERS and suffix not in _JSON_LINES:
             others[suffix or "no extension"] += 1
         elif linked or stays_below(file, path):
-            yield from (with_entry(one, entries) if isinstance(one, Document) else one for one in read(file))
+            yield from (bibliography.completed(one) if isinstance(one, Document) else one for one in read(file))
         else:
             yield Unreadable(
                 f"{_printable(file)} is a link to a file outside the folder, or to a hidden one; it was skipped: "

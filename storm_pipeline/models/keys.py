@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from storm_pipeline.configuration.providers import model_and_endpoint, provider_of
-from storm_pipeline.configuration.variables import variable
+from storm_pipeline.configuration.variables import secret, variable
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import is_object
 from storm_pipeline.models.prices import full_name, parse_prices, price_of, require_prices
@@ -52,7 +52,7 @@ def key_use(name: str, settings: Settings) -> KeyUse:
     model, base = endpoint_of(name, settings)
     address = base or _address_of_the_environment(model)
     if settings.api_key_env and _shares_the_key(name, settings):
-        if key := variable(settings.api_key_env):
+        if key := secret(settings.api_key_env):
             return KeyUse(settings.api_key_env, address, _checked(settings.api_key_env, key))
         raise SettingsError(f"no key set for {model}: set {settings.api_key_env}, which --api-key-env names")
     provider, prefix = provider_of(model), model.split("/")[0].upper()

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from servers import Reply, ScriptedServer
 
-from storm_pipeline.documents.bibliography import read_bibliography, with_entry
+from storm_pipeline.documents.bibliography import Bibliography, read_bibliography
+from storm_pipeline.documents.bibliography_formats import Entry
 from storm_pipeline.documents.document import Document
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
@@ -111,7 +112,8 @@ def test_an_entry_is_found(url: str, record: Record) -> None:
     record = Record(record.title, doi=record.doi.replace("10.1/", "10.1234/"))
     entries = read_bibliography("x.bib", text.encode())
     assert entries is not None
-    assert with_entry(Document(url, record.title, ((1, "x"),), None, record), entries).record.authors == "Doe, Jane"
+    document = Document(url, record.title, ((1, "x"),), None, record)
+    assert Bibliography(entries).completed(document).record.authors == "Doe, Jane"
 
 
 def test_an_ambiguous_entry_is_none() -> None:
@@ -120,7 +122,24 @@ def test_an_ambiguous_entry_is_none() -> None:
     entries = read_bibliography("x.bib", text.encode())
     assert entries is not None
     document = Document("file:///x/Doe%202001.pdf", "Doe 2001", ((1, "x"),))
-    assert with_entry(document, entries) == document
+    assert Bibliography(entries).completed(document) == document
+
+
+@pytest.mark.parametrize("name", ["a" * 255, "1" * 255, "a 2001 " * 36])
+def test_entries_are_looked_up_and_not_read_for_each_document(name: str) -> None:
+    class Counted(str):
+        reads = 0
+
+        def casefold(self) -> str:
+            Counted.reads += 1
+            return super().casefold()
+
+    records = [Record(Counted(f"A title with number {n}"), authors="Doe, Jane", published="2001") for n in range(200)]
+    bibliography = Bibliography([Entry(f"k{n}", (), record) for n, record in enumerate(records)])
+    read = Counted.reads
+    for _ in range(20):
+        bibliography.completed(Document(f"file:///x/{name}.pdf", "No such", ((1, "x"),)))
+    assert Counted.reads == read
 
 
 @pytest.mark.parametrize("name", ["x.bib", "x.ris", "x.json"])

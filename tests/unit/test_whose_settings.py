@@ -16,6 +16,7 @@ from storm_pipeline.batch import Batch, TopicRequest, read_topics
 from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.topic_status import TopicStatus
 from storm_pipeline.cli import app
+from storm_pipeline.configuration.addresses import filled_in, redacted
 from storm_pipeline.configuration.layers import configured
 from storm_pipeline.configuration.providers import PROVIDERS
 from storm_pipeline.configuration.variables import child_environment, use_files, variable
@@ -232,6 +233,14 @@ def test_an_env_file_counts_where_it_is_named_and_sets_no_environment(monkeypatc
     assert "does not exist" in run("search", "engines", "--config", "nowhere").stderr
 
 
+@pytest.mark.parametrize("text", [".".join("a" * 2000) + " = 1", "[" + ".".join("a" * 2000) + "]", "a = 1\n" * 100_000])
+@pytest.mark.parametrize("name", ["storm.toml", "pyproject.toml"])
+def test_a_folders_file_that_would_take_minutes_to_read_is_refused(name: str, text: str, folder: Path) -> None:
+    (folder / name).write_text(text)
+    with pytest.raises(SettingsError, match="more than"):
+        configured()
+
+
 @pytest.mark.parametrize("at", [0, 1, 2, 4])
 def test_the_named_file_stands_above_the_folders_wherever_it_is_given(at: int, folder: Path) -> None:
     (folder / "storm.toml").write_text("length = 'short'\n")
@@ -243,13 +252,44 @@ def test_the_named_file_stands_above_the_folders_wherever_it_is_given(at: int, f
     assert configured({"turns": 3}).length == "long"
 
 
-def test_children_get_no_keys_and_nothing_that_changes_what_is_executed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PYTHONPATH", "PYTHONSTARTUP", "GIT_CONFIG_GLOBAL", "STORM_API_TOKEN", "MY_SECRET", "HF_TOKEN"):
-        monkeypatch.setenv(name, "x")
-    monkeypatch.setenv("PIP_INDEX_URL", "https://user@index.example")
-    left = child_environment()
-    assert left["PATH"] and left["PIP_INDEX_URL"]
-    assert not any(name.endswith(("KEY", "TOKEN", "SECRET")) or name.startswith(("PYTHONP", "GIT_")) for name in left)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("PYTHONPATH", "PYTHONSTARTUP", "GIT_CONFIG_GLOBAL", "STORM_API_TOKEN", "MY_SECRET", "HF_TOKEN"),
+        *(
+            "AWS_ACCESS_KEY_ID",
+            "SEARXNG_URL",
+            "LANGSMITH_API_KEY",
+            "MY_MODEL",
+            "LC_API_KEY",
+            "LD_PRELOAD",
+            "NODE_OPTIONS",
+        ),
+    ],
+)
+def test_children_get_no_keys_and_nothing_that_changes_what_is_executed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "http://u:p@x")
+    for network in (False, True):
+        left = child_environment(network=network)
+        assert left["PATH"] and name not in left
+
+
+def test_pip_alone_gets_the_users_index_and_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", "https://user:password@index.example")
+    monkeypatch.setenv("https_proxy", "http://user:password@proxy.example")
+    assert {"PIP_INDEX_URL", "https_proxy"} <= child_environment(network=True).keys()
+    assert not {"PIP_INDEX_URL", "https_proxy"} & child_environment().keys()
+
+
+def test_what_the_user_names_as_a_key_is_hidden_whatever_its_name_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_MODEL", "a-real-value")
+    monkeypatch.setenv("MY_HOST_PART", "another-value")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA0123456789")
+    key_use("openai/a", Settings.build({"lm": "openai/a", "api_key_env": "MY_MODEL"}))
+    filled_in("http://me:${MY_HOST_PART}@host.example")
+    assert redacted("a-real-value, another-value, AKIA0123456789") == "***, ***, ***"
 
 
 @pytest.mark.parametrize("name", sorted(set(OTHERS_MAY_NOT) - set(CAPS)))

@@ -1,11 +1,11 @@
 """What a run of the tables is made of, read from one TOML file."""
 
-import tomllib
 from pathlib import Path
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from storm_pipeline.api import read_toml
 from storm_training.errors import TrainingError
 from storm_training.loop import Steps
 from storm_training.ppo import PpoSettings
@@ -66,9 +66,11 @@ class RunSettings(BaseModel):
             TrainingError: it cannot be read, or a setting is unknown or out of range; the message names it.
         """
         try:
-            return cls.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        except (OSError, tomllib.TOMLDecodeError) as error:
+            values = read_toml(path)
+        except (OSError, ValueError, RecursionError) as error:
             raise TrainingError(f"{path} cannot be read: {error}") from error
+        try:
+            return cls.model_validate(values)
         except ValidationError as error:
             first = error.errors()[0]
             raise TrainingError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error

@@ -1,7 +1,6 @@
 """The configuration of an experiment (methods, topics, metrics): read from a TOML file and validated."""
 
 import dataclasses
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
@@ -24,13 +23,12 @@ from storm_bench.experiments.own_code import is_own
 from storm_bench.metrics.registry import METRICS
 from storm_bench.metrics.resources import Resources
 from storm_pipeline import Settings, SettingsError
-from storm_pipeline.api import fingerprint, read_bounded, without_secrets
+from storm_pipeline.api import fingerprint, read_toml, without_secrets
 from storm_pipeline.recipes import OUTLINES, for_recipe
 
 _RESOURCES = frozenset(field.name for field in dataclasses.fields(Resources)) - {"cache", "settings"}
 _OF_HUMANS = frozenset({"rubric", "wikigen_quality", "shape"})
 """Metrics of the human article: they neither compare it with itself nor judge its citations (WikiGenBench v2, 5.1)."""
-_MAX_BYTES = 1_000_000
 _RESOURCES_ADAPTER = TypeAdapter(Resources)
 C = TypeVar("C", bound="ExperimentConfig")
 
@@ -219,7 +217,7 @@ def read_config(path: Path | str, *, allow_code: bool = False) -> ExperimentConf
     """
     path = Path(path)
     try:
-        values = tomllib.loads(read_bounded(path, _MAX_BYTES).decode("utf-8"))
+        values = read_toml(path)
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}; name an experiment's .toml file") from error
     except (ValueError, RecursionError) as error:
