@@ -20,6 +20,7 @@ class Question:
 
     claim: str
     passages: tuple[str, ...]
+    unfound: tuple[str, ...] = ()  # numbers of the claim that no passage has in this form
 
     @property
     def has_words(self) -> bool:

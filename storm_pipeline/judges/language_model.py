@@ -71,8 +71,9 @@ class LanguageModelJudge:
 
 
 def _marked(question: Question, numbers: Mapping[str, int]) -> str:
-    """A sentence with the numbers of its passages."""
-    return tidy(question.claim) + " " + "".join(f"[{numbers[text]}]" for text in question.passages)
+    """Return a sentence with the numbers of its passages, and what of it they do not have in this form."""
+    unfound = f" (do they say {', '.join(question.unfound)} in another form?)" if question.unfound else ""
+    return tidy(question.claim) + " " + "".join(f"[{numbers[text]}]" for text in question.passages) + unfound
 
 
 def read_verdicts(text: str) -> Iterator[tuple[int, tuple[Label, str]]]:

@@ -47,6 +47,7 @@ class Judged:
     change: str = ""  # description of the change to its citations; empty if unchanged
     problem: str = ""  # description of what the writer has to fix; empty if nothing
     is_only_copied: bool = False  # whether the problem is copied wording rather than missing support
+    unfound: tuple[str, ...] = ()  # numbers that no cited passage has in this form, where that is the whole problem
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ class Screen:
             return Judged(Sentence(text), problem=_unsupported(claim.cited))
         sentence = Sentence(text, self._citations(text, (*own, *found)))
         if lacking and not found:
-            return Judged(sentence, problem=self._number_problem(claim, lacking))
+            return Judged(sentence, problem=self._number_problem(claim, lacking), unfound=tuple(lacking))
         too = " too" if own else f" instead of {numbers_shown(claim.cited)}" if claim.cited else ""
         change = f"{numbers_shown(found)} cited{too}" if found else ""
         if (source := self.copied_from(text)) is not None:

@@ -23,8 +23,9 @@ class Doubts:
     """Puts sentences without a problem to a judge.
 
     It is asked about all sentences of a text at once, beside the passages that they cite, with title and date of each
-    page. What it doubts gets a problem with its reason and the deciding words; the writer sees similar passages with
-    the remark. Without a judge nothing is doubted.
+    page; a language model also decides about numbers that no cited passage has in that form. What it doubts gets a
+    problem with its reason and the deciding words; the writer sees similar passages with the remark. Without a judge
+    nothing is doubted.
     """
 
     ctx: RunContext
@@ -33,7 +34,8 @@ class Doubts:
 
     def raised(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Judged]:
         """The verdicts, with a problem where the judge doubts; unchanged, and recorded, where it cannot be asked."""
-        asked = [i for i, one in enumerate(judged) if not one.problem or one.is_only_copied]
+        reads = isinstance(self.ctx.judge, LanguageModelJudge)
+        asked = [i for i, one in enumerate(judged) if not one.problem or one.is_only_copied or (reads and one.unfound)]
         found = list(judged)
         if self.ctx.judge is None or not asked:
             return found
@@ -45,7 +47,9 @@ class Doubts:
             return found
         for i, verdict, question in zip(asked, verdicts, questions, strict=True):
             self.ctx.verdicts.note(claims[i].text, verdict)
-            if verdict.label != "supported":
+            if verdict.label == "supported" and judged[i].unfound:
+                found[i] = replace(judged[i], problem="", unfound=())
+            elif verdict.label != "supported":
                 problem = _problem(verdict, self._cited(judged[i]), question)
                 found[i] = replace(judged[i], problem=problem, is_only_copied=False, change="")
         return found
@@ -72,7 +76,7 @@ class Doubts:
     def _questions(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Question]:
         """The claims, each beside the passages that it cites."""
         return [
-            Question(claim.text, tuple(with_source(self.screen.shown[i]) for i in self._cited(own)))
+            Question(claim.text, tuple(with_source(self.screen.shown[i]) for i in self._cited(own)), own.unfound)
             for claim, own in zip(claims, judged, strict=True)
         ]
 

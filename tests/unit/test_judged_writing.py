@@ -98,6 +98,22 @@ def test_what_the_screen_hands_back_is_not_judged_before_it_is_mended() -> None:
     assert [one.claim for one in judge.asked] == [SAID]
 
 
+@pytest.mark.parametrize(("verdict", "stands"), [("supported", True), ("contradicted - it was 1936", False)])
+def test_a_language_model_decides_on_numbers_that_passages_do_not_have_in_this_form(verdict: str, stands: bool) -> None:
+    remarks: list[str] = []
+    said = "The Orrin Dam was finished in 1936, on 6/22/36."
+    with run([DAM], replies={"CheckSentences": lambda _: {"verdicts": f"1: {verdict}"}}) as (plain, _):
+        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+        screen = Screen(passages([DAM]), known="Orrin Dam", embed=ctx.store.embed)
+        kept = checked_blocks(
+            ctx, "a section", read_draft(f"{said} [1]", 1), screen, lambda asked, _: remarks.append(asked) or ""
+        )
+    assert [one.text for block in kept for own in block.paragraphs for one in own.sentences] == [said] * stands
+    assert [remark.partition(";")[0] for remark in remarks] == [f"1. {said}[1] — it was 1936"] * (not stands)
+    _, (check,) = judged_by_model(f"{said} [1]", DAM)
+    assert check.endswith("[1] (do they say 6, 22, 36 in another form?)")
+
+
 class Silent(Scripted):
     """A judge that cannot be asked."""
 
