@@ -11,8 +11,6 @@ from storm_pipeline.optimize.compiling import REFLECTION, Job, flat
 from storm_pipeline.optimize.optimizers import MOST_SHOWN
 
 _READ = 3  # examples with feedback that a model sees when it writes new instructions, at least
-_WRITING = frozenset({"gepa", "miprov2", "simba"})
-"""Optimisers that ask a model for instructions."""
 
 
 def most_dollars(job: Job, models: Iterable[str | None] = ()) -> float | None:
@@ -29,7 +27,7 @@ def most_dollars(job: Job, models: Iterable[str | None] = ()) -> float | None:
     prompts = [PromptAdapter().format(program.predict.signature, program.shown, own) for own in inputs]
     prompt = sum(count_tokens([str(message["content"]) for message in own]) for own in prompts) / len(inputs)
     example = sum(count_tokens([str(own)]) for own in inputs) / len(inputs) + program.token_limit
-    writing = (job.candidates + 1) * (job.optimizer in _WRITING)
+    writing = (job.candidates + 1) * (job.optimizer == "gepa")
     sent = job.most_calls * (prompt + MOST_SHOWN * example) + writing * (prompt + _READ * 2 * example)
     known = parse_prices(settings.prices)
     names = {settings.lm_of(job.task.role), *filter(None, models)}

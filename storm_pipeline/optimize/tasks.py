@@ -12,10 +12,13 @@ from storm_pipeline.documents.articles.reading import SUFFIXES, read_article, ti
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.files import is_plain
 from storm_pipeline.optimize import examples as made
-from storm_pipeline.optimize.metrics.base import MakeMetric
-from storm_pipeline.optimize.metrics.cited import cited_metric, verdicts_metric
-from storm_pipeline.optimize.metrics.outline import outline_metric, perspectives_metric
-from storm_pipeline.optimize.metrics.question import queries_metric, question_metric
+from storm_pipeline.optimize.metrics import (
+    MakeMetric,
+    cited_metric,
+    outline_metric,
+    queries_metric,
+    verdicts_metric,
+)
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Article
 
@@ -34,7 +37,7 @@ class Task:
     metric: MakeMetric  # makes the metric, from an encoder and all examples
     metric_name: str
     # an article, and the settings of runs → examples with the program's inputs, and its outputs or a
-    # :class:`~storm_pipeline.optimize.metrics.base.Gold`
+    # :class:`~storm_pipeline.optimize.metrics.Gold`
     examples: Callable[[Article, Settings], Iterator[dspy.Example]]
     # its usual optimiser: ``bootstrap``, or ``gepa`` where examples would make prompts too long
     optimizer: str = "bootstrap"
@@ -43,8 +46,6 @@ class Task:
 TASKS = {
     task.program: task
     for task in (
-        Task("perspectives", "asker", perspectives_metric, "perspectives", made.perspective_examples),
-        Task("question", "asker", question_metric, "question", made.question_examples),
         Task("queries", "expert", queries_metric, "queries", made.query_examples),
         Task("passage_answer", "expert", cited_metric("answer"), "cited text", made.answer_examples),
         Task("draft", "outliner", outline_metric, "outline", made.outline_examples),
