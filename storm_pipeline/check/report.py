@@ -7,7 +7,7 @@ from typing import Any
 from storm_pipeline.check.judging import Checked, CheckedSentence
 from storm_pipeline.references.citations import number_references
 from storm_pipeline.render.html import to_html
-from storm_pipeline.render.marks import Remark
+from storm_pipeline.render.links import Remark
 from storm_pipeline.text.formatting import counted
 from storm_pipeline.text.words import encodable, tidy
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 EMPHASIS = re.compile(r"(?<![A-Za-zÀ-ɏ\d])(\*\*|__|\*)(\S(?:.{0,500}?\S)?)\1(?![A-Za-zÀ-ɏ\d])")
 """A pair of marks of emphasis around at most 500 characters, which are the second group; none of ``M*A*S*H``."""
 
-_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, lone surrogates, and what changes the direction of the text behind it."""
+_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Control characters, lone surrogates, noncharacters, and what changes the direction of the text behind it."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LATIN_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
@@ -120,12 +120,12 @@ def overlap(a: str, b: str, n: int = 3) -> float:
 
 
 def tidy(text: str) -> str:
-    """A text on one line: white space collapsed; control characters, overrides of direction, surrogates removed."""
+    """A text on one line, of characters that XML 1.0 allows: white space collapsed; see :func:`without_controls`."""
     return " ".join(without_controls(text).split())
 
 
 def without_controls(text: str) -> str:
-    """A text without control characters, overrides of its direction and lone surrogates; white space stays."""
+    """A text without control characters, overrides of direction, lone surrogates, U+FFFE, U+FFFF; space stays."""
     return _NOT_TEXT.sub("", text)
 
 
