@@ -37,7 +37,7 @@ class Fetched:
 
     url: str
     final_url: str  # the URL after redirects, without fragment
-    content_type: str  # as the server states it; :func:`storm_pipeline.pages.content.told_by_bytes` says what it is
+    content_type: str  # as the server states it
     body: bytes  # the bytes, decompressed
     charset: str | None = None  # the character set in the ``Content-Type`` header
 
@@ -47,14 +47,11 @@ def fetch_page(
 ) -> Fetched:
     """Fetch a page that can be HTML, plain text or PDF by its header.
 
-    The environment's proxies and netrc are ignored, and no cookies are kept.
+    The environment's proxies and netrc are ignored, and no cookies are kept. Raises PageError: it was not fetched.
 
     Args:
         access: which addresses may be connected to; by default those of the public internet.
         visit: entered around every request, redirects included.
-
-    Raises:
-        PageError: the page was not fetched; says why.
     """
     with followed(url, limits, access, visit) as answer:
         if answer.response.status != 200:
@@ -83,10 +80,9 @@ class PageResponse:
         return self.response.headers.get(name, "")
 
     def body(self, *, truncate: bool = False) -> bytes:
-        """The body, decompressed.
+        """The body, decompressed; with ``truncate`` one over the limit is truncated.
 
-        ``truncate``: whether to truncate a body over the limit instead of raising. Raises PageError: it is too large,
-        too slow, or has an unsupported encoding.
+        Raises PageError: it is too large, too slow, or has an unsupported encoding.
         """
         encoding = self.header("Content-Encoding").strip().lower()
         if encoding not in _ENCODINGS:

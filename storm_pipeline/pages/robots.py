@@ -27,7 +27,7 @@ _MAX_BYTES = 512_000  # RFC 9309 requires at least 500 KiB
 
 @dataclass(frozen=True)
 class _Site:
-    """A site's rate limiter and robots.txt rules, or why it may not be fetched from (``closed``)."""
+    """A site's rate limiter and rules, or why it may not be fetched from (``closed``)."""
 
     limiter: Limiter
     rules: "Protego | None" = None
@@ -43,21 +43,14 @@ class Politeness:
 
     Args:
         limits: limits of fetching a robots.txt; it has its own size limit, past which it is truncated.
-        robots: whether to fetch and obey robots.txt.
         longest_delay: maximum crawl delay in seconds; a longer one is capped.
     """
 
     def __init__(
-        self,
-        limits: Limits | None = None,
-        access: Access | None = None,
-        *,
-        robots: bool = True,
-        longest_delay: float = 5.0,
+        self, limits: Limits | None = None, access: Access | None = None, *, longest_delay: float = 5.0
     ) -> None:
         self._limits = limits
         self._access = access
-        self._robots = robots
         self._longest_delay = longest_delay
         self._sites: dict[str, Future[_Site]] = {}
         self._lock = threading.Lock()
@@ -78,7 +71,7 @@ class Politeness:
             yield
 
     def _site(self, origin: str) -> _Site:
-        """What is known of a site: the first who asks reads its robots.txt, and all wait for that."""
+        """Return what is known of a site: the first who asks reads its robots.txt, and all wait for that."""
         with self._lock:
             if origin not in self._sites:
                 self._sites[origin] = in_own_thread(lambda: self._read(origin), "robots")
@@ -87,8 +80,6 @@ class Politeness:
 
     def _read(self, origin: str) -> _Site:
         limiter = Limiter(concurrent=_CONCURRENT)
-        if not self._robots:
-            return _Site(limiter)
         try:
             text = self._robots_text(f"{origin}/robots.txt")
         except PageError as error:
@@ -104,7 +95,7 @@ class Politeness:
         return _Site(limiter, rules)
 
     def _robots_text(self, url: str) -> str | None:
-        """The text of a robots.txt; None if there is none. Raises PageError: it could not be fetched."""
+        """Return the text of a robots.txt; None if there is none."""
         with followed(url, self._limits, self._access) as answer:
             status = answer.response.status
             if status >= 500:

@@ -96,12 +96,6 @@ def test_robots_cannot_lead_inside() -> None:
         fetch_page(server.url, BRISK, one_host, Politeness(BRISK, one_host).visit)
 
 
-def test_robots_can_be_left_unasked() -> None:
-    with ScriptedServer(Site(text(RULES))) as server:
-        assert read(f"{server.url}/private", polite(robots=False)) == b"<p>page"
-    assert [request.path for request in server.requests] == ["/private"]
-
-
 def test_redirects_are_asked_about_too() -> None:
     with ScriptedServer(Site(text(RULES), Reply(302, headers={"Location": "/private"}))) as server:
         with pytest.raises(PageError, match="forbids /private"):
