@@ -36,9 +36,8 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
     """``did you mean 'search'?`` for a misspelt name that is close to a known one, else the given text."""
     import difflib
 
-    close = difflib.get_close_matches(
-        name.replace("-", "_"), by_form := {one.replace("-", "_"): one for one in known}, 1
-    )
+    by_form = {one.replace("-", "_"): one for one in known}
+    close = difflib.get_close_matches(name.replace("-", "_"), by_form, 1)
     return f"did you mean {by_form[close[0]]!r}?" if close else otherwise
 
 
