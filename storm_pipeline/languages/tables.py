@@ -1,10 +1,19 @@
-"""What is known of each language: its name, capitals, spaces, scripts and direction, and its heading of references."""
+"""What is known of each language: its name, spaces, scripts and direction, and its heading of references."""
 
 from functools import cache
 
 from storm_pipeline.files import table_beside
 
 _TABLE = table_beside(__file__)
+_SCRIPTS = {
+    "zh": "CJK",
+    "ja": "CJK FULLWIDTH HIRAGANA KATAKANA",
+    "ko": "CJK HANGUL",
+    "bn": "BENGALI",
+    "sr": "CYRILLIC LATIN",
+}
+"""Scripts where CLDR has another name for them than Unicode, or a language has several."""
+_WITHOUT_SPACES = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 
 
 def references_heading(language: str) -> str:
@@ -31,25 +40,8 @@ def is_right_to_left(language: str) -> bool:
         return False
 
 
-_NOUNS_WITH_CAPITALS = frozenset({"de", "lb"})
-_SCRIPTS = {
-    "zh": "CJK",
-    "ja": "CJK FULLWIDTH HIRAGANA KATAKANA",
-    "ko": "CJK HANGUL",
-    "bn": "BENGALI",
-    "sr": "CYRILLIC LATIN",
-}
-"""Scripts where CLDR has another name for them than Unicode, or a language has several."""
-_WITHOUT_SPACES = frozenset({"zh", "ja", "th", "lo", "km", "my"})
-
-
-def capitalises_nouns(language: str) -> bool:
-    """Whether all nouns are capitalised, so that a capital does not indicate a name."""
-    return language in _NOUNS_WITH_CAPITALS
-
-
 def has_spaces(language: str) -> bool:
-    """Whether words are separated by spaces; if not, they cannot be segmented without a dictionary."""
+    """Whether words are separated by spaces."""
     return language not in _WITHOUT_SPACES
 
 
