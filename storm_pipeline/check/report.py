@@ -43,11 +43,7 @@ def summary(checked: Checked) -> str:
 
 
 def to_record(checked: Checked) -> dict[str, Any]:
-    """Everything as JSON values.
-
-    ``sentences``: each with ``sentence`` (its number from 1), ``heading``, ``text``, ``verdict``, ``probability``,
-    ``reason``, and ``sources``: number, passage and the words of it that decided (``spans``: start, end).
-    """
+    """Everything as JSON values; ``sentence`` is a number from 1, ``spans`` are the words of a passage that decided."""
     return {
         "schema": SCHEMA,
         "title": checked.article.title,

@@ -1,7 +1,4 @@
-"""Word, OpenDocument, EPUB, LaTeX and PDF files, converted by Pandoc from its Markdown.
-
-PDF is printed by WeasyPrint or, where that is not installed, by Chromium.
-"""
+"""Word, OpenDocument, EPUB, LaTeX and PDF files by Pandoc; PDF is printed by WeasyPrint, else by Chromium."""
 
 import io
 import os
@@ -46,11 +43,8 @@ _CANNOT_LOAD = 3  # exit status: a library of the system is missing
 def convert(manuscript: Manuscript, name: str, style: str | None = None) -> bytes:
     """The content of a file of one of the formats :data:`CONVERTED`.
 
-    The same manuscript gives the same bytes, except as ``pdf``: in its sandbox Pandoc knows neither time nor chance,
-    whatever ``SOURCE_DATE_EPOCH`` says.
-
-    Args:
-        style: of the citations, see :func:`storm_pipeline.export.styles.style_text`.
+    The same manuscript gives the same bytes, except as ``pdf``: in its sandbox Pandoc knows neither time nor chance.
+    ``style``: of the citations, see :func:`storm_pipeline.export.styles.style_text`.
 
     Raises:
         MissingExtraError: Pandoc, the styles or a printer is not installed.

@@ -70,11 +70,9 @@ def rendered(article: "Article", name: str) -> str:
 
 
 def export(article: "Article", name: str, *, citation_style: str | None = None) -> bytes:
-    """An article as the content of a file for another program.
+    """An article as the content of a file for another program, in one of :data:`FORMATS`.
 
     Args:
-        article: what to export.
-        name: of the format, one of :data:`FORMATS`.
         citation_style: name or file of a CSL style for the citations and references of ``docx``, ``odt``, ``pdf``,
             ``epub`` and ``latex``, see :func:`storm_pipeline.export.styles.style_text`; by default numbers. A style of
             notes makes footnotes. The other formats hold fields, and are the same with any.
@@ -94,17 +92,9 @@ def export(article: "Article", name: str, *, citation_style: str | None = None) 
 
 
 def write(article: "Article", name: str, path: Path | str, *, citation_style: str | None = None) -> Path:
-    """Write an article to a file, whole or not at all; makes its folder, and returns its path.
+    """Write an article to a file, whole or not at all, in one of :data:`FORMATS` or :data:`TEXTS`; return its path.
 
-    Args:
-        article: what to write.
-        name: of the format, one of :data:`FORMATS` or :data:`TEXTS`.
-        path: the file.
-        citation_style: as for :func:`export`.
-
-    Raises:
-        RunError: the file cannot be written.
-        SettingsError, MissingExtraError: as :func:`export`.
+    Makes its folder. Raises RunError: the file cannot be written; and as :func:`export`.
     """
     path = Path(path)
     if name in TEXTS:

@@ -58,10 +58,7 @@ class Reference:
 
 
 def read_references(article: Article, citing: Mapping[int, Sequence[str]]) -> tuple[Reference, ...]:
-    """The cited sources in the order of their numbers.
-
-    ``citing``: number of a source, from 1 → the sentences that cite it.
-    """
+    """The cited sources in the order of their numbers; ``citing``: number, from 1 → the sentences that cite it."""
     pages = cited_page_names(article)
     found: list[Reference] = []
     for number, source in enumerate(article.references, 1):

@@ -1,7 +1,4 @@
-"""Language-dependent processing: detection, sentence splitting, word counts and stems.
-
-Languages are ISO 639-1 codes; "" is an unknown language.
-"""
+"""Language-dependent processing; languages are ISO 639-1 codes, and "" is an unknown language."""
 
 from storm_pipeline.languages.detection import detect
 from storm_pipeline.languages.pieces import count_words, joined, length_in_words, opening_of, windows

@@ -1,8 +1,4 @@
-"""Stems of content words in many languages by Snowball's stemmers, for comparing texts.
-
-Chinese and Japanese are compared by Han characters and by pairs of characters: with pairs alone, paraphrases look too
-different.
-"""
+"""Stems of content words by Snowball's stemmers, for comparing texts; Han characters and pairs of Chinese, Japanese."""
 
 import re
 import unicodedata

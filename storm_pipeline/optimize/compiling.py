@@ -95,10 +95,7 @@ def job_for(
     seed: int = 0,
     command: str = "",
 ) -> Job:
-    """A job, checked before anything is asked; by default with the program's usual optimiser.
-
-    Args:
-        topics: how many topics are drawn, at most, so that many articles do not mean many calls; default: all.
+    """A job, checked before anything is asked; ``topics``: how many are drawn, at most.
 
     Raises:
         SettingsError: there is no such program or optimiser, or the articles hold no replies of the program to show.
@@ -117,9 +114,8 @@ def job_for(
             f"{len(by_topic)} of {len(articles)} articles have examples for {program!r}, at least {_FEWEST_TOPICS} are "
             "needed: add articles with sections"
         )
-    if optimizer == "labeled" and not all(
-        have_replies(Programs().named()[program].predict, own) for _, own in by_topic
-    ):
+    predictor = Programs().named()[program].predict
+    if optimizer == "labeled" and not all(have_replies(predictor, own) for _, own in by_topic):
         raise SettingsError(f"articles hold no replies of {program!r} that could be shown: choose bootstrap or gepa")
     random.Random(seed).shuffle(by_topic)  # noqa: S311 - a split, no secret
     by_topic = by_topic[:topics]
@@ -154,13 +150,7 @@ def compile_program(
     """Compile a program and add it to a set.
 
     Every reply is journalled in the set's folder: a second call with the same job goes on where the first one ended.
-
-    Args:
-        teacher_lm: model that makes examples; default: the student's.
-        reflection_lm: model that writes instructions; default: the student's.
-
-    Returns:
-        How it was compiled, with the gain on the topics held back.
+    ``teacher_lm`` makes examples and ``reflection_lm`` writes instructions; default: the student's model.
 
     Raises:
         ModelError, ModelAuthError, BudgetSpentError: a model cannot be asked, or a cap is reached.
@@ -249,10 +239,7 @@ def _optimized(job: Job, program: dspy.Module, plan: Plan) -> dspy.Module:
 
 
 class ReflectionLM(dspy.BaseLM):
-    """The model that writes instructions; its failure ends the work, though optimisers go on without it.
-
-    ``ends``: where errors that end the work are kept.
-    """
+    """The model that writes instructions; its failure ends the work, though optimisers go on without it."""
 
     def __init__(self, lm: dspy.BaseLM, ends: list[StormError]) -> None:
         super().__init__(lm.model, lm.model_type, cache=False, num_retries=0)
@@ -272,11 +259,9 @@ class ReflectionLM(dspy.BaseLM):
 
 
 class Asked(dspy.Module):
-    """A program whose calls are journalled and capped like those of a run.
+    """A copy of a program whose calls are journalled and capped like those of a run.
 
-    Args:
-        program: copied; optimisers find its predictors.
-        ends: errors that end the work, shared by all copies: optimisers count them as failed examples and go on.
+    ``ends``: errors that end the work, which optimisers would count as failed examples; shared by all copies.
     """
 
     def __init__(self, program: Program, models: LanguageModels, job: Job, ends: list[StormError]) -> None:

@@ -16,11 +16,8 @@ _READ = 3  # examples with feedback that a model sees when it writes new instruc
 def most_dollars(job: Job, models: Iterable[str | None] = ()) -> float | None:
     """What a job costs in US dollars if it makes all calls that it may; None if the price of a model is unknown.
 
-    Each call is taken to be as dear as the dearest model makes it, with as many examples as an optimiser shows, and
-    replies of the length that is expected of a small model.
-
-    Args:
-        models: those that make examples or write instructions, beside the job's own; None is the job's own.
+    Each call is taken to be as dear as the dearest model makes it, ``models`` included, with as many examples as an
+    optimiser shows, and replies of the length that is expected of a small model.
     """
     settings, program = job.settings, Programs().named()[job.task.program]
     inputs = [dict(example.inputs()) for example in flat(*job.split)]

@@ -12,13 +12,7 @@ from storm_pipeline.documents.articles.reading import SUFFIXES, read_article, ti
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.files import is_plain
 from storm_pipeline.optimize import examples as made
-from storm_pipeline.optimize.metrics import (
-    MakeMetric,
-    cited_metric,
-    outline_metric,
-    queries_metric,
-    verdicts_metric,
-)
+from storm_pipeline.optimize.metrics import MakeMetric, cited_metric, outline_metric, queries_metric, verdicts_metric
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.types import Article
 
@@ -34,13 +28,10 @@ class Task:
 
     program: str  # name in :class:`storm_pipeline.models.programs.Programs`
     role: Role
-    metric: MakeMetric  # makes the metric, from an encoder and all examples
+    metric: MakeMetric
     metric_name: str
-    # an article, and the settings of runs → examples with the program's inputs, and its outputs or a
-    # :class:`~storm_pipeline.optimize.metrics.Gold`
-    examples: Callable[[Article, Settings], Iterator[dspy.Example]]
-    # its usual optimiser: ``bootstrap``, or ``gepa`` where examples would make prompts too long
-    optimizer: str = "bootstrap"
+    examples: Callable[[Article, Settings], Iterator[dspy.Example]]  # those of an article, by the settings of runs
+    optimizer: str = "bootstrap"  # its usual one: ``gepa`` where examples would make prompts too long
 
 
 TASKS = {
@@ -58,10 +49,7 @@ TASKS = {
 
 
 def read_training(place: str) -> tuple[Article, ...]:
-    """Articles to learn from: a folder of the user's own, or ``NAME:FOLDER`` of a data set that a package reads.
-
-    Raises DatasetError: there is no such folder, nothing reads such a data set, or a file is damaged.
-    """
+    """Articles to learn from: a folder of the user's own, or ``NAME:FOLDER`` of a data set that a package reads."""
     name, colon, folder = place.partition(":")
     readers = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
     if not colon or len(name) == 1 or Path(place).is_dir():  # C:\...

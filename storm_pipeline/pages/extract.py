@@ -1,7 +1,4 @@
-"""The main text of a fetched page, without navigation, notices and advertising, and what it declares for citing it.
-
-What it declares is in meta tags of the Highwire, PRISM and Dublin Core schemes.
-"""
+"""The main text of a fetched page without navigation and notices, and its meta tags (Highwire, PRISM, Dublin Core)."""
 
 import math
 import zlib
@@ -44,10 +41,7 @@ MAX_NAME_CHARS = 200
 
 
 def is_interstitial(text: str, words: float) -> bool:
-    """Whether a text is only a notice that the page cannot be shown.
-
-    ``words``: its length, see :func:`storm_pipeline.documents.chunks.count_words`.
-    """
+    """Whether a text of so many words is only a notice that the page cannot be shown."""
     is_notice = words <= _MAX_WORDS and any(notice in text.lower() for notice in _NOTICES)
     return is_notice or (words <= _MAX_WORDS and not _CHECKS.isdisjoint(folded_words(text)))
 

@@ -56,12 +56,11 @@ def fetch_page(
     with followed(url, limits, access, visit) as answer:
         if answer.response.status != 200:
             raise PageError(f"{answer.url} answered {answer.response.status}; the page cannot be fetched")
-        kind = answer.header("Content-Type")
+        kind = answer.response.headers.get("Content-Type", "")
         content_type = kind.partition(";")[0].partition(",")[0].strip().lower()
         if content_type not in {*HTML, TEXT, PDF, *_UNTOLD}:
-            raise PageError(
-                f"{answer.url} has the content type {content_type[:80]!r}; only HTML, plain text and PDF are read"
-            )
+            kind = content_type[:80]
+            raise PageError(f"{answer.url} has the content type {kind!r}; only HTML, plain text and PDF are read")
         charset = _CHARSET.search(kind)
         return Fetched(url, answer.url, content_type, answer.body(), charset[1] if charset else None)
 
@@ -75,16 +74,12 @@ class PageResponse:
     limits: Limits
     deadline: float
 
-    def header(self, name: str) -> str:
-        """A header's value; empty if absent."""
-        return self.response.headers.get(name, "")
-
     def body(self, *, truncate: bool = False) -> bytes:
         """The body, decompressed; with ``truncate`` one over the limit is truncated.
 
         Raises PageError: it is too large, too slow, or has an unsupported encoding.
         """
-        encoding = self.header("Content-Encoding").strip().lower()
+        encoding = self.response.headers.get("Content-Encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
             raise PageError(f"{self.url} has the unsupported encoding {encoding[:80]!r}")
         received, limit = bytearray(), self.limits.max_bytes

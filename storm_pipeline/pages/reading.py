@@ -74,11 +74,8 @@ class PageReader:
         reads: Callable[[Snippet], bool] = lambda _: True,
         cut: Callable[[str], list[str]] = chunks,
     ) -> None:
-        self._fetch = fetch
-        self._max_passages = passages
-        self._seconds = seconds
-        self._reads = reads
-        self._cut = cut
+        self._fetch, self._reads, self._cut = fetch, reads, cut
+        self._max_passages, self._seconds = passages, seconds
         # Not parallel_map, which waits for everything: a late page must not delay the search.
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="pages")
         self._futures: dict[str, Future[_IndexedPage]] = {}

@@ -39,28 +39,19 @@ class Politeness:
 
     As in RFC 9309: a client error (4xx) on robots.txt allows everything; if it is unreachable (a server error, no
     connection) nothing is allowed, for the lifetime of this object. It is fetched once per site, with the same safety
-    checks as any page.
-
-    Args:
-        limits: limits of fetching a robots.txt; it has its own size limit, past which it is truncated.
-        longest_delay: maximum crawl delay in seconds; a longer one is capped.
+    checks as any page. ``longest_delay``: maximum crawl delay in seconds; a longer one is capped.
     """
 
     def __init__(
         self, limits: Limits | None = None, access: Access | None = None, *, longest_delay: float = 5.0
     ) -> None:
-        self._limits = limits
-        self._access = access
-        self._longest_delay = longest_delay
+        self._limits, self._access, self._longest_delay = limits, access, longest_delay
         self._sites: dict[str, Future[_Site]] = {}
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
     def visit(self, url: str) -> Iterator[None]:
-        """Context in which to request and read one page: checks robots.txt, then waits for the site's rate limit.
-
-        Raises PageError: the site's robots.txt forbids the page, or could not be fetched.
-        """
+        """Context in which to request and read one page; raises PageError if robots.txt forbids it."""
         parts = urlsplit(url)
         site = self._site(f"{parts.scheme}://{parts.netloc}")
         if site.closed:

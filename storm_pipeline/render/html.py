@@ -1,8 +1,6 @@
 """An article as one self-contained HTML page, which works offline and without JavaScript.
 
-Every text is autoescaped by jinja2, addresses become links only if
-:func:`storm_pipeline.render.links.is_shared_link` allows, and a Content-Security-Policy names the page's style and
-script by hash, so that no injected script could run.
+jinja2 escapes every text, and a Content-Security-Policy names style and script by hash: no injected script could run.
 """
 
 import base64
@@ -36,9 +34,8 @@ _STYLE = "width: 100%; height: 40rem; border: 1px solid #ccc; border-radius: 8px
 def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] | None = None) -> str:
     """Render an article as a page.
 
-    Table of contents, text with a card per citation (the cited passage, its source; of more than three in a sentence,
-    all but two share one mark), the cited sources with the sentences that rest on each, and how the article was made.
-    In a passage the words are marked that carry the sentence (``citation.spans``).
+    Table of contents, text with a card per citation (the cited passage, in which the words are marked that carry the
+    sentence, and its source), the cited sources with the sentences that rest on each, and how the article was made.
 
     Args:
         checked: how the article was checked; said in place of how it was made, if given.

@@ -1,7 +1,4 @@
-"""An article as Markdown, one sentence per line, so that diffs show changed sentences.
-
-Texts are escaped: a viewer shows them literally, and a bracketed number in a text is never read as a citation.
-"""
+"""An article as Markdown, one sentence per line; texts are escaped, so that no number in them is read as a citation."""
 
 import re
 from collections.abc import Iterator
@@ -46,10 +43,7 @@ def section_to_markdown(section: Section) -> str:
 
 
 def escape(text: str, *, heading: bool = False) -> str:
-    """The text on one line, escaped so that Markdown shows it literally, also at the start of a line.
-
-    A heading would lose number signs at its end: there they are escaped too.
-    """
+    """The text on one line, escaped so that Markdown shows it literally, also at the start or end of a heading."""
     escaped = _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
     return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escaped) if heading else escaped
 

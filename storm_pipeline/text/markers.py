@@ -1,7 +1,6 @@
 """Citation markers in a text: forms of :mod:`storm_pipeline.text.marker_forms` at the end of a clause. Pure functions.
 
-Before more words of its clause only a single number that was shown is a marker, if it is written as the text's others:
-``the dam [3] was``, not ``aged [5-8] were``. Markers that were read are kept in the text as :func:`mark`.
+Within a clause only a single number that was shown is one, written as the others: ``the dam [3]``, not ``aged [5-8]``.
 """
 
 import re
@@ -75,8 +74,7 @@ def marked(text: str, shown: int, *, is_reply: bool = False) -> str:
 
     Args:
         shown: how many numbers were shown, from 1.
-        is_reply: the text is a whole reply, in which ``(1)``, ``{1}`` or ``[Quelle 1]`` are markers if it has no others
-            and all of that form stand at the ends of clauses.
+        is_reply: a whole reply, in which ``(1)``, ``{1}`` or ``[Quelle 1]`` may be markers if it has no others.
     """
     text = with_tags_as_markers(text) if is_reply else text
     pieces: list[str] = []

@@ -1,7 +1,4 @@
-"""Reading outlines from (level, title) pairs or text, and formatting them (paper section 3.3). Pure functions.
-
-Nothing here raises: lines that are not headings are skipped.
-"""
+"""Reading outlines from (level, title) pairs or text, and formatting them (paper section 3.3). Pure functions."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,8 +1,6 @@
 """Sentences of texts in any language. Linear in the text's length.
 
-A stop ends a sentence if white space or a citation marker follows and it does not belong to an abbreviation, initial or
-ordinal (``sentences.toml`` lists them); the full-width stops of Chinese and Japanese always do. Stops within a pair of
-brackets or quotation marks do not.
+Stops in abbreviations (``sentences.toml`` lists them), ordinals, and pairs of brackets or quotation marks end none.
 """
 
 import functools
