@@ -4,6 +4,7 @@ import functools
 import re
 import unicodedata
 from collections import Counter
+from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -84,14 +85,10 @@ def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
     """
     if _runs(a, at_least).isdisjoint(_runs(b, at_least)):
         return []
-    left, joined, right, begins = _folded(a), _in_lines(a), _in_lines(b), _begins(a)
-    best, at = at_least - 1, 0
-    for start in range(len(left)):
-        while start + best < len(left) and joined[begins[start] : begins[start + best + 1] + 1] in right:
-            best += 1
-            at = start
-    spelt = words(unified(a))
-    return list(spelt if len(spelt) == len(left) else left)[at : at + best]  # folding may split a word
+    left, spelt = _folded(a), words(unified(a))
+    found = SequenceMatcher(None, left, _folded(b), autojunk=False).find_longest_match()
+    own = spelt if len(spelt) == len(left) else left  # folding may split a word
+    return list(own[found.a : found.a + found.size])
 
 
 def numbers(text: str) -> set[str]:
@@ -154,19 +151,9 @@ def _folded(text: str) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=256)
-def _begins(text: str) -> tuple[int, ...]:
-    """Return the offset of the line break before each word in :func:`_in_lines`, and of the last one."""
-    return tuple(accumulate((len(word) + 1 for word in _folded(text)), initial=0))
-
-
-@functools.lru_cache(maxsize=4096)
-def _in_lines(text: str) -> str:
-    return "\n".join(["", *_folded(text), ""])
-
-
-@functools.lru_cache(maxsize=256)
 def _runs(text: str, length: int) -> frozenset[str]:
-    line, begins = _in_lines(text), _begins(text)
+    line = "\n".join(["", *_folded(text), ""])
+    begins = list(accumulate((len(word) + 1 for word in _folded(text)), initial=0))
     return frozenset(line[start : end + 1] for start, end in zip(begins, begins[length:], strict=False))
 
 
