@@ -1,6 +1,5 @@
 """A cited source as reference managers and citation styles know it."""
 
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +9,11 @@ from storm_pipeline.documents.plain import found_doi
 from storm_pipeline.files import table_beside
 from storm_pipeline.references.citations import cited_page_names
 from storm_pipeline.render.links import host, is_shared_link, label, shared_address
+from storm_pipeline.text.formatting import ISO_DATE
 from storm_pipeline.text.person_names import Name, read_names
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import NO_WORK, Article, Source, Work
 
-_DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")
 _PAPERS = frozenset({"pubmed.ncbi.nlm.nih.gov", "arxiv.org"})
 _KINDS = {"article": "journal", "paper": "proceedings", "manuscript": "paper"}
 """Kind of a work → kind of a reference, where they differ."""
@@ -111,7 +110,7 @@ def _uri(url: str) -> str:
 
 def _date(text: str) -> str:
     """Return an ISO date, as precise as it is; empty for anything else."""
-    found = _DATE.match(text)
+    found = ISO_DATE.match(text)
     return "-".join(part for part in found.groups() if part) if found and int(found[1]) else ""
 
 

@@ -18,8 +18,7 @@ from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.extract import MAX_NAME_CHARS, Page, extracted
-from storm_pipeline.pages.fetch import fetch_page
-from storm_pipeline.pages.robots import Politeness
+from storm_pipeline.pages.fetch import Politeness, fetch_page
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.base import Asked
 from storm_pipeline.search.result import PagePassage, SearchResult, Unread, WholePage, merged

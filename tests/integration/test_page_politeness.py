@@ -12,8 +12,7 @@ from servers import Reply, Request, ScriptedServer, closed_port
 from storm_pipeline.errors import PageError
 from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.connection import Limits
-from storm_pipeline.pages.fetch import fetch_page
-from storm_pipeline.pages.robots import Politeness
+from storm_pipeline.pages.fetch import Politeness, fetch_page
 
 HERE = Access(allow=lambda address: address.is_loopback)
 BRISK = Limits(connect=2, read=2, total=4)
