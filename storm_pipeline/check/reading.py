@@ -40,9 +40,7 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
             those beside the article, if ``path`` is a folder.
         fetch: URL → page; raises PageError. None: nothing is fetched.
 
-    Raises:
-        DatasetError: there is no article, or several, or it is damaged.
-        MissingExtraError: the format's parser is not installed.
+    Raises DatasetError: there is no article, or several, or it is damaged; MissingExtraError: a parser is missing.
     """
     file = _article_in(path)
     beside = sources or (path if path.is_dir() and file != path and file.name != _RUN else None)

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote
 
 from storm_pipeline.documents.plain import found_doi
@@ -45,8 +45,8 @@ class Reference:
     accessed: str  # ISO date
     language: str  # language code
     # the pages on which the cited passages stand, in order, by their printed numbers if those are known
-    pages: tuple[str, ...]
-    sentences: tuple[str, ...]  # the sentences of the article that cite it, in order
+    pages: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()  # the sentences of the article that cite it, in order
     work: Work = NO_WORK  # volume, extent, editors and the like
     also: tuple[str, ...] = ()  # other addresses of the same text, as URIs in ASCII
 
@@ -61,14 +61,12 @@ def read_references(article: Article, citing: Mapping[int, Sequence[str]]) -> tu
     pages = cited_page_names(article)
     found: list[Reference] = []
     for number, source in enumerate(article.references, 1):
-        where, sentences = pages.get(source.id, ()), tuple(citing.get(number, ()))
-        found.append(_reference(number, source, where, sentences, {one.key for one in found}))
+        made = _reference(number, source, {one.key for one in found})
+        found.append(replace(made, pages=pages.get(source.id, ()), sentences=tuple(citing.get(number, ()))))
     return tuple(found)
 
 
-def _reference(
-    number: int, source: Source, pages: tuple[str, ...], sentences: tuple[str, ...], taken: set[str]
-) -> Reference:
+def _reference(number: int, source: Source, taken: set[str]) -> Reference:
     """Return a reference; what its snippets say differently is taken from the first, read pages before others."""
     ordered = sorted(source.snippets, key=lambda snippet: snippet.origin != "page")
 
@@ -97,8 +95,6 @@ def _reference(
         published=published,
         accessed=_date(first("accessed")),
         language=first("language"),
-        pages=pages,
-        sentences=sentences,
         work=work,
         also=tuple(_uri(url) for url in source.also if is_shared_link(url)),
     )

@@ -1,9 +1,9 @@
 """Language-dependent processing; languages are ISO 639-1 codes, and "" is an unknown language."""
 
-from storm_pipeline.languages.detection import detect
 from storm_pipeline.languages.pieces import count_words, joined, length_in_words, opening_of, windows
 from storm_pipeline.languages.stems import stem_set
 from storm_pipeline.languages.tables import (
+    detect,
     has_spaces,
     is_right_to_left,
     language_name,

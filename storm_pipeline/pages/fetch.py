@@ -59,11 +59,8 @@ def fetch_page(
 ) -> Fetched:
     """Fetch a page that can be HTML, plain text or PDF by its header.
 
-    The environment's proxies and netrc are ignored, and no cookies are kept. Raises PageError: it was not fetched.
-
-    Args:
-        access: which addresses may be connected to; by default those of the public internet.
-        visit: entered around every request, redirects included.
+    The environment's proxies and netrc are ignored, and no cookies are kept. ``access``: by default to the public
+    internet; ``visit``: entered around every request, redirects included. Raises PageError: it was not fetched.
     """
     with followed(url, limits, access, visit) as answer:
         if answer.response.status != 200:

@@ -55,12 +55,10 @@ class PageReader:
     URL afterwards too: a page that redirects has its final URL.
 
     Args:
-        fetch: URL → page; raises PageError. It should return in bounded time, and is called from several threads.
         passages: maximum number of passages per page in a search, >= 1.
         seconds: how long a search waits for its pages after the engine has answered, > 0.
         workers: maximum number of pages read concurrently, over all searches, >= 1.
-        reads: whether to read the page of a hit; by default always.
-        cut: text → passages.
+        reads: whether to read the page of a hit.
     """
 
     def __init__(
@@ -93,10 +91,8 @@ class PageReader:
         pending = [(hits, self._submit(hits[0])) for hits in groups.values()]
         results = [self._page_result(asked.query, hits, reading, deadline) for hits, reading in pending]
         found = merged([replace(hit, snippets=()), *results])
-        snippets: dict[str, Snippet] = {}
-        for snippet in found.snippets:
-            snippets.setdefault(snippet.id, snippet)
-        return replace(found, snippets=tuple(snippets.values()))
+        first = {snippet.id: snippet for snippet in reversed(found.snippets)}
+        return replace(found, snippets=tuple(first[one] for one in dict.fromkeys(own.id for own in found.snippets)))
 
     def _submit(self, hit: Snippet) -> Future[_IndexedPage] | None:
         """Start reading the page of a hit, unless it has been started; return None if it is not a web page."""

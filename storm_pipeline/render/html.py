@@ -32,10 +32,7 @@ _STYLE = "width: 100%; height: 40rem; border: 1px solid #ccc; border-radius: 8px
 
 
 def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] | None = None) -> str:
-    """Render an article as a page.
-
-    Table of contents, text with a card per citation (the cited passage, in which the words are marked that carry the
-    sentence, and its source), the cited sources with the sentences that rest on each, and how the article was made.
+    """Render an article: contents, text with a card per citation, sources with their sentences, and how it was made.
 
     Args:
         checked: how the article was checked; said in place of how it was made, if given.

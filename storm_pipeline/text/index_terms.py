@@ -23,11 +23,7 @@ def english_stop_words() -> frozenset[str]:
 
 
 def terms(text: str) -> list[str]:
-    """The index terms of a text, in order, with repetitions.
-
-    Case, compatibility forms and Latin accents are folded, and words are stemmed as English ones. A run of Han
-    characters or kana yields its bigrams.
-    """
+    """The index terms of a text, in order, with repetitions: folded, stemmed as English; bigrams of Han and kana."""
     stop, text = english_stop_words(), _folded(text)
     unspaced = _HAN_KANA.search(text)
     found: list[str] = []

@@ -64,9 +64,7 @@ def outline_from_headings(
     childless subheading named like a section is dropped; at the top level, the topic itself and stand-ins for the lead
     (Introduction …) are replaced by their children.
 
-    Args:
-        pairs: larger levels are deeper, from any base.
-        max_depth: maximum depth, 1 for sections only, at most 6; deeper headings are dropped.
+    Larger levels are deeper, from any base; ``max_depth`` is 1 for sections only, at most 6.
     """
     roots = _tree([(level, title) for level, raw in pairs if (title := _cleaned(raw))])
     sections = _merged(_top(roots, topic))

@@ -56,12 +56,8 @@ def unified(text: str, form: Literal["NFKC", "NFKD"] = "NFKC") -> str:
 def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()) -> float:
     """Share of a text's letters in scripts that a reference text does not use, in [0, 1].
 
-    A script counts as used if it makes up at least 5 % of the reference's letters, so that a name quoted in its own
-    script does not allow whole sentences in it.
-
-    Args:
-        like: the reference, e.g. topic and sources; if it has no letters, nothing is foreign.
-        own: scripts that are never foreign, by their Unicode names.
+    A script counts as used from 5 % of the letters of the reference, ``like``; if that has none, nothing is foreign.
+    ``own``: scripts that are never foreign, by their Unicode names.
     """
     known, found = _scripts(like), _scripts(text)
     total = sum(known.values())
