@@ -39,9 +39,9 @@ from storm_pipeline.optimize.soft_recall import soft_recall as soft_recall
 from storm_pipeline.pages.extract import is_interstitial as is_interstitial
 from storm_pipeline.pages.reading import WebPages as WebPages
 from storm_pipeline.references.citations import parse_cited as parse_cited
+from storm_pipeline.render.html import page_environment as page_environment
 from storm_pipeline.render.json import from_json as from_json
 from storm_pipeline.render.markdown import escape as escape
-from storm_pipeline.render.page import page_environment as page_environment
 from storm_pipeline.retrieval.lexical import LexicalIndex as LexicalIndex
 from storm_pipeline.retrieval.model_files import loading as loading, options_without_code as options_without_code
 from storm_pipeline.run.journal import Journal as Journal, fingerprint as fingerprint

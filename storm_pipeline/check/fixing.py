@@ -34,23 +34,20 @@ def propose(
     """What the writer's model would have instead, as it answers the remarks of a run's own check.
 
     A new wording that the judge does not find supported by the passages shown is left out, and so is a sentence without
-    a source that was read.
-
-    Raises ModelError, ModelAuthError, BudgetSpentError: the model cannot be asked.
+    a source that was read. Raises ModelError, ModelAuthError, BudgetSpentError: the model cannot be asked.
     """
     asked = [own for own in failing if own.probability is not None]
     batches = (asked[start : start + AT_ONCE] for start in range(0, len(asked), AT_ONCE))
     found = [one for batch in batches for one in _answered(checked, batch, models, settings)]
     verdicts = judge.judge([Question(one.after, shown) for one, shown in found])
-    return tuple(
-        one for (one, _), own in zip(found, verdicts, strict=True) if not one.after or own.label == "supported"
-    )
+    both = zip(found, verdicts, strict=True)
+    return tuple(one for (one, _), own in both if not one.after or own.label == "supported")
 
 
 def _answered(
     checked: Checked, batch: Sequence[CheckedSentence], models: LanguageModels, settings: Settings
 ) -> Iterator[tuple[Proposal, tuple[str, ...]]]:
-    """The model's answers that change something, each with the passages that it was judged by."""
+    """Yield the model's answers that change something, each with the passages to judge it by."""
     cited = {one.snippet_id for own in batch for one in own.sentence.citations}
     readable = (source for source in checked.article.sources if source.id not in checked.unread)
     shown = passages(one for source in readable for one in source.snippets if one.id in cited)
@@ -109,6 +106,5 @@ def with_proposals(article: Article, proposals: Sequence[Proposal]) -> Article:
 
 def diff(before: str, after: str, name: str) -> str:
     """The changes of a text as a unified diff; empty if there are none."""
-    return "".join(
-        difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), name, f"{name} (fixed)")
-    )
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    return "".join(difflib.unified_diff(old, new, name, f"{name} (fixed)"))

@@ -19,45 +19,29 @@ STATUSES: tuple[Status, ...] = ("supported", "partly", "not", "contradicted", "u
 
 @dataclass(frozen=True)
 class CheckedSentence:
-    """A sentence and what its sources say of it.
+    """A sentence and what its sources say of it."""
 
-    Attributes:
-        place: its position among all sentences of the article in reading order, from 0.
-        heading: the innermost heading above it; empty in the lead.
-        sentence: text and citations, whose spans are the words that decided.
-        probability: that all of it follows from its passages, in [0, 1]; None where it was not judged.
-        reason: what is missing or contradicted; may be empty.
-    """
-
-    place: int
-    heading: str
-    sentence: Sentence
+    place: int  # among all sentences of the article in reading order, from 0
+    heading: str  # the innermost heading above it; empty in the lead
+    sentence: Sentence  # text and citations, whose spans are the words that decided
     status: Status
-    probability: float | None = None
-    reason: str = ""
+    probability: float | None = None  # that all of it follows from its passages, in [0, 1]; None where not judged
+    reason: str = ""  # what is missing or contradicted; may be empty
 
 
 @dataclass(frozen=True)
 class Checked:
-    """An article whose sentences were judged.
+    """An article whose sentences were judged."""
 
-    Attributes:
-        article: with the words that decided as the spans of its citations.
-        sentences: those that were judged or could not be, in reading order.
-        judge: name of the judge; see its calibration before relying on a figure.
-        threshold: the judge's least probability of a supported sentence.
-        unread: source id → why it was not read.
-    """
-
-    article: Article
-    sentences: tuple[CheckedSentence, ...]
-    judge: str
-    threshold: float
-    unread: Mapping[str, str]
+    article: Article  # with the words that decided as the spans of its citations
+    sentences: tuple[CheckedSentence, ...]  # those that were judged or could not be, in reading order
+    judge: str  # name of the judge; see its calibration before relying on a figure
+    threshold: float  # the judge's least probability of a supported sentence
+    unread: Mapping[str, str]  # source id → why it was not read
 
     @property
     def counts(self) -> dict[Status, int]:
-        """How many sentences have each status, those that none has included."""
+        """Number of sentences by status, in the order of :data:`STATUSES`."""
         found = Counter(own.status for own in self.sentences)
         return {status: found[status] for status in STATUSES}
 
@@ -75,14 +59,11 @@ class Checked:
 def check_article(
     article: Article, judge: Judge, unread: Mapping[str, str] | None = None, only: Collection[int] | None = None
 ) -> Checked:
-    """Judge each sentence by all passages that it cites and that were read.
+    """Judge each sentence by all passages that it cites and that were read; raises as the judge.
 
     Args:
         unread: source id → why it was not read.
         only: places of the sentences to judge, from 0; the others stay as they are, spans included. None: all.
-
-    Raises:
-        SettingsError, ModelError: as :meth:`storm_pipeline.judges.base.Judge.judge`.
     """
     unread = unread or {}
     texts = {own.id: own.text for source in article.sources if source.id not in unread for own in source.snippets}
@@ -105,7 +86,7 @@ def check_article(
     checked = with_sentences(article, located)
     rows = tuple(
         _row(place, heading, own, verdicts.get(place))
-        for place, (heading, own) in enumerate(_with_headings(checked))
+        for place, (heading, own) in enumerate(_with_headings(Section("", checked.lead, checked.sections)))
         if place in chosen and has_word(own.text)
     )
     return Checked(checked, rows, judge.name, judge.threshold, unread)
@@ -118,7 +99,7 @@ def _row(place: int, heading: str, sentence: Sentence, verdict: Verdict | None) 
 
 
 def _located(sentence: Sentence, cited: Sequence[Citation], spans: Sequence[Span]) -> Sentence:
-    """The sentence whose citations have the words that decided; those of unread sources have none."""
+    """Return the sentence whose citations have the words that decided; those of unread sources have none."""
     found = {
         own.snippet_id: tuple(sorted((one.start, one.end) for one in spans if one.passage == position)) or own.spans
         for position, own in enumerate(cited)
@@ -127,13 +108,7 @@ def _located(sentence: Sentence, cited: Sequence[Citation], spans: Sequence[Span
     return replace(sentence, citations=tuple(own))
 
 
-def _with_headings(article: Article) -> Iterator[tuple[str, Sentence]]:
-
-    def of(section: Section) -> Iterator[tuple[str, Sentence]]:
-        yield from ((section.heading, own) for paragraph in section.paragraphs for own in paragraph.sentences)
-        for below in section.subsections:
-            yield from of(below)
-
-    yield from (("", own) for paragraph in article.lead for own in paragraph.sentences)
-    for section in article.sections:
-        yield from of(section)
+def _with_headings(section: Section) -> Iterator[tuple[str, Sentence]]:
+    yield from ((section.heading, own) for paragraph in section.paragraphs for own in paragraph.sentences)
+    for below in section.subsections:
+        yield from _with_headings(below)

@@ -35,15 +35,12 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
     """Read an article and the sources that it cites.
 
     Args:
-        path: a file with one of :data:`SUFFIXES`, the folder of a run, what an installed reader reads, or a folder with
-            one article and its sources as documents.
+        path: a file, the folder of a run, or a folder with one article and its sources as documents.
         sources: a folder or file of documents: the pages that the article cites, found by their addresses. By default
             those beside the article, if ``path`` is a folder.
         fetch: URL → page; raises PageError. None: nothing is fetched.
 
-    Raises:
-        DatasetError: there is no article, or several, or it is damaged.
-        MissingExtraError: the format's parser is not installed.
+    Raises DatasetError: there is no article, or several, or it is damaged; MissingExtraError: a parser is missing.
     """
     file = _article_in(path)
     beside = sources or (path if path.is_dir() and file != path and file.name != _RUN else None)
@@ -57,7 +54,7 @@ def read_for_check(path: Path, sources: Path | None = None, fetch: Callable[[str
 
 
 class _Pages(AvailablePages):
-    """Pages of which every reference has a passage: for one that was not read, why."""
+    """Pages of which every reference has a passage: for one that was not read, the reason."""
 
     def __init__(self, pages: Iterable[Reference], unread: Mapping[str, str]) -> None:
         super().__init__(pages, PASSAGES)
@@ -74,7 +71,7 @@ class _Pages(AvailablePages):
 
 
 def _article_in(path: Path) -> Path:
-    """The article's file, or the folder itself where a reader of folders may read it."""
+    """Return the article's file, or the folder itself where a reader of folders may read it."""
     if not path.is_dir():
         return path
     files = sorted(own for own in path.iterdir() if own.suffix in SUFFIXES and own.is_file() and stays_below(own, path))
@@ -88,7 +85,7 @@ def _article_in(path: Path) -> Path:
 
 
 def _references(place: Path, article: Path) -> Iterable[Reference]:
-    """The documents of a folder but the article, by their addresses: of the file, and of the page that it states."""
+    """Yield the documents of a folder but the article, by the addresses of the file and of the page that it states."""
     for own in read_documents(place):
         if isinstance(own, Document) and own.url != article.resolve().as_uri():
             for url in dict.fromkeys(filter(None, (own.url, own.record.url))):
@@ -112,7 +109,7 @@ def joined_text(pages: Iterable[tuple[object, str]]) -> str:
 def _fetched(
     missing: Mapping[str, Reference], fetch: Callable[[str], Page] | None
 ) -> tuple[list[Reference], dict[str, str]]:
-    """The pages that can be fetched, and why the others cannot, by their ids."""
+    """Return the pages that can be fetched, and why the others cannot, by their ids."""
 
     def fetched(reference: Reference) -> Reference | str:
         if not web_address(reference.url):

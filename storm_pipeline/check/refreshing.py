@@ -29,37 +29,23 @@ NOT_NAMED = "a file in none of the named folders"
 
 @dataclass(frozen=True)
 class Change:
-    """A sentence one of whose passages is not as it was.
+    """A sentence one of whose passages is not as it was."""
 
-    Attributes:
-        place: among all sentences of the article in reading order, from 0.
-        text: the sentence.
-        kind: ``changed`` (the page no longer has the words) or ``unread`` (the page could not be read).
-        source: address of the page.
-        reason: why it could not be read; empty for ``changed``.
-    """
-
-    place: int
-    text: str
-    kind: Literal["changed", "unread"]
-    source: str
-    reason: str = ""
+    place: int  # among all sentences of the article in reading order, from 0
+    text: str  # the sentence
+    kind: Literal["changed", "unread"]  # the page no longer has the words, or could not be read
+    source: str  # address of the page
+    reason: str = ""  # why it could not be read; empty for ``changed``
 
 
 @dataclass(frozen=True)
 class Refreshed:
-    """An article and what its sources say today.
+    """An article and what its sources say today."""
 
-    Attributes:
-        changes: in reading order; empty where all pages have the words.
-        checked: the article whose sentences with a ``changed`` passage cite what their pages have now, judged anew; all
-            other sentences are as they were.
-        uncompared: number of citations of a search engine's words, which pages need not have.
-    """
-
-    changes: tuple[Change, ...]
+    changes: tuple[Change, ...]  # in reading order; empty where all pages have the words
+    # the article whose sentences with a changed passage cite what their pages have now, judged anew
     checked: Checked
-    uncompared: int
+    uncompared: int  # number of citations of a search engine's words, which pages need not have
 
     @property
     def failing(self) -> frozenset[int]:
@@ -68,16 +54,12 @@ class Refreshed:
 
 
 def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folders: Sequence[Path] = ()) -> Refreshed:
-    """Read the cited pages again, and compare the words that the sentences rest on.
-
-    An article may come from somebody else, and name any file of this machine as a source. Only files in ``folders``
-    are read.
+    """Read the cited pages again, and compare the words that the sentences rest on; raises as the judge.
 
     Args:
         fetch: URL → page as it is now; raises PageError.
-        folders: folders whose files may be read, those below included; links out of them are not followed.
-
-    Raises as :meth:`storm_pipeline.judges.base.Judge.judge`.
+        folders: only files in them are read, since an article may come from somebody else, and name any file of this
+            machine as a source; links out of them are not followed.
     """
     snippets = {own.id: own for source in article.sources for own in source.snippets}
     by_id = {own.id: own for own in article.sources}
@@ -87,7 +69,7 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folder
     read = parallel_map(partial(_read_again, fetch, folders), sources.values(), workers=WORKERS)
     now = dict(zip(sources, read, strict=True))
     pages = AvailablePages((own for own in now.values() if isinstance(own, Reference)), PASSAGES)
-    folded = {name: _folded(own.text) for name, own in now.items() if isinstance(own, Reference)}
+    folded = {name: tidy(own.text).casefold() for name, own in now.items() if isinstance(own, Reference)}
     changes: list[Change] = []
     fresh: dict[str, Snippet] = {}
     uncompared = 0
@@ -108,10 +90,9 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folder
             else:
                 changes.append(Change(place, sentence.text, "changed", snippet.url))
                 for passage in pages.passages(sentence.text, page):
-                    fresh[passage.id] = replace(
-                        snippet, text=passage.text, page=None, page_label=None, heading="", place=None
-                    )
-                    yield Citation(own.source_id, fresh[passage.id].id)
+                    found = replace(snippet, text=passage.text, page=None, page_label=None, heading="", place=None)
+                    fresh[passage.id] = found
+                    yield Citation(own.source_id, found.id)
 
     places = count()
 
@@ -125,7 +106,7 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folder
 
 
 def _page_of(source: Source, snippet: Snippet | None) -> Source:
-    """The page that a cited passage is from: one of a source's other addresses, or the source's own."""
+    """Return the page that a cited passage is from: one of a source's other addresses, or the source's own."""
     if snippet is None or not _is_also_of(snippet, source):
         return source
     return Source(snippet.source_id, snippet.url, snippet.title)
@@ -136,15 +117,12 @@ def _is_also_of(snippet: Snippet, source: Source) -> bool:
 
 
 def _read_again(fetch: Callable[[str], Page], folders: Sequence[Path], source: Source) -> Reference | str:
-    """A source as it is now; says why where it cannot be read."""
-    if source.url.startswith(_FILE):
-        return _read_file(Path(unquote(urlsplit(source.url).path)), folders, source)
-    if not web_address(source.url):
+    """Read a source as it is now; return why where it cannot be read."""
+    if web_address(source.url):
+        return read_page(Reference(source.url, source.title), fetch)
+    if not source.url.startswith(_FILE):
         return "it is neither a page of the web nor a file"
-    return read_page(Reference(source.url, source.title), fetch)
-
-
-def _read_file(file: Path, folders: Sequence[Path], source: Source) -> Reference | str:
+    file = Path(unquote(urlsplit(source.url).path))
     if not any(stays_below(file, folder) for folder in folders):
         return NOT_NAMED
     found = read_documents(file) if file.is_file() else ()
@@ -152,23 +130,17 @@ def _read_file(file: Path, folders: Sequence[Path], source: Source) -> Reference
     return Reference(source.url, source.title, joined_text(pages)) if pages else "the file is gone or unreadable"
 
 
-def _folded(text: str) -> str:
-    return tidy(text).casefold()
-
-
 def _has(page: str, snippet: Snippet, citation: Citation) -> bool:
     """Whether a page has the words that carry a sentence; all of the passage where they are not known."""
     parts = [snippet.text[start:end] for start, end in citation.spans] or [snippet.text]
-    return all(_folded(part) in page for part in parts)
+    return all(tidy(part).casefold() in page for part in parts)
 
 
 def _with_snippets(article: Article, fresh: Sequence[Snippet]) -> Article:
-    """The article whose sources have the passages of today too."""
-    added = {
-        own.id: [new for new in fresh if new.source_id == own.id or _is_also_of(new, own)] for own in article.sources
-    }
-    sources = (
-        replace(own, snippets=tuple(dict.fromkeys([*own.snippets, *added[own.id]]))) if added[own.id] else own
-        for own in article.sources
-    )
-    return replace(article, sources=tuple(sources))
+    """Return the article whose sources have the passages of today too."""
+
+    def updated(own: Source) -> Source:
+        added = (new for new in fresh if new.source_id == own.id or _is_also_of(new, own))
+        return replace(own, snippets=tuple(dict.fromkeys([*own.snippets, *added])))
+
+    return replace(article, sources=tuple(map(updated, article.sources)))

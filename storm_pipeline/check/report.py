@@ -7,7 +7,7 @@ from typing import Any
 from storm_pipeline.check.judging import Checked, CheckedSentence
 from storm_pipeline.references.citations import number_references
 from storm_pipeline.render.html import to_html
-from storm_pipeline.render.marks import Remark
+from storm_pipeline.render.links import Remark
 from storm_pipeline.text.formatting import counted
 from storm_pipeline.text.words import encodable, tidy
 
@@ -25,7 +25,13 @@ _LONGEST = 160  # characters of a sentence in a table
 
 def rows(checked: Checked) -> list[tuple[str, ...]]:
     """The sentences that are not supported, in reading order, under :data:`COLUMNS`."""
-    return [_row(own) for own in checked.sentences if own.status != "supported"]
+    found: list[tuple[str, ...]] = []
+    for own in checked.sentences:
+        if own.status != "supported":
+            text = tidy(own.sentence.text)
+            short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+            found.append((str(own.place + 1), own.status, _chance(own), short, own.reason))
+    return found
 
 
 def summary(checked: Checked) -> str:
@@ -37,11 +43,7 @@ def summary(checked: Checked) -> str:
 
 
 def to_record(checked: Checked) -> dict[str, Any]:
-    """Everything as JSON values.
-
-    ``sentences``: each with ``sentence`` (its number from 1), ``heading``, ``text``, ``verdict``, ``probability``,
-    ``reason``, and ``sources``: number, passage and the words of it that decided (``spans``: start, end).
-    """
+    """Everything as JSON values; ``sentence`` is a number from 1, ``spans`` are the words of a passage that decided."""
     return {
         "schema": SCHEMA,
         "title": checked.article.title,
@@ -72,15 +74,12 @@ def to_page(checked: Checked) -> str:
     return to_html(checked.article, how, remarks)
 
 
-def _row(own: CheckedSentence) -> tuple[str, ...]:
-    text = tidy(own.sentence.text)
-    short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-    chance = "" if own.probability is None else f"{own.probability:.2f}"
-    return str(own.place + 1), own.status, chance, short, own.reason
+def _chance(own: CheckedSentence) -> str:
+    return "" if own.probability is None else f"{own.probability:.2f}"
 
 
 def _said(own: CheckedSentence) -> str:
-    chance = "" if own.probability is None else f" ({own.probability:.2f})"
+    chance = f" ({_chance(own)})" if _chance(own) else ""
     return f"{_WORDS[own.status]}{chance}{f': {own.reason}' if own.reason else ''}"
 
 

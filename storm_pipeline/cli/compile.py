@@ -39,7 +39,7 @@ _Optimizer = Annotated[
     typer.Option(
         "--optimizer",
         metavar="NAME",
-        help="labeled, bootstrap, miprov2, gepa or simba; default: the program's usual one, see `storm compile list`.",
+        help="labeled, bootstrap or gepa; default: the program's usual one, see `storm compile list`.",
     ),
 ]
 _To = Annotated[Path, typer.Option("--to", metavar="SET", help="Folder of the compiled set; it is added to.")]

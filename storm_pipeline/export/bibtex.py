@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from storm_pipeline.export.manuscript import Manuscript
 from storm_pipeline.export.reference import KINDS, Reference
-from storm_pipeline.export.tex_text import tex_text
+from storm_pipeline.files import table_beside
 from storm_pipeline.references.citations import page_span
 from storm_pipeline.text.person_names import Name
 from storm_pipeline.text.words import folded_words
@@ -13,18 +13,26 @@ from storm_pipeline.text.words import folded_words
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _CONTAINERS = {"journal": "journal", "proceedings": "booktitle", "chapter": "booktitle"}
 _PUBLISHERS = {"thesis": "school", "report": "institution"}
-_SENTENCE_BREAK = r" \par "
+_MACROS = str.maketrans(table_beside(__file__))
 _IN_DOI = "/:;().,-~!*'+=@$&"
 
 
 def write(manuscript: Manuscript) -> bytes:
     r"""An entry for each reference; ``annote`` of each are the sentences that cite it, with ``\par`` between them."""
-    return bibtex_text(manuscript).encode()
+    return "\n".join(map(_entry, manuscript.references)).encode()
 
 
-def bibtex_text(manuscript: Manuscript) -> str:
-    """The entries as text, a field a line."""
-    return "\n".join(map(_entry, manuscript.references))
+def tex_text(text: str) -> str:
+    """A text on one line as LaTeX that typesets it literally.
+
+    Its braces are macros, so that BibTeX, which counts braces whether escaped or not, finds them balanced. Repeated
+    hyphens, apostrophes and commas are kept apart, which TeX would join to dashes and quotation marks.
+    """
+    text = text.translate(_MACROS)
+    for sign in "-',":
+        while sign * 2 in text:
+            text = text.replace(sign * 2, f"{sign}{{}}{sign}")
+    return text
 
 
 def _entry(reference: Reference) -> str:
@@ -34,10 +42,9 @@ def _entry(reference: Reference) -> str:
 
 def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
     yield "title", f"{{{{{tex_text(reference.title)}}}}}"  # doubled, which keeps its capitals
-    if reference.authors:
-        yield "author", f"{{{' and '.join(map(_name, reference.authors))}}}"
-    if reference.editors:
-        yield "editor", f"{{{' and '.join(map(_name, reference.editors))}}}"
+    for role, names in (("author", reference.authors), ("editor", reference.editors)):
+        if names:
+            yield role, f"{{{' and '.join(map(_name, names))}}}"
     work = reference.work
     year, _, rest = reference.published.partition("-")
     texts = {
@@ -65,24 +72,20 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
     if reference.link:
         yield "url", f"{{{reference.link}}}"
     if reference.sentences:
-        yield "annote", f"{{{_SENTENCE_BREAK.join(map(tex_text, reference.sentences))}}}"
+        yield "annote", "{" + r" \par ".join(map(tex_text, reference.sentences)) + "}"
 
 
 def _note(reference: Reference) -> str:
-    """When an address was opened, or where a source without one is; and the other addresses of the same text."""
+    """Return when an address was opened, or where a source without one is; and the other addresses of its text."""
     accessed = f"Accessed {reference.accessed}" if reference.accessed else ""
     also = f"Also at {', '.join(reference.also)}" if reference.also else ""
     return ". ".join(filter(None, (accessed if reference.link else reference.address, also)))
 
 
 def _name(name: Name) -> str:
-    """A name; one that is not parted stands in braces, so that no word of it is taken for a given name."""
-    if not name.given:
-        return f"{{{tex_text(name.family)}}}"
-    return f"{_part(name.family)}, {_part(name.given)}"
-
-
-def _part(text: str) -> str:
-    """A part of a name; in braces where BibTeX would cut it."""
-    escaped = tex_text(text)
-    return f"{{{escaped}}}" if "," in text or "and" in folded_words(text) else escaped
+    """Return a name, with braces around what BibTeX would cut, and around one that is not parted."""
+    parts = (name.family, name.given) if name.given else (name.family,)
+    cut = [not name.given or "," in part or "and" in folded_words(part) for part in parts]
+    return ", ".join(
+        f"{{{tex_text(part)}}}" if is_cut else tex_text(part) for part, is_cut in zip(parts, cut, strict=True)
+    )

@@ -1,36 +1,50 @@
-"""Word, OpenDocument, EPUB, LaTeX and PDF files, converted by Pandoc from its Markdown."""
+"""Word, OpenDocument, EPUB, LaTeX and PDF files by Pandoc; PDF is printed by WeasyPrint, else by Chromium."""
 
 import io
+import os
+import shutil
+import subprocess
+import sys
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 
+from storm_pipeline.child_process import run
 from storm_pipeline.errors import MissingExtraError, RunError, SettingsError
 from storm_pipeline.export.manuscript import HeadingBlock, Manuscript
 from storm_pipeline.export.pandoc import READER, write
-from storm_pipeline.export.pdf import print_page
-from storm_pipeline.export.programs import run_program
 from storm_pipeline.export.styles import style_text
 from storm_pipeline.files import zipped
 
 CONVERTED = frozenset({"docx", "odt", "epub", "latex", "pdf"})
 """Formats that Pandoc makes."""
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+"""Programs that can print, the first that is on the PATH is taken."""
 _LIMITS = ("+RTS", "-M500m", "-RTS", "--sandbox")
+_SECONDS = 120
+_SAID = 300  # characters of what a program says of a failure
 _OF_NOTES = b'class="note"'
 _FEWEST_HEADINGS = 3  # headings of an article that has a table of contents
 _PAGE = '<w:fldSimple xmlns:w="{}" w:instr="PAGE"><w:r><w:t>1</w:t></w:r></w:fldSimple>'
+_PRINT = """
+import sys
+try:
+    from weasyprint import HTML
+except (ImportError, OSError):
+    sys.exit(3)
+sys.stdout.buffer.write(HTML(string=sys.stdin.read()).write_pdf())
+"""
+_CANNOT_LOAD = 3  # exit status: a library of the system is missing
 
 
 def convert(manuscript: Manuscript, name: str, style: str | None = None) -> bytes:
     """The content of a file of one of the formats :data:`CONVERTED`.
 
-    The same manuscript gives the same bytes, except as ``pdf``: in its sandbox Pandoc knows neither time nor chance,
-    whatever ``SOURCE_DATE_EPOCH`` says.
-
-    Args:
-        style: of the citations, see :func:`storm_pipeline.export.styles.style_text`.
+    The same manuscript gives the same bytes, except as ``pdf``: in its sandbox Pandoc knows neither time nor chance.
+    ``style``: of the citations, see :func:`storm_pipeline.export.styles.style_text`.
 
     Raises:
         MissingExtraError: Pandoc, the styles or a printer is not installed.
@@ -40,7 +54,7 @@ def convert(manuscript: Manuscript, name: str, style: str | None = None) -> byte
     if name == "pdf":
         css = Path(__file__).with_name("print.css").read_text(encoding="utf-8")
         options = ["--metadata=document-css:false", f"--variable=header-includes:<style>{css}</style>"]
-        return print_page(_converted(manuscript, "html5", style, options))
+        return _printed(_converted(manuscript, "html5", style, options))
     headings = sum(isinstance(block, HeadingBlock) for block in manuscript.blocks)
     has_contents = name in {"docx", "odt"} and headings >= _FEWEST_HEADINGS
     writer = "latex-smart" if name == "latex" else name  # straight quotation marks stay straight
@@ -55,11 +69,8 @@ def _converted(manuscript: Manuscript, writer: str, style: str | None, options: 
         command.append("--metadata=link-citations")  # a note would be a link as a whole
     with tempfile.TemporaryDirectory(prefix="storm-export-") as folder:
         Path(folder, "style.csl").write_bytes(csl)
-        status, made, said = run_program(
-            [*command, "--citeproc", "--csl=style.csl", f"--data-dir={folder}"],
-            write(manuscript),
-            folder=folder,
-        )
+        command += ["--citeproc", "--csl=style.csl", f"--data-dir={folder}"]
+        status, made, said = _run(command, write(manuscript), folder)
     if status and said.startswith("Citeproc"):
         raise SettingsError(f"the citation style {style!r} cannot be used: {said}")
     if status:
@@ -68,7 +79,7 @@ def _converted(manuscript: Manuscript, writer: str, style: str | None, options: 
 
 
 def _pandoc() -> Path:
-    """The program that ``pypandoc_binary`` brings."""
+    """Return the program that ``pypandoc_binary`` brings."""
     found = find_spec("pypandoc")
     folder = Path(found.origin).parent / "files" if found and found.origin else Path()
     for program in (folder / "pandoc", folder / "pandoc.exe"):
@@ -79,8 +90,17 @@ def _pandoc() -> Path:
     )
 
 
+def _run(command: Sequence[str], given: bytes = b"", folder: str | None = None) -> tuple[int, bytes, str]:
+    """Run a program in a folder; return its exit status, what it writes, and the end of what it says of errors."""
+    try:
+        done = run(command, given, seconds=_SECONDS, folder=folder)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RunError(f"{Path(command[0]).name} did not make the file: {error}; export another format") from error
+    return done.returncode, done.stdout, " ".join(done.stderr.decode("utf-8", "replace").split())[-_SAID:]
+
+
 def _with_page_numbers(made: bytes, written: str) -> bytes:
-    """A Word file with a number at the foot of every page, dated by the day on which the article was written."""
+    """Return a Word file with a number at the foot of every page, dated by the day on which the article was written."""
     from docx import Document
     from docx.enum.text import WD_ALIGN_PARAGRAPH
     from docx.oxml import parse_xml
@@ -95,3 +115,33 @@ def _with_page_numbers(made: bytes, written: str) -> bytes:
     document.save(saved)
     with zipfile.ZipFile(saved) as archive:
         return zipped((name, archive.read(name)) for name in archive.namelist())
+
+
+def _printed(page: bytes) -> bytes:
+    """Print a page of HTML as PDF.
+
+    WeasyPrint runs in a process of its own: its libraries have Cython's types in another layout than the runtime of the
+    embedded model, and whichever came second would not load.
+    """
+    if find_spec("weasyprint"):
+        status, printed, said = _run([sys.executable, "-P", "-c", _PRINT], page)
+        if status not in (0, _CANNOT_LOAD):
+            raise RunError(f"WeasyPrint could not print the page ({said}): install Chromium, or export another format")
+        if printed:
+            return printed
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise MissingExtraError(
+            "PDF needs WeasyPrint or Chromium: pip install 'storm-pipeline[pdf]' (on Linux with the system's "
+            "package of Pango), or install Chromium or Chrome so that it is on the PATH"
+        )
+    with tempfile.TemporaryDirectory(prefix="storm-pdf-") as folder:
+        source, target = Path(folder, "article.html"), Path(folder, "article.pdf")
+        source.write_bytes(page)
+        options = ["--headless", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={folder}/profile"]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            options.append("--no-sandbox")  # Chromium refuses to run as root with it; the page holds no script
+        _, _, said = _run([browser, *options, f"--print-to-pdf={target}", source.as_uri()])
+        if not target.is_file():
+            raise RunError(f"{browser} printed no PDF ({said}); install storm-pipeline[pdf] instead")
+        return target.read_bytes()

@@ -11,12 +11,17 @@ from storm_pipeline.text.person_names import Name
 
 def write(manuscript: Manuscript) -> bytes:
     """The references as a JSON list; ``custom`` of each: the sentences that cite it, pages cited, other addresses."""
-    items = [csl_item(reference) | _custom(reference) for reference in manuscript.references]
+    items = []
+    for one in manuscript.references:
+        custom = {"sentences": one.sentences, "pages": page_span(one.pages), "also": one.also}
+        kept = {name: value for name, value in custom.items() if value}
+        items.append(csl_item(one) | ({"custom": kept} if kept else {}))
     return (json.dumps(items, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def csl_item(reference: Reference) -> dict[str, Any]:
     """A reference as a CSL-JSON item; what is not known is left out."""
+    work = reference.work
     fields = {
         "id": reference.key,
         "type": KINDS["csl"][reference.kind],
@@ -25,26 +30,20 @@ def csl_item(reference: Reference) -> dict[str, Any]:
         "editor": [_name(name) for name in reference.editors],
         "container-title": reference.site,
         "publisher": reference.publisher,
-        "publisher-place": reference.work.place,
-        "volume": reference.work.volume,
-        "issue": reference.work.issue,
-        "edition": reference.work.edition,
-        "ISBN": reference.work.isbn,
+        "publisher-place": work.place,
+        "volume": work.volume,
+        "issue": work.issue,
+        "edition": work.edition,
+        "ISBN": work.isbn,
         "DOI": reference.doi,
         "URL": reference.link,
         "archive_location": "" if reference.link else reference.address,
         "issued": _date(reference.published),
         "accessed": _date(reference.accessed),
         "language": reference.language,
-        "page": reference.work.extent,
+        "page": work.extent,
     }
     return {name: value for name, value in fields.items() if value}
-
-
-def _custom(reference: Reference) -> dict[str, Any]:
-    custom = {"sentences": reference.sentences, "pages": page_span(reference.pages), "also": reference.also}
-    kept = {name: value for name, value in custom.items() if value}
-    return {"custom": kept} if kept else {}
 
 
 def _name(name: Name) -> dict[str, str]:

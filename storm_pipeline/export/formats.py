@@ -1,6 +1,5 @@
 """The formats of articles, and the one way to make any of them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +9,6 @@ from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.files import cannot_write, write_atomically
 
 if TYPE_CHECKING:
-    from storm_pipeline.export.manuscript import Manuscript
     from storm_pipeline.types import Article
 
 
@@ -28,13 +26,6 @@ class ArticleFormat:
         """Whether a file of it is text in UTF-8."""
         textual = ("text/", "application/x-", "application/json")
         return self.media_type.startswith(textual) or self.media_type.endswith("+json")
-
-    @property
-    def write(self) -> Callable[["Manuscript"], bytes]:
-        """Makes the content of a file without Pandoc: the function ``write`` of the module that has the name."""
-        module = import_module(f"storm_pipeline.export.{self.name}")
-        found: Callable[[Manuscript], bytes] = module.write
-        return found
 
 
 TEXTS = {
@@ -64,7 +55,7 @@ FORMATS = {known.name: known for known in _ALL}
 
 
 def export_format(name: str) -> ArticleFormat:
-    """The format of a name. Raises SettingsError: there is none; names those there are."""
+    """The format of a name. Raises SettingsError: there is none."""
     found = FORMATS.get(name.strip().lower())
     if found is None:
         raise SettingsError(f"no export format is called {name!r}; choose from: {', '.join(FORMATS)}")
@@ -72,20 +63,16 @@ def export_format(name: str) -> ArticleFormat:
 
 
 def rendered(article: "Article", name: str) -> str:
-    """An article as a text of :mod:`storm_pipeline.render`: ``markdown``, ``html``, ``json`` or ``notebook``.
-
-    It is made by the function ``to_NAME`` of the module that has the name.
-    """
-    text: str = getattr(import_module(f"storm_pipeline.render.{name}"), f"to_{name}")(article)
+    """An article as a text of :mod:`storm_pipeline.render`: ``markdown``, ``html``, ``json`` or ``notebook``."""
+    module = import_module(f"storm_pipeline.render.{'html' if name == 'notebook' else name}")
+    text: str = getattr(module, f"to_{name}")(article)
     return text
 
 
 def export(article: "Article", name: str, *, citation_style: str | None = None) -> bytes:
-    """An article as the content of a file for another program.
+    """An article as the content of a file for another program, in one of :data:`FORMATS`.
 
     Args:
-        article: what to export.
-        name: of the format, one of :data:`FORMATS`.
         citation_style: name or file of a CSL style for the citations and references of ``docx``, ``odt``, ``pdf``,
             ``epub`` and ``latex``, see :func:`storm_pipeline.export.styles.style_text`; by default numbers. A style of
             notes makes footnotes. The other formats hold fields, and are the same with any.
@@ -97,22 +84,17 @@ def export(article: "Article", name: str, *, citation_style: str | None = None) 
     from storm_pipeline.export.conversion import CONVERTED, convert
     from storm_pipeline.export.manuscript import manuscript
 
-    chosen, content = export_format(name), manuscript(article)
-    return convert(content, chosen.name, citation_style) if chosen.name in CONVERTED else chosen.write(content)
+    name, content = export_format(name).name, manuscript(article)
+    if name in CONVERTED:
+        return convert(content, name, citation_style)
+    made: bytes = import_module(f"storm_pipeline.export.{name}").write(content)
+    return made
 
 
 def write(article: "Article", name: str, path: Path | str, *, citation_style: str | None = None) -> Path:
-    """Write an article to a file, whole or not at all; makes its folder, and returns its path.
+    """Write an article to a file, whole or not at all, in one of :data:`FORMATS` or :data:`TEXTS`; return its path.
 
-    Args:
-        article: what to write.
-        name: of the format, one of :data:`FORMATS` or :data:`TEXTS`.
-        path: the file.
-        citation_style: as for :func:`export`.
-
-    Raises:
-        RunError: the file cannot be written.
-        SettingsError, MissingExtraError: as :func:`export`.
+    Makes its folder. Raises RunError: the file cannot be written; and as :func:`export`.
     """
     path = Path(path)
     if name in TEXTS:

@@ -5,16 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from storm_pipeline.export.reference import Reference, read_references
-from storm_pipeline.export.tex_text import clean
-from storm_pipeline.languages import references_heading
 from storm_pipeline.references.changing import with_sentences
 from storm_pipeline.references.citations import number_references, page_names
 from storm_pipeline.text.formatting import counted, day
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Paragraph, Section, Sentence, Snippet
 
-DEEPEST = 6
-"""Deepest heading level; 1 is a section of the article."""
-UNTITLED = "Untitled"
+_DEEPEST = 6  # deepest heading level; 1 is a section of the article
+_UNTITLED = "Untitled"
 
 
 @dataclass(frozen=True)
@@ -31,11 +29,6 @@ class Cited:
 
     text: str
     cites: tuple[Cite, ...]
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the references that it cites."""
-        return tuple(cite.number for cite in self.cites)
 
 
 @dataclass(frozen=True)
@@ -58,7 +51,7 @@ Block = HeadingBlock | ParagraphBlock
 
 @dataclass(frozen=True)
 class Manuscript:
-    """The content that all formats write. All texts are cleaned, see :func:`storm_pipeline.export.tex_text.clean`."""
+    """The content that all formats write. All texts are :func:`storm_pipeline.text.words.tidy`."""
 
     title: str  # never empty
     blocks: tuple[Block, ...]  # headings and paragraphs in reading order, the lead first
@@ -69,20 +62,13 @@ class Manuscript:
 
     def sentences(self) -> Iterator[Cited]:
         """All sentences in reading order."""
-        for block in self.blocks:
-            if isinstance(block, ParagraphBlock):
-                yield from block.sentences
-
-    @property
-    def references_heading(self) -> str:
-        """Heading of the reference list, in the article's language if known."""
-        return references_heading(self.language)
+        return _sentences(self.blocks)
 
     @property
     def provenance(self) -> str:
         """A sentence that states which models wrote the text, when, and from how many sources."""
         sentences = list(self.sentences())
-        cited = sum(bool(sentence.numbers) for sentence in sentences)
+        cited = sum(bool(sentence.cites) for sentence in sentences)
         models = f" ({', '.join(self.models)})" if self.models else ""
         when = f" on {day(self.written)}" if self.written else ""
         stand = f"{cited} of its {counted(len(sentences), 'sentence')} {'stands' if cited == 1 else 'stand'}"
@@ -92,43 +78,9 @@ class Manuscript:
         )
 
 
-def _is_language(tag: str) -> bool:
-    code, *more = tag.split("-")
-    is_code = len(code) in {2, 3} and code.isalpha() and code.islower()
-    return tag.isascii() and is_code and all(part.isalnum() and 2 <= len(part) <= 8 for part in more)
-
-
 def manuscript(article: Article) -> Manuscript:
     """The manuscript of an article."""
-    article = with_sentences(article, _cleaned)
-    blocks = tuple(_blocks(article.lead, article.sections, 1, _reader(article)))
-    sentences = [s for block in blocks if isinstance(block, ParagraphBlock) for s in block.sentences]
-    models = dict.fromkeys(clean(row.model) for row in article.usage.rows)
-    return Manuscript(
-        title=clean(article.title) or UNTITLED,
-        blocks=blocks,
-        references=read_references(article, ((s.text, s.numbers) for s in sentences)),
-        models=tuple(filter(None, models)),
-        written=_iso_day(article.written),
-        language=article.language if _is_language(article.language) else "und",
-    )
-
-
-def _cleaned(sentence: Sentence) -> Sentence:
-    """The sentence on one line; one without text cites nothing, else a source would be numbered and cited nowhere."""
-    text = clean(sentence.text)
-    return Sentence(text, sentence.citations if text else ())
-
-
-def _iso_day(text: str | None) -> str:
-    try:
-        return datetime.date.fromisoformat(text or "").isoformat()
-    except ValueError:
-        return ""
-
-
-def _reader(article: Article) -> Callable[[Sentence], Cited]:
-    """What reads sentences."""
+    article = with_sentences(article, _tidied)
     numbers = number_references(article)
     snippets = {(source.id, one.id): one for source in article.references for one in source.snippets}
 
@@ -139,19 +91,51 @@ def _reader(article: Article) -> Callable[[Sentence], Cited]:
             cited.setdefault(numbers[one.source_id], []).extend([snippet] if snippet else [])
         return Cited(sentence.text, tuple(Cite(number, page_names(cited[number])) for number in sorted(cited)))
 
-    return read
+    blocks = tuple(_blocks(article.lead, article.sections, 1, read))
+    citing: dict[int, list[str]] = {}
+    for sentence in _sentences(blocks):
+        for cite in sentence.cites:
+            citing.setdefault(cite.number, []).append(sentence.text)
+    return Manuscript(
+        title=tidy(article.title) or _UNTITLED,
+        blocks=blocks,
+        references=read_references(article, citing),
+        models=tuple(filter(None, dict.fromkeys(tidy(row.model) for row in article.usage.rows))),
+        written=_iso_day(article.written),
+        language=article.language if _is_language(article.language) else "und",
+    )
+
+
+def _sentences(blocks: Sequence[Block]) -> Iterator[Cited]:
+    return (one for block in blocks if isinstance(block, ParagraphBlock) for one in block.sentences)
+
+
+def _tidied(sentence: Sentence) -> Sentence:
+    """Return the sentence on one line; without text it cites nothing, else a source would be numbered in vain."""
+    text = tidy(sentence.text)
+    return Sentence(text, sentence.citations if text else ())
+
+
+def _iso_day(text: str | None) -> str:
+    try:
+        return datetime.date.fromisoformat(text or "").isoformat()
+    except ValueError:
+        return ""
+
+
+def _is_language(tag: str) -> bool:
+    code, *more = tag.split("-")
+    is_code = len(code) in {2, 3} and code.isalpha() and code.islower()
+    return tag.isascii() and is_code and all(part.isalnum() and 2 <= len(part) <= 8 for part in more)
 
 
 def _blocks(
-    paragraphs: Sequence[Paragraph],
-    sections: Sequence[Section],
-    level: int,
-    read: Callable[[Sentence], Cited],
+    paragraphs: Sequence[Paragraph], sections: Sequence[Section], level: int, read: Callable[[Sentence], Cited]
 ) -> Iterator[Block]:
-    """The paragraphs and the sections below them, whose headings are of ``level``."""
+    """Yield the paragraphs and the sections below them, whose headings are of ``level``."""
     for paragraph in paragraphs:
         if sentences := tuple(read(own) for own in paragraph.sentences if own.text):
             yield ParagraphBlock(sentences)
     for section in sections:
-        yield HeadingBlock(min(level, DEEPEST), clean(section.heading) or UNTITLED)
+        yield HeadingBlock(min(level, _DEEPEST), tidy(section.heading) or _UNTITLED)
         yield from _blocks(section.paragraphs, section.subsections, level + 1, read)

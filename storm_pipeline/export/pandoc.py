@@ -7,9 +7,9 @@ from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
 from storm_pipeline.export.csl import csl_item
-from storm_pipeline.export.manuscript import Cite, Cited, HeadingBlock, Manuscript
+from storm_pipeline.export.manuscript import Cited, HeadingBlock, Manuscript
 from storm_pipeline.export.reference import Reference
-from storm_pipeline.languages import is_right_to_left
+from storm_pipeline.languages import is_right_to_left, references_heading
 from storm_pipeline.references.citations import page_span
 
 READER = "markdown_strict-raw_html+all_symbols_escapable+auto_identifiers+citations+yaml_metadata_block"
@@ -41,15 +41,13 @@ def _body(manuscript: Manuscript) -> Iterator[str]:
 
 
 def _sentence(sentence: Cited, references: tuple[Reference, ...]) -> str:
-    """The sentence, and what it cites with its pages; Pandoc removes the space before raised numbers and notes."""
-    cites = [f"@{references[one.number - 1].key}{_pages(one)}" for one in sentence.cites]
+    """Return the sentence and what it cites; Pandoc takes what begins with no digit for pages if it is in braces."""
+    cites = []
+    for one in sentence.cites:
+        pages = escape(page_span(one.pages))
+        shown = f", {pages}" if pages[:1].isdecimal() else f"{{{pages}}}" if pages else ""
+        cites.append(f"@{references[one.number - 1].key}{shown}")
     return escape(sentence.text) + (f" [{'; '.join(cites)}]" if cites else "")
-
-
-def _pages(cite: Cite) -> str:
-    """The pages as Pandoc reads them: it takes what does not begin with a digit for them if it stands in braces."""
-    pages = escape(page_span(cite.pages))
-    return f", {pages}" if pages[:1].isdecimal() else f"{{{pages}}}" if pages else ""
 
 
 def _metadata(manuscript: Manuscript) -> dict[str, Any]:
@@ -60,13 +58,13 @@ def _metadata(manuscript: Manuscript) -> dict[str, Any]:
         "date": manuscript.written,
         "lang": "" if manuscript.language == "und" else manuscript.language,
         "dir": "rtl" if is_right_to_left(manuscript.language) else "",
-        "reference-section-title": manuscript.references_heading if manuscript.references else "",
+        "reference-section-title": references_heading(manuscript.language) if manuscript.references else "",
         "references": list(map(_item, manuscript.references)),
     }
 
 
 def _item(reference: Reference) -> dict[str, Any]:
-    """The item with the other addresses of its text; a work whose author and date are known needs no file's name."""
+    """Return the item with the other addresses of its text; one with author and date needs no file's name."""
     item = csl_item(reference)
     if reference.authors and reference.published:
         item.pop("archive_location", None)
@@ -74,7 +72,6 @@ def _item(reference: Reference) -> dict[str, Any]:
 
 
 def _escaped(value: Any) -> Any:
-    """A value of the metadata whose texts are escaped."""
     if isinstance(value, str):
         return escape(value)
     if isinstance(value, dict):

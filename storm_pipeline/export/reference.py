@@ -1,25 +1,22 @@
 """A cited source as reference managers and citation styles know it."""
 
-import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote
 
 from storm_pipeline.documents.plain import found_doi
-from storm_pipeline.export.tex_text import clean
 from storm_pipeline.files import table_beside
-from storm_pipeline.references.citations import cited_page_names, locator
+from storm_pipeline.references.citations import cited_page_names
 from storm_pipeline.render.links import host, is_shared_link, label, shared_address
+from storm_pipeline.text.formatting import ISO_DATE
 from storm_pipeline.text.person_names import Name, read_names
-from storm_pipeline.types import NO_WORK, Article, Snippet, Source, Work
+from storm_pipeline.text.words import tidy
+from storm_pipeline.types import NO_WORK, Article, Source, Work
 
-_DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")
 _PAPERS = frozenset({"pubmed.ncbi.nlm.nih.gov", "arxiv.org"})
-_KINDS = {"article": "journal", "paper": "proceedings", "manuscript": "paper"} | {
-    kind: kind for kind in ("book", "chapter", "thesis", "report", "page")
-}
-"""Kind of a work → kind of a reference."""
+_KINDS = {"article": "journal", "paper": "proceedings", "manuscript": "paper"}
+"""Kind of a work → kind of a reference, where they differ."""
 KINDS: Mapping[str, Mapping[str, str]] = table_beside(__file__)
 """Format → kind of a reference → the format's word for it."""
 _LONGEST_KEY = 24
@@ -33,8 +30,6 @@ class Reference:
     All texts are on one line and hold only characters that XML allows; what is not known is empty.
     """
 
-    source_id: str  # id of the :class:`storm_pipeline.types.Source`
-    number: int  # its place in the list, from 1
     key: str  # tells it from the others; lower-case ASCII letters, digits and hyphens, beginning with a letter
     # ``journal`` (a paper in a journal), ``paper`` (such as a preprint), ``proceedings`` (a paper in them),
     # ``chapter``, ``book``, ``thesis``, ``report``, ``page`` (of the web) or ``document``
@@ -50,15 +45,10 @@ class Reference:
     accessed: str  # ISO date
     language: str  # language code
     # the pages on which the cited passages stand, in order, by their printed numbers if those are known
-    pages: tuple[str, ...]
-    sentences: tuple[str, ...]  # the sentences of the article that cite it, in order
+    pages: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()  # the sentences of the article that cite it, in order
     work: Work = NO_WORK  # volume, extent, editors and the like
     also: tuple[str, ...] = ()  # other addresses of the same text, as URIs in ASCII
-
-    @property
-    def locator(self) -> str:
-        """The cited pages: ``p. 3``, ``pp. 3, 7`` or ``pp. 1–4``; empty where there are none."""
-        return locator(self.pages)
 
     @property
     def editors(self) -> tuple[Name, ...]:
@@ -66,71 +56,57 @@ class Reference:
         return read_names(self.work.editors)
 
 
-def read_references(article: Article, sentences: Iterable[tuple[str, tuple[int, ...]]]) -> tuple[Reference, ...]:
-    """The cited sources in the order of their numbers.
-
-    What the snippets of a source say differently, such as its date, is taken from the snippet that says it first, read
-    pages before an engine's snippets. ``sentences``: those of the article, each with the numbers that it cites.
-    """
-    citing: dict[int, list[str]] = {}
-    for text, numbers in sentences:
-        for number in numbers:
-            citing.setdefault(number, []).append(text)
+def read_references(article: Article, citing: Mapping[int, Sequence[str]]) -> tuple[Reference, ...]:
+    """The cited sources in the order of their numbers; ``citing``: number, from 1 → the sentences that cite it."""
     pages = cited_page_names(article)
-    keys: set[str] = set()
-    found = []
+    found: list[Reference] = []
     for number, source in enumerate(article.references, 1):
-        reference = _reference(number, source, pages.get(source.id, ()), tuple(citing.get(number, ())), keys)
-        keys.add(reference.key)
-        found.append(reference)
+        made = _reference(number, source, {one.key for one in found})
+        found.append(replace(made, pages=pages.get(source.id, ()), sentences=tuple(citing.get(number, ()))))
     return tuple(found)
 
 
-def _reference(
-    number: int, source: Source, pages: tuple[str, ...], sentences: tuple[str, ...], taken: set[str]
-) -> Reference:
+def _reference(number: int, source: Source, taken: set[str]) -> Reference:
+    """Return a reference; what its snippets say differently is taken from the first, read pages before others."""
     ordered = sorted(source.snippets, key=lambda snippet: snippet.origin != "page")
 
-    def first(field: Callable[[Snippet], str | None]) -> str:
-        return next((text for snippet in ordered if (text := clean(field(snippet) or ""))), "")
+    def first(field: str) -> str:
+        return next((text for snippet in ordered if (text := tidy(getattr(snippet, field) or ""))), "")
 
-    address = clean(shared_address(source.url))
+    address = tidy(shared_address(source.url))
     link = _uri(source.url) if is_shared_link(source.url) else ""
-    authors = read_names(first(lambda snippet: snippet.author))
-    site, doi = first(lambda snippet: snippet.site), _doi(first(lambda snippet: snippet.doi), address)
-    published = _date(first(lambda snippet: snippet.published))
+    authors = read_names(first("author"))
+    site, doi = first("site"), _doi(first("doi"), address)
+    published = _date(first("published"))
     stated = next((one.work for one in ordered if one.work), NO_WORK)
-    work = Work(**{name: clean(value) for name, value in vars(stated).items()})
-    title = clean(label(source)) or f"Source {number}"
+    work = Work(**{name: tidy(value) for name, value in vars(stated).items()})
+    title = tidy(label(source)) or f"Source {number}"
+    kind = _KINDS.get(work.kind, work.kind)
     return Reference(
-        source_id=source.id,
-        number=number,
         key=_key(authors, title if not link else "", address, published, taken),
-        kind=_KINDS.get(work.kind) or _kind(address, link, doi, site),
+        kind=kind if kind in KINDS["csl"] else _kind(address, link, doi, site),
         title=title,
         address=address,
         link=link,
         authors=authors,
         site=site,
-        publisher=first(lambda snippet: snippet.publisher),
+        publisher=first("publisher"),
         doi=doi,
         published=published,
-        accessed=_date(first(lambda snippet: snippet.accessed)),
-        language=first(lambda snippet: snippet.language),
-        pages=pages,
-        sentences=sentences,
+        accessed=_date(first("accessed")),
+        language=first("language"),
         work=work,
         also=tuple(_uri(url) for url in source.also if is_shared_link(url)),
     )
 
 
 def _uri(url: str) -> str:
-    return quote(clean(shared_address(url)), safe=_IN_ADDRESSES)
+    return quote(tidy(shared_address(url)), safe=_IN_ADDRESSES)
 
 
 def _date(text: str) -> str:
-    """An ISO date, as precise as it is; empty for anything else."""
-    found = _DATE.match(text)
+    """Return an ISO date, as precise as it is; empty for anything else."""
+    found = ISO_DATE.match(text)
     return "-".join(part for part in found.groups() if part) if found and int(found[1]) else ""
 
 

@@ -4,13 +4,11 @@ from collections.abc import Iterator
 
 from storm_pipeline.export.manuscript import Manuscript
 from storm_pipeline.export.reference import KINDS, Reference
+from storm_pipeline.references.citations import locator
 
 
 def write(manuscript: Manuscript) -> bytes:
-    """A record for each reference; its one note (``N1``) has the cited pages and the sentences that cite it.
-
-    A value is one line, so that none can begin a field or end a record.
-    """
+    """A record for each reference; its one note (``N1``) has the cited pages and the sentences that cite it."""
     records = ("".join(f"{tag}  - {value}\r\n" for tag, value in _fields(one)) for one in manuscript.references)
     return "\r\n".join(records).encode()
 
@@ -48,7 +46,7 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
 
 def _note(reference: Reference) -> str:
     quoted = " ".join(f"“{sentence}”" for sentence in reference.sentences)
-    return f"{f'Cited {reference.locator}'.strip()}: {quoted}" if quoted else ""
+    return f"{f'Cited {locator(reference.pages)}'.strip()}: {quoted}" if quoted else ""
 
 
 def _slashed(iso: str) -> str:

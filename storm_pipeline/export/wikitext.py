@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 
 from storm_pipeline.export.manuscript import Cite, HeadingBlock, Manuscript
 from storm_pipeline.export.reference import KINDS, Reference
+from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import page_span
 from storm_pipeline.render.links import host
 from storm_pipeline.text.formatting import day
 from storm_pipeline.text.person_names import Name
 
 _SPECIAL = str.maketrans({char: f"&#{ord(char)};" for char in "&<>[]{}|="})
-_TOGETHER = ("''", "~~", "__")
-"""Two of which would be italics, a signature, a switch of the page."""
+_TOGETHER = ("''", "~~", "__")  # italics, a signature, a switch of the page
 _SCHEME = re.compile(r"\b(bitcoin|geo|magnet|mailto|news|sips?|sms|tel|urn|xmpp):(?=\S)", re.I)
 _MAGIC_LINKS = ("RFC", "PMID", "ISBN")
 _CONTAINERS = {"journal": "journal", "proceedings": "book-title"}
@@ -39,7 +39,7 @@ def _lines(manuscript: Manuscript) -> Iterator[str]:
             yield (_bold(sentence.text, manuscript.title) if is_first else escape(sentence.text)) + marks
             is_first = False
     if manuscript.references:
-        yield f"\n== {escape(manuscript.references_heading)} ==\n{{{{Reflist}}}}"
+        yield f"\n== {escape(references_heading(manuscript.language))} ==\n{{{{Reflist}}}}"
 
 
 def _bold(sentence: str, title: str) -> str:
@@ -67,9 +67,9 @@ def escape(text: str) -> str:
 def _ref(manuscript: Manuscript, cite: Cite, defined: set[int]) -> str:
     reference = manuscript.references[cite.number - 1]
     pages = f"{{{{Rp|{page_span(cite.pages)}}}}}" if cite.pages else ""
-    if reference.number in defined:
+    if cite.number in defined:
         return f'<ref name="{reference.key}" />{pages}'
-    defined.add(reference.number)
+    defined.add(cite.number)
     fields = "".join(f" |{name}={value}" for name, value in _fields(reference, manuscript.written) if value)
     also = ", ".join(f"[{_url(url)} {escape(host(url))}]" for url in reference.also)
     template = f"{{{{{KINDS['wikitext'][reference.kind]}{fields}}}}}" + (f" Also at {also}." if also else "")
@@ -110,11 +110,9 @@ def _url(link: str) -> str:
 
 def _people(role: str, names: Sequence[Name]) -> Iterator[tuple[str, str]]:
     for number, name in enumerate(names, 1):
-        if name.given:
-            yield f"{role}{number}-last" if role else f"last{number}", escape(name.family)
-            yield f"{role}{number}-first" if role else f"first{number}", escape(name.given)
-        else:
-            yield f"{role or 'author'}{number}", escape(name.family)
+        last, first = (f"{role}{number}-{part}" if role else f"{part}{number}" for part in ("last", "first"))
+        yield last if name.given else f"{role or 'author'}{number}", escape(name.family)
+        yield first, escape(name.given)
 
 
 def _in_comment(text: str) -> str:

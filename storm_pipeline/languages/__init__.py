@@ -1,13 +1,9 @@
-"""Language-dependent processing: detection, sentence splitting, word counts, capitalisation, stop words and stems.
+"""Language-dependent processing; languages are ISO 639-1 codes, and "" is an unknown language."""
 
-Languages are ISO 639-1 codes; "" is an unknown language.
-"""
-
-from storm_pipeline.languages.detection import detect
 from storm_pipeline.languages.pieces import count_words, joined, length_in_words, opening_of, windows
-from storm_pipeline.languages.stems import stem_set, stop_words
+from storm_pipeline.languages.stems import stem_set
 from storm_pipeline.languages.tables import (
-    capitalises_nouns,
+    detect,
     has_spaces,
     is_right_to_left,
     language_name,
@@ -17,7 +13,6 @@ from storm_pipeline.languages.tables import (
 from storm_pipeline.text.sentences import ordinals_have_stops, split_sentences
 
 __all__ = [
-    "capitalises_nouns",
     "count_words",
     "detect",
     "has_spaces",
@@ -31,6 +26,5 @@ __all__ = [
     "scripts_of",
     "split_sentences",
     "stem_set",
-    "stop_words",
     "windows",
 ]

@@ -11,8 +11,7 @@ from storm_pipeline.text.words import HAN_KANA, word_count
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 KANA = re.compile("[\u3040-\u30ff]")
-_SOUTH_EAST = "\u0e01-\u0e5b\u0e81-\u0edf\u1780-\u17dd\u1000-\u109f"
-"""Characters of Thai, Lao, Khmer and Burmese, which do not separate words by spaces."""
+_SOUTH_EAST = "\u0e01-\u0e5b\u0e81-\u0edf\u1780-\u17dd\u1000-\u109f"  # Thai, Lao, Khmer and Burmese
 _UNSPACED = re.compile(f"[{_SOUTH_EAST}]+")
 _EIGHTHS_OF_HAN, _EIGHTHS_OF_KANA, _LETTERS_PER_WORD = 5, 3, 5
 _TOKEN = re.compile(rf"\s*(?:[{HAN_KANA}{_SOUTH_EAST}]|[^\s{HAN_KANA}{_SOUTH_EAST}]+)")
@@ -21,9 +20,8 @@ _TOKEN = re.compile(rf"\s*(?:[{HAN_KANA}{_SOUTH_EAST}]|[^\s{HAN_KANA}{_SOUTH_EAS
 def count_words(text: str) -> int:
     """Number of words; :func:`storm_pipeline.text.words.word_count` for scripts that separate words by spaces.
 
-    Chinese and Japanese are weighted so that a word count means as much text as in English: a Han character counts
-    5/8 of a word (1.6 per word) and a kana 3/8, about two characters per word in Japanese prose. Five letters or marks
-    of Thai, Lao, Khmer and Burmese count as a word. The sum is rounded up, and never decreases when text is appended.
+    Elsewhere a word means as much text as in English: a Han character counts 5/8 of a word and a kana 3/8, a letter or
+    mark of Thai, Lao, Khmer and Burmese 1/5. The sum is rounded up, and never decreases when text is appended.
     """
     if text.isascii():
         return word_count(text)
@@ -37,8 +35,7 @@ def count_words(text: str) -> int:
 def windows(text: str, size: int, step: int) -> tuple[str, ...]:
     """Overlapping parts of a text, each of ``size`` words, ``step`` words apart; the last one ends with the text.
 
-    White space parts words; a character of a script without spaces is the share of a word that
-    :func:`storm_pipeline.languages.count_words` says.
+    White space parts words; without it a character is the share of a word that :func:`count_words` says.
     """
     if text.isascii():
         parts = text.split()

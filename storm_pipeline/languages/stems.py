@@ -1,8 +1,4 @@
-"""Stems of content words in many languages by Snowball's stemmers, for comparing texts.
-
-Chinese and Japanese are compared by Han characters and by pairs of characters: with pairs alone, paraphrases look too
-different.
-"""
+"""Stems of content words by Snowball's stemmers, for comparing texts; Han characters and pairs of Chinese, Japanese."""
 
 import re
 import unicodedata
@@ -39,10 +35,7 @@ def stop_words(language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8192)
 def stem_set(text: str, language: str = "en") -> frozenset[str]:
-    """Stems of a text's content words, in lower case; words stay as they are where Snowball has no stemmer.
-
-    ``language``: ISO 639-1 code, which selects stop words and endings.
-    """
+    """Stems of a text's content words, in lower case; words stay as they are where Snowball has no stemmer."""
     stop, algorithm = stop_words(language), language_name(language).lower() if language in _STEMMED else ""
     parts = [word.replace("’", "'") for word in words(text.casefold())]
     if language == "en":
@@ -50,20 +43,13 @@ def stem_set(text: str, language: str = "en") -> frozenset[str]:
     else:
         parts = [part for word in parts for part in word.split("'")]
     content = (part for part in parts if part not in stop and (len(part) > 1 or part.isdigit()))
-    characters = _characters(text) if _is_unspaced(text) else ()
+    unspaced = 0 if text.isascii() else sum(map(len, _RUN.findall(text)))
+    characters = _characters(text) if unspaced * 2 > sum(map(str.isalpha, text)) else ()
     return frozenset(characters).union(stem(part, algorithm) if algorithm else part for part in content)
 
 
-def _is_unspaced(text: str) -> bool:
-    """Whether most letters are Han or kana."""
-    if text.isascii():
-        return False
-    characters = sum(map(len, _RUN.findall(text)))
-    return characters * 2 > sum(map(str.isalpha, text))
-
-
 def _characters(text: str) -> Iterator[str]:
-    """Han characters, and overlapping pairs of Han characters and kana, that may carry topical content."""
+    """Yield Han characters, and overlapping pairs of Han characters and kana, that may carry topical content."""
     for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
         for i, character in enumerate(run):
             if not KANA.match(character) and not _PARTICLES.match(character):

@@ -1,10 +1,26 @@
-"""What is known of each language: its name, capitals, spaces, scripts and direction, and its heading of references."""
+"""Which language a text is in, by py3langid's model (in its wheel, BSD-3-Clause), and what is known of each."""
 
-from functools import cache
+import threading
+from functools import cache, lru_cache
+from typing import Any
 
+from storm_pipeline.errors import AssetError
 from storm_pipeline.files import table_beside
 
+_SAMPLE = 2000  # maximum characters examined
+_LEAST = 0.4  # least probability of a language
+_NO_LANGUAGE = "zxx"  # numbers, code, addresses
+_loading = threading.Lock()
 _TABLE = table_beside(__file__)
+_SCRIPTS = {
+    "zh": "CJK",
+    "ja": "CJK FULLWIDTH HIRAGANA KATAKANA",
+    "ko": "CJK HANGUL",
+    "bn": "BENGALI",
+    "sr": "CYRILLIC LATIN",
+}
+"""Scripts where CLDR has another name for them than Unicode, or a language has several."""
+_WITHOUT_SPACES = frozenset({"zh", "ja", "th", "lo", "km", "my"})
 
 
 def references_heading(language: str) -> str:
@@ -31,25 +47,8 @@ def is_right_to_left(language: str) -> bool:
         return False
 
 
-_NOUNS_WITH_CAPITALS = frozenset({"de", "lb"})
-_SCRIPTS = {
-    "zh": "CJK",
-    "ja": "CJK FULLWIDTH HIRAGANA KATAKANA",
-    "ko": "CJK HANGUL",
-    "bn": "BENGALI",
-    "sr": "CYRILLIC LATIN",
-}
-"""Scripts where CLDR has another name for them than Unicode, or a language has several."""
-_WITHOUT_SPACES = frozenset({"zh", "ja", "th", "lo", "km", "my"})
-
-
-def capitalises_nouns(language: str) -> bool:
-    """Whether all nouns are capitalised, so that a capital does not indicate a name."""
-    return language in _NOUNS_WITH_CAPITALS
-
-
 def has_spaces(language: str) -> bool:
-    """Whether words are separated by spaces; if not, they cannot be segmented without a dictionary."""
+    """Whether words are separated by spaces."""
     return language not in _WITHOUT_SPACES
 
 
@@ -62,3 +61,35 @@ def scripts_of(language: str) -> frozenset[str]:
         return frozenset(_SCRIPTS[language].split())
     _, _, script = str(get_global("likely_subtags").get(language, "und_Latn")).partition("_")
     return frozenset({str(Locale("en").scripts.get(script[:4], "Latin")).upper()})
+
+
+def detect(text: str) -> str:
+    """ISO 639-1 code of the main language of a text's first 2000 characters; "" if it is uncertain.
+
+    Raises AssetError: py3langid could not unpack its model (68 MB) in the folder for temporary files.
+    """
+    return _detected(text[:_SAMPLE].strip())
+
+
+@lru_cache(maxsize=4096)
+def _detected(text: str) -> str:
+    with _loading:
+        identifier = _identifier()
+    language, probability = identifier.classify(text)
+    return language if probability >= _LEAST and language != _NO_LANGUAGE else ""
+
+
+@cache
+def _identifier() -> Any:
+    """Load the one identifier, which is not changed afterwards; it takes half a second, and 100 MB."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    try:
+        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError as error:
+        said = f"cannot unpack the language detector to a temporary file: {error.strerror}"
+        raise AssetError(f"{said}; make room there, or set TMPDIR") from error
+    # Codes of three letters are varieties of languages, such as Wu, and small ones; "nn" is written Norwegian too.
+    codes = {code for code in identifier.labels if len(code) == 2} - {"nn"}
+    identifier.set_languages(codes | {_NO_LANGUAGE})
+    return identifier

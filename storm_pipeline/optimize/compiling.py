@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import dspy
+import numpy as np
 from dspy.utils.exceptions import AdapterParseError
 
 from storm_pipeline.concurrency import parallel_map
@@ -26,11 +27,10 @@ from storm_pipeline.errors import (
 from storm_pipeline.files import cannot_write
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.compiled_sets import Compiled, add_to_set
-from storm_pipeline.models.model_objects import ModelObject
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Program, Programs
-from storm_pipeline.optimize.metrics.base import Metric, mean_with_interval
-from storm_pipeline.optimize.optimizers import Plan, have_replies, most_calls, optimized, require_optimizer
+from storm_pipeline.optimize.metrics import Metric
+from storm_pipeline.optimize.optimizers import OPTIMIZERS, Plan, have_replies, most_calls, optimized
 from storm_pipeline.optimize.tasks import TASKS, Task, Topics, examples_of
 from storm_pipeline.retrieval.embedder import Embed
 from storm_pipeline.run.events import CallbackSink, CallFinished, Events
@@ -38,18 +38,16 @@ from storm_pipeline.run.integrity import recorded_calls
 from storm_pipeline.run.journal import Journal, at_place
 from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.run.locking import locked
-from storm_pipeline.settings import ROLES, Role, Settings, displaced
+from storm_pipeline.settings import ROLES, Settings, displaced
 from storm_pipeline.types import Article
 
 JOURNAL = "compile.jsonl"
 """File of a set that holds every reply, so that a compilation that was killed repeats no call."""
 _LOCK = "compile.lock"
 _FEWEST_TOPICS = 5
-REFLECTION = 2000
-"""Tokens of a reply that proposes instructions, at most, from a small model."""
+REFLECTION = 2000  # tokens of a reply that proposes instructions, at most, from a small model
 _SHARES = (0.4, 0.2)  # shares of the topics to train on and to choose candidates by; the gain is measured on the others
-_COPY = 0.3
-"""Share of an article's sentences in an earlier one from which it is a copy: it would be on both sides of the split."""
+_COPY = 0.3  # share of an article's sentences in an earlier one from which it is a copy
 
 
 class Split(NamedTuple):
@@ -97,21 +95,18 @@ def job_for(
     seed: int = 0,
     command: str = "",
 ) -> Job:
-    """A job, checked before anything is asked; by default with the program's usual optimiser.
-
-    Args:
-        topics: how many topics are drawn, at most, so that many articles do not mean many calls; default: all.
+    """A job, checked before anything is asked; ``topics``: how many are drawn, at most.
 
     Raises:
         SettingsError: there is no such program or optimiser, or the articles hold no replies of the program to show.
-        MissingExtraError: the optimiser needs a package.
         DatasetError: there are fewer than five topics with examples.
     """
     if program not in TASKS:
         raise SettingsError(f"{program!r} cannot be compiled from articles: choose among {', '.join(TASKS)}")
     task = TASKS[program]
     optimizer = optimizer or task.optimizer
-    require_optimizer(optimizer)
+    if optimizer not in OPTIMIZERS:
+        raise SettingsError(f"there is no optimiser {optimizer!r}: choose one of {', '.join(OPTIMIZERS)}")
     kept, copies = _without_copies(articles)
     by_topic = list(examples_of(task, kept, settings))
     if len(by_topic) < _FEWEST_TOPICS:
@@ -119,9 +114,8 @@ def job_for(
             f"{len(by_topic)} of {len(articles)} articles have examples for {program!r}, at least {_FEWEST_TOPICS} are "
             "needed: add articles with sections"
         )
-    if optimizer == "labeled" and not all(
-        have_replies(Programs().named()[program].predict, own) for _, own in by_topic
-    ):
+    predictor = Programs().named()[program].predict
+    if optimizer == "labeled" and not all(have_replies(predictor, own) for _, own in by_topic):
         raise SettingsError(f"articles hold no replies of {program!r} that could be shown: choose bootstrap or gepa")
     random.Random(seed).shuffle(by_topic)  # noqa: S311 - a split, no secret
     by_topic = by_topic[:topics]
@@ -132,7 +126,7 @@ def job_for(
 
 
 def _without_copies(articles: Sequence[Article]) -> tuple[list[Article], tuple[str, ...]]:
-    """The articles that are not mostly another one's text, and the titles of the others."""
+    """Return the articles that are not mostly another one's text, and the titles of the others."""
     kept: list[tuple[Article, frozenset[str]]] = []
     copies: list[str] = []
     for article in articles:
@@ -149,7 +143,6 @@ def compile_program(
     embed: Embed,
     folder: Path,
     *,
-    objects: dict[str, ModelObject] | None = None,
     teacher_lm: str | None = None,
     reflection_lm: str | None = None,
     tell: Callable[[str], None] = lambda _: None,
@@ -157,13 +150,7 @@ def compile_program(
     """Compile a program and add it to a set.
 
     Every reply is journalled in the set's folder: a second call with the same job goes on where the first one ended.
-
-    Args:
-        teacher_lm: model that makes examples; default: the student's.
-        reflection_lm: model that writes instructions; default: the student's.
-
-    Returns:
-        How it was compiled, with the gain on the topics held back.
+    ``teacher_lm`` makes examples and ``reflection_lm`` writes instructions; default: the student's model.
 
     Raises:
         ModelError, ModelAuthError, BudgetSpentError: a model cannot be asked, or a cap is reached.
@@ -175,6 +162,7 @@ def compile_program(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ProgramError(cannot_write(folder, error)) from error
+    name, role = job.task.program, job.task.role
     calls: list[CallFinished] = []
     metric = job.task.metric(embed, flat(*job.split))
     with ExitStack() as opened:
@@ -185,19 +173,17 @@ def compile_program(
         control = RunControl(job.settings, Spent(sum(call.cost or 0.0 for call in earlier), tokens), threading.Event())
         events = Events(control, CallbackSink(lambda one: calls.append(one) if isinstance(one, CallFinished) else None))
 
-        def asking(lm: str | None) -> Asking:
+        def models(lm: str | None) -> LanguageModels:
             settings = _with_model(job.settings, lm) if lm else job.settings
-            models = open_models(settings, None, objects)
-            asked = LanguageModels(models, events=events, control=control, journal=journal, settings=settings)
-            return Asking(asked, job.task.role)
+            table = open_models(settings, None, None)
+            return LanguageModels(table, events=events, control=control, journal=journal, settings=settings)
 
-        student = asking(None)
-        teacher = asking(teacher_lm) if teacher_lm else student
-        reflection = asking(reflection_lm) if reflection_lm else student
-        program = Asked(Programs().named()[job.task.program], student)
+        ends: list[StormError] = []
+        own = models(None)
+        program = Asked(Programs().named()[name], own, job, ends)
         with at_place("before"):
             before = _scores(program, job, metric)
-        tell(f"{job.task.program}: {_mean(before):.3f} before, on {len(before)} topics held back")
+        tell(f"{name}: {_mean(before):.3f} before, on {len(before)} topics held back")
         plan = Plan(
             metric,
             flat(job.split.train),
@@ -205,32 +191,25 @@ def compile_program(
             job.candidates,
             job.seed,
             job.settings.calls_in_flight,
-            Asked(program.program, teacher) if teacher_lm else None,
-            student.models.lm(job.task.role, program.program.token_limit),
-            ReflectionLM(reflection, REFLECTION),
+            Asked(program.program, models(teacher_lm), job, ends) if teacher_lm else None,
+            own.lm(role, program.program.token_limit),
+            ReflectionLM((models(reflection_lm) if reflection_lm else own).lm(role, REFLECTION), ends),
         )
-        with at_place("optimizer"):
-            try:
-                made = optimized(job.optimizer, program, plan)
-            except AdapterParseError as error:
-                raise ReplyError(
-                    f"the model that writes instructions gave none in the form that {job.optimizer} asks for: name a "
-                    "more capable one with --reflection-lm, or choose bootstrap or labeled"
-                ) from error
-        for one in (student, teacher, reflection):
-            one.require_no_end()
+        made = _optimized(job, program, plan)
+        if ends:
+            raise ends[0]
         if made.program.fingerprint == program.program.fingerprint:
-            tell(f"{job.task.program}: no candidate was better on the topics to choose by, so it stays as it is")
+            tell(f"{name}: no candidate was better on the topics to choose by, so it stays as it is")
             after = before  # a second sample of the same prompts would measure chance
         else:
             with at_place("after"):
                 after = _scores(made, job, metric)
     gain, interval = mean_with_interval([b - a for a, b in zip(before, after, strict=True)], job.seed)
-    tell(f"{job.task.program}: {_mean(after):.3f} after, {gain:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]")
+    tell(f"{name}: {_mean(after):.3f} after, {gain:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]")
     costs = [call.cost for call in (*earlier, *calls)]
     compiled = Compiled(
         sha256="",
-        model=job.settings.lm_of(job.task.role),
+        model=job.settings.lm_of(role),
         optimizer=job.optimizer,
         metric=job.task.metric_name,
         before=round(_mean(before), 4),
@@ -244,93 +223,88 @@ def compile_program(
         command=job.command,
     )
     versions = {"storm-pipeline": version("storm-pipeline"), "dspy": dspy.__version__}
-    add_to_set(folder, job.task.program, _without_gold(made.program), compiled, versions)
+    add_to_set(folder, name, _without_gold(made.program), compiled, versions)
     return compiled
 
 
-class Asking:
-    """Whose model is asked; shared by all copies of a program. ``ends``: errors that end the work."""
-
-    def __init__(self, models: LanguageModels, role: Role) -> None:
-        self.models = models
-        self.role: Role = role
-        self.ends: list[StormError] = []
-
-    def __deepcopy__(self, _: dict[int, Any]) -> "Asking":
-        return self
-
-    def require_no_end(self) -> None:
-        """Raise the error that ended the work, which an optimiser counts as a failed example and goes on."""
-        if self.ends:
-            raise self.ends[0]
+def _optimized(job: Job, program: dspy.Module, plan: Plan) -> dspy.Module:
+    try:
+        with at_place("optimizer"):
+            return optimized(job.optimizer, program, plan)
+    except AdapterParseError as error:
+        raise ReplyError(
+            f"the model that writes instructions gave none in the form that {job.optimizer} asks for: name a "
+            "more capable one with --reflection-lm, or choose bootstrap or labeled"
+        ) from error
 
 
 class ReflectionLM(dspy.BaseLM):
-    """The model that writes instructions; its failure ends the work, though optimisers go on without it.
+    """The model that writes instructions; its failure ends the work, though optimisers go on without it."""
 
-    Args:
-        token_limit: maximum tokens of a reply from a small model.
-    """
-
-    def __init__(self, asking: Asking, token_limit: int) -> None:
-        self._lm = asking.models.lm(asking.role, token_limit)
-        super().__init__(self._lm.model, self._lm.model_type, cache=False, num_retries=0)
-        self.kwargs = dict(self._lm.kwargs)
-        self._asking = asking
+    def __init__(self, lm: dspy.BaseLM, ends: list[StormError]) -> None:
+        super().__init__(lm.model, lm.model_type, cache=False, num_retries=0)
+        self.kwargs = dict(lm.kwargs)
+        self._lm, self._ends = lm, ends
 
     def __call__(
         self, prompt: str | None = None, *, messages: list[dict[str, Any]] | None = None, **kwargs: Any
     ) -> list[Any]:
         """The replies; errors as those of the model."""
         try:
-            return self._lm(prompt, messages=messages, **kwargs)
+            replies: list[Any] = self._lm(prompt, messages=messages, **kwargs)
         except ModelError as error:
-            self._asking.ends.append(error)
+            self._ends.append(error)
             raise
+        return replies
 
 
 class Asked(dspy.Module):
-    """A program whose calls are journalled and capped like those of a run.
+    """A copy of a program whose calls are journalled and capped like those of a run.
 
-    Args:
-        program: copied; optimisers find its predictors.
+    ``ends``: errors that end the work, which optimisers would count as failed examples; shared by all copies.
     """
 
-    def __init__(self, program: Program, asking: Asking) -> None:
+    def __init__(self, program: Program, models: LanguageModels, job: Job, ends: list[StormError]) -> None:
         super().__init__()
         self.program = program.deepcopy()
-        self._asking = asking
+
+        def ask(program: Program, inputs: dict[str, Any]) -> dspy.Prediction:
+            if ends:
+                raise ends[0]
+            try:
+                return models.ask(job.task.role, program, **inputs)
+            except (ModelAuthError, BudgetSpentError) as error:
+                ends.append(error)
+                raise
+
+        self._ask = ask  # a function, so that copies share the models
 
     def forward(self, **inputs: Any) -> dspy.Prediction:
         """The program's prediction; errors as :meth:`storm_pipeline.models.asking.LanguageModels.ask`."""
-        asking = self._asking
-        asking.require_no_end()
-        try:
-            return asking.models.ask(asking.role, self.program, **inputs)
-        except (ModelAuthError, BudgetSpentError) as error:
-            asking.ends.append(error)
-            raise
+        return self._ask(self.program, inputs)
 
 
 def _without_gold(program: Program) -> Program:
-    """The program, whose examples hold nothing but its fields; those without a reply are left out."""
+    """Return the program, whose examples hold nothing but its fields; those without a reply are left out."""
     for predictor in program.predictors():
-        whole = [demo for demo in predictor.demos if have_replies(predictor, (demo,))]
+        names = predictor.signature.fields
         predictor.demos = [
-            dspy.Example(**{name: demo[name] for name in predictor.signature.fields if name in demo}) for demo in whole
+            dspy.Example(**{name: demo[name] for name in names if name in demo})
+            for demo in predictor.demos
+            if have_replies(predictor, (demo,))
         ]
     return program
 
 
 def _with_model(settings: Settings, lm: str) -> Settings:
-    """The settings with one model for all roles; the address and the key of the other are not its own."""
+    """Return the settings with one model for all roles; the address and the key of the other are left out."""
     others = {f"{role}_lm" for role in ROLES} | displaced({"lm"})
     kept = {name: value for name, value in settings.model_dump(exclude_unset=True).items() if name not in others}
     return Settings.build({**kept, "lm": lm})
 
 
 def _scores(module: dspy.Module, job: Job, metric: Metric) -> list[float]:
-    """The mean of the metric for each topic held back; an example that the model fails on has 0."""
+    """Return the mean of the metric for each topic held back; an example that the model fails on has 0."""
 
     def score(example: dspy.Example) -> float:
         try:
@@ -340,11 +314,17 @@ def _scores(module: dspy.Module, job: Job, metric: Metric) -> list[float]:
         except ModelError:
             return 0.0
 
-    def of_topic(examples: tuple[dspy.Example, ...]) -> float:
-        return _mean([score(example) for example in examples])
-
     topics = [examples for _, examples in job.split.held_back]
-    return list(parallel_map(of_topic, topics, workers=job.settings.calls_in_flight))
+    workers = job.settings.calls_in_flight
+    return parallel_map(lambda examples: _mean([score(one) for one in examples]), topics, workers=workers)
+
+
+def mean_with_interval(differences: Sequence[float], seed: int = 0) -> tuple[float, tuple[float, float]]:
+    """The mean of paired differences, and its 95 % interval (bootstrap percentiles, 2,000 resamples)."""
+    values = np.asarray(differences, dtype=np.float64)
+    draws = np.random.default_rng(seed).choice(values, size=(2000, len(values))).mean(axis=1)
+    low, high = np.percentile(draws, [2.5, 97.5])
+    return float(values.mean()), (float(low), float(high))
 
 
 def flat(*parts: Topics) -> list[dspy.Example]:

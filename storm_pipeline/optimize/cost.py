@@ -11,25 +11,20 @@ from storm_pipeline.optimize.compiling import REFLECTION, Job, flat
 from storm_pipeline.optimize.optimizers import MOST_SHOWN
 
 _READ = 3  # examples with feedback that a model sees when it writes new instructions, at least
-_WRITING = frozenset({"gepa", "miprov2", "simba"})
-"""Optimisers that ask a model for instructions."""
 
 
 def most_dollars(job: Job, models: Iterable[str | None] = ()) -> float | None:
     """What a job costs in US dollars if it makes all calls that it may; None if the price of a model is unknown.
 
-    Each call is taken to be as dear as the dearest model makes it, with as many examples as an optimiser shows, and
-    replies of the length that is expected of a small model.
-
-    Args:
-        models: those that make examples or write instructions, beside the job's own; None is the job's own.
+    Each call is taken to be as dear as the dearest model makes it, ``models`` included, with as many examples as an
+    optimiser shows, and replies of the length that is expected of a small model.
     """
     settings, program = job.settings, Programs().named()[job.task.program]
     inputs = [dict(example.inputs()) for example in flat(*job.split)]
     prompts = [PromptAdapter().format(program.predict.signature, program.shown, own) for own in inputs]
     prompt = sum(count_tokens([str(message["content"]) for message in own]) for own in prompts) / len(inputs)
     example = sum(count_tokens([str(own)]) for own in inputs) / len(inputs) + program.token_limit
-    writing = (job.candidates + 1) * (job.optimizer in _WRITING)
+    writing = (job.candidates + 1) * (job.optimizer == "gepa")
     sent = job.most_calls * (prompt + MOST_SHOWN * example) + writing * (prompt + _READ * 2 * example)
     known = parse_prices(settings.prices)
     names = {settings.lm_of(job.task.role), *filter(None, models)}

@@ -7,8 +7,7 @@ from io import StringIO
 
 import dspy
 
-from storm_pipeline.errors import MissingExtraError, SettingsError
-from storm_pipeline.optimize.metrics.base import Examples, Metric
+from storm_pipeline.optimize.metrics import Examples, Metric
 
 MOST_SHOWN = 3
 """Examples of a prompt, at most: a small model's window and patience are short."""
@@ -23,46 +22,23 @@ class Plan:
     validation: Examples  # examples that it chooses among candidates by
     candidates: int  # programs that it tries, at least 1
     seed: int
-    workers: int  # calls at a time, where the optimiser can make several
+    workers: int  # calls at a time
     teacher: dspy.Module | None  # program that makes examples; None for the student itself
     task: dspy.BaseLM
-    reflection: dspy.BaseLM  # model that writes new instructions (``gepa``, ``miprov2``, ``simba``)
+    reflection: dspy.BaseLM  # model that writes new instructions (``gepa``)
 
 
 def optimized(name: str, student: dspy.Module, plan: Plan) -> dspy.Module:
     """The student, as the optimiser improves it; what the optimiser prints is not shown."""
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()), dspy.context(lm=plan.task):
-        return _OPTIMIZERS[name](student, plan)
-
-
-def require_optimizer(name: str) -> None:
-    """Check that an optimiser can be used, before anything is asked.
-
-    Raises:
-        SettingsError: there is no such optimiser.
-        MissingExtraError: what it needs is not installed.
-    """
-    if name not in OPTIMIZERS:
-        raise SettingsError(f"there is no optimiser {name!r}: choose one of {', '.join(OPTIMIZERS)}")
-    if name == "miprov2":
-        try:
-            import optuna  # noqa: F401
-        except ImportError as error:
-            raise MissingExtraError(
-                "the optimiser `miprov2` needs the extra 'compile': pip install 'storm-pipeline[compile]'"
-            ) from error
+        return OPTIMIZERS[name](student, plan)
 
 
 def most_calls(name: str, train: int, validation: int, candidates: int) -> int:
     """Calls of the student or a teacher that an optimiser makes at most, without those that repeat a reply."""
-    each = {
-        "labeled": 0,
-        "bootstrap": (candidates + 3) * validation + (candidates + 1) * train,
-        "miprov2": (candidates + 1) * validation + 3 * train + candidates,
-        "gepa": (candidates + 2) * (validation + 7),
-        "simba": (candidates + 2) * (2 * train + 24),
-    }
-    return each[name]
+    if name == "gepa":
+        return (candidates + 2) * (validation + 7)
+    return (candidates + 3) * validation + (candidates + 1) * train if name == "bootstrap" else 0
 
 
 def have_replies(predictor: dspy.Predict, examples: Examples) -> bool:
@@ -75,39 +51,17 @@ def _labeled(student: dspy.Module, plan: Plan) -> dspy.Module:
 
 
 def _bootstrap(student: dspy.Module, plan: Plan) -> dspy.Module:
+    as_they_are = not plan.teacher and all(have_replies(own, plan.train) for own in student.predictors())
     optimizer = dspy.BootstrapFewShotWithRandomSearch(
-        metric=lambda gold, pred, trace=None: float(plan.metric(gold, pred, trace).score),
+        metric=lambda gold, pred, _=None: float(plan.metric(gold, pred).score),
         max_bootstrapped_demos=MOST_SHOWN,
-        max_labeled_demos=0 if plan.teacher else _labels(student, plan),  # a teacher makes all examples
+        max_labeled_demos=MOST_SHOWN if as_they_are else 0,  # a teacher makes all examples
         num_candidate_programs=plan.candidates,
         num_threads=plan.workers,
         max_errors=len(plan.train),
         metric_threshold=0.5,
     )
     return optimizer.compile(student, teacher=plan.teacher, trainset=list(plan.train), valset=list(plan.validation))
-
-
-def _labels(student: dspy.Module, plan: Plan) -> int:
-    """How many examples an optimiser may show as they are."""
-    return MOST_SHOWN if all(have_replies(own, plan.train) for own in student.predictors()) else 0
-
-
-def _miprov2(student: dspy.Module, plan: Plan) -> dspy.Module:
-    optimizer = dspy.MIPROv2(
-        metric=lambda gold, pred, trace=None: float(plan.metric(gold, pred, trace).score),
-        prompt_model=plan.reflection,
-        task_model=plan.task,
-        auto=None,
-        num_candidates=plan.candidates,
-        max_bootstrapped_demos=MOST_SHOWN,
-        max_labeled_demos=_labels(student, plan),
-        num_threads=plan.workers,
-        seed=plan.seed,
-    )
-    train, validation = list(plan.train), list(plan.validation)
-    return optimizer.compile(
-        student, teacher=plan.teacher, trainset=train, valset=validation, num_trials=plan.candidates, minibatch=False
-    )
 
 
 def _gepa(student: dspy.Module, plan: Plan) -> dspy.Module:
@@ -121,25 +75,9 @@ def _gepa(student: dspy.Module, plan: Plan) -> dspy.Module:
     return optimizer.compile(student, trainset=list(plan.train), valset=list(plan.validation))
 
 
-def _simba(student: dspy.Module, plan: Plan) -> dspy.Module:
-    optimizer = dspy.SIMBA(
-        metric=lambda gold, pred: float(plan.metric(gold, pred).score),
-        bsize=min(4, len(plan.train)),
-        num_candidates=2,
-        max_steps=plan.candidates,
-        max_demos=MOST_SHOWN,
-        prompt_model=plan.reflection,
-        num_threads=plan.workers,
-    )
-    return optimizer.compile(student, trainset=list(plan.train), seed=plan.seed)
-
-
-_OPTIMIZERS: dict[str, Callable[[dspy.Module, Plan], dspy.Module]] = {
+OPTIMIZERS: dict[str, Callable[[dspy.Module, Plan], dspy.Module]] = {
     "labeled": _labeled,
     "bootstrap": _bootstrap,
-    "miprov2": _miprov2,
     "gepa": _gepa,
-    "simba": _simba,
 }
-OPTIMIZERS = tuple(_OPTIMIZERS)
-"""Names of the optimisers."""
+"""The optimisers by name."""

@@ -14,10 +14,8 @@ def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, 
 
     A heading counts 1 / (the sum of its cosines with all headings of its set, itself included), so that synonymous
     headings together count as one; a set's cardinality is the sum of its counts; the recall is (card(G) + card(P) -
-    card(G ∪ P)) / card(G). Duplicates and order do not matter.
-
-    The recall is unbounded: human headings similar to several produced ones can make card(G ∪ P) less than card(P) and
-    the recall greater than 1, which happens with real outlines; negative cosines can make it negative.
+    card(G ∪ P)) / card(G). Duplicates and order do not matter. The recall is unbounded: it can be greater than 1
+    where human headings are similar to several produced ones, and negative cosines can make it negative.
 
     Args:
         truth: G, the human headings, without marks.
@@ -30,28 +28,21 @@ def soft_recall(truth: Sequence[str], produced: Sequence[str], embed: Embed, *, 
         less, so that its count is undefined.
     """
     wanted, made = _distinct(truth), _distinct(produced)
-    if not wanted:
-        return None
-    if not made:
-        return 0.0
+    if not wanted or not made:
+        return 0.0 if wanted else None
     together = list(dict.fromkeys([*wanted, *made]))
     vectors = np.asarray(embed(together), dtype=np.float64)
-    similar = vectors @ vectors.T
-    if clip:
-        similar = similar.clip(0.0)
+    similar = (vectors @ vectors.T).clip(0.0 if clip else -math.inf)
     place = {heading: i for i, heading in enumerate(together)}
     sizes = [_cardinality(similar, [place[h] for h in part]) for part in (wanted, made, together)]
-    if any(math.isnan(size) for size in sizes):
-        return None
-    return float((sizes[0] + sizes[1] - sizes[2]) / sizes[0])
+    return None if any(map(math.isnan, sizes)) else float((sizes[0] + sizes[1] - sizes[2]) / sizes[0])
 
 
 def _distinct(headings: Sequence[str]) -> list[str]:
-    tidy = (" ".join(heading.split()) for heading in headings)
-    return list(dict.fromkeys(heading for heading in tidy if heading))
+    return list(dict.fromkeys(tidy for heading in headings if (tidy := " ".join(heading.split()))))
 
 
 def _cardinality(similar: npt.NDArray[np.float64], members: Sequence[int]) -> float:
-    """Sum of the soft counts of some headings (equation 2); NaN if a count is undefined."""
+    """Return the sum of the soft counts of some headings (equation 2); NaN if a count is undefined."""
     sums = similar[np.ix_(members, members)].sum(axis=1)
     return float((1.0 / sums).sum()) if (sums > 0.0).all() else math.nan

@@ -1,8 +1,10 @@
 """What can be compiled from finished articles: for each program its examples, metric and usual optimiser."""
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from itertools import islice
 from pathlib import Path
 
 import dspy
@@ -11,56 +13,42 @@ from storm_pipeline.documents.articles.pages import AvailablePages
 from storm_pipeline.documents.articles.reading import SUFFIXES, read_article, title_of
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.files import is_plain
-from storm_pipeline.optimize import examples as made
-from storm_pipeline.optimize.metrics.base import MakeMetric
-from storm_pipeline.optimize.metrics.cited import cited_metric, verdicts_metric
-from storm_pipeline.optimize.metrics.outline import outline_metric, perspectives_metric
-from storm_pipeline.optimize.metrics.question import queries_metric, question_metric
+from storm_pipeline.languages import count_words
+from storm_pipeline.optimize.metrics import (
+    Gold,
+    MakeMetric,
+    cited_metric,
+    outline_metric,
+    queries_metric,
+    verdicts_metric,
+    with_title,
+)
+from storm_pipeline.references.passages import Passage, numbered_passages, passages
+from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.settings import Role, Settings
-from storm_pipeline.types import Article
+from storm_pipeline.steps.outline import wanted_sections
+from storm_pipeline.text.outlines import outline_to_markdown
+from storm_pipeline.types import Article, Heading, Outline, Section, Sentence, Snippet
+from storm_pipeline.writers.lead import numbered_body
+from storm_pipeline.writers.passage_prompts import with_markers
 
 ENTRY_POINTS = "storm_pipeline.training"
 """Group of entry points: installed packages name what reads a data set's folder as articles there."""
 Topics = tuple[tuple[str, tuple[dspy.Example, ...]], ...]
 """Title of a topic, and its examples."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """One program that can be compiled."""
-
-    program: str  # name in :class:`storm_pipeline.models.programs.Programs`
-    role: Role
-    metric: MakeMetric  # makes the metric, from an encoder and all examples
-    metric_name: str
-    # an article, and the settings of runs → examples with the program's inputs, and its outputs or a
-    # :class:`~storm_pipeline.optimize.metrics.base.Gold`
-    examples: Callable[[Article, Settings], Iterator[dspy.Example]]
-    # its usual optimiser: ``bootstrap``, or ``gepa`` where examples would make prompts too long
-    optimizer: str = "bootstrap"
-
-
-TASKS = {
-    task.program: task
-    for task in (
-        Task("perspectives", "asker", perspectives_metric, "perspectives", made.perspective_examples),
-        Task("question", "asker", question_metric, "question", made.question_examples),
-        Task("queries", "expert", queries_metric, "queries", made.query_examples),
-        Task("passage_answer", "expert", cited_metric("answer"), "cited text", made.answer_examples),
-        Task("draft", "outliner", outline_metric, "outline", made.outline_examples),
-        Task("section", "writer", cited_metric("text"), "cited text", made.section_examples, "gepa"),
-        Task("lead", "writer", cited_metric("lead"), "cited text", made.lead_examples, "gepa"),
-        Task("check", "judge", verdicts_metric, "verdicts", made.check_examples),
-    )
-}
-"""Name of a program → how it is compiled, in the order in which a run asks them."""
+_NUMBER = re.compile(r"\d+(?![\d.,]*\d)")
+_FEWEST_HEADINGS = 3  # sections of an article that teaches an outline, at least
+_SUBSECTIONS, _SECTIONS = 3, 20  # what the outline's signature allows
+_SENTENCES = 8  # sentences of a section shown to a judge
+_ASKED, _WRITTEN = 2, 1
+"""Sections of one article that teach queries and verdicts; and answers and sections, which are long."""
+_PASSAGE = 3  # sentences of an article that make a passage, where it has no sources
+_SHOWN, _OTHERS = 3, 1
+"""Passages shown for an answer: of the section, and of others; a section is written from twice as many."""
 
 
 def read_training(place: str) -> tuple[Article, ...]:
-    """Articles to learn from: a folder of the user's own, or ``NAME:FOLDER`` of a data set that a package reads.
-
-    Raises DatasetError: there is no such folder, nothing reads such a data set, or a file is damaged.
-    """
+    """Articles to learn from: a folder of the user's own, or ``NAME:FOLDER`` of a data set that a package reads."""
     name, colon, folder = place.partition(":")
     readers = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
     if not colon or len(name) == 1 or Path(place).is_dir():  # C:\...
@@ -85,10 +73,171 @@ def read_articles(folder: Path) -> tuple[Article, ...]:
     return tuple(read_article(path, title_of(path), AvailablePages()) for path in files)
 
 
-def examples_of(task: Task, articles: Sequence[Article], settings: Settings) -> Topics:
+def examples_of(task: "Task", articles: Sequence[Article], settings: Settings) -> Topics:
     """The examples by topic, in the order of the articles; articles of one title are one topic."""
     by_topic: dict[str, list[dspy.Example]] = {}
     for article in articles:
         by_topic.setdefault(article.title.strip().casefold(), []).extend(task.examples(article, settings))
     titles = {article.title.strip().casefold(): article.title for article in articles}
     return tuple((titles[topic], tuple(own)) for topic, own in by_topic.items() if own)
+
+
+def outline_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
+    """The heading tree."""
+    sections = [
+        {"title": section.heading, "subsections": [one.heading for one in section.subsections][:_SUBSECTIONS]}
+        for section in article.sections
+        if section.heading
+    ]
+    if len(sections) >= _FEWEST_HEADINGS:
+        wanted = wanted_sections(settings)
+        inputs = {"topic": article.title, "language": settings.language_name, "wanted": wanted}
+        yield _example(inputs, sections=sections[:_SECTIONS])
+
+
+def query_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
+    """What a section answers → queries; judged by whether they find its passages."""
+    for section in _sections(article, _ASKED):
+        inputs = {"topic": article.title, "also": "", "question": _asked(article, section), "number": settings.queries}
+        others = (own for other in article.sections if other != section for own in _rests_on(article, other))
+        gold = Gold(passages=_rests_on(article, section), left=tuple(map(with_title, others)))
+        queries = [f"{article.title} {heading}" for heading in _headings(section)[: settings.queries]]
+        yield _example(inputs, queries=queries, gold=gold)
+
+
+def answer_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
+    """A section's question and passages, among some of others → the answer; judged by the human section."""
+    sections = _sections(article, _WRITTEN + 1)
+    for section, other in islice(zip(sections, sections[1:] + sections[:1], strict=True), _WRITTEN):
+        own = _rests_on(article, section)[:_SHOWN]
+        others = [one for one in _rests_on(article, other) if one not in own][:_OTHERS]
+        shown = tuple(sorted((*own, *others), key=lambda one: one.snippets[0].id))  # in no telling order
+        inputs = {"topic": article.title, "language": settings.language_name}
+        inputs |= {"question": _asked(article, section), "passages": numbered_passages(shown)}
+        has_sources = any(source.snippets for source in article.sources)
+        human = _text(section.sentences()) if has_sources else "\n".join(one.text for one in own)
+        answer = with_markers(section, shown) if _cites(section, shown) else ""
+        yield _example(inputs, answer=answer, gold=Gold(human, shown))
+
+
+def section_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
+    """A heading and its passages → the section; judged by the human one."""
+    outline = outline_to_markdown(Outline(article.title, tuple(Heading(one.heading) for one in article.sections)))
+    for section in _sections(article, _WRITTEN):
+        shown, human = _rests_on(article, section)[: 2 * _SHOWN], _text(section.sentences())
+        inputs = {"article": article.title, "language": settings.language_name, "style": settings.style or ""}
+        inputs |= {"outline": outline, "section": section.heading, "findings": ""}
+        inputs |= {"passages": numbered_passages(shown)}
+        yield _example({**inputs, "words": count_words(human)}, gold=Gold(human, shown))
+
+
+def lead_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
+    """The numbered body → the lead; judged by the human one."""
+    human = _text(sentence for paragraph in article.lead for sentence in paragraph.sentences)
+    body = [sentence.text for section in article.sections for sentence in section.sentences()]
+    if human and body:
+        inputs = {"topic": article.title, "language": settings.language_name, "style": settings.style or ""}
+        inputs |= {"article": numbered_body(article.sections)}
+        shown = tuple(_passage(article.title, f"{number}", text) for number, text in enumerate(body))
+        yield _example({**inputs, "words": count_words(human)}, gold=Gold(human, shown))
+
+
+def check_examples(article: Article, _: Settings) -> Iterator[dspy.Example]:
+    """Sentences beside their own passages, beside others', and with a number one higher → the verdicts."""
+    for section in _sections(article, _ASKED):
+        shown = _rests_on(article, section)[: 2 * _SHOWN]
+        if labelled := list(islice(_labelled(section, shown), _SENTENCES)):
+            check = "\n".join(f"{n}. {sentence}" for n, (sentence, _) in enumerate(labelled, 1))
+            verdicts = "\n".join(f"{n}: {label}" for n, (_, label) in enumerate(labelled, 1))
+            yield _example({"passages": numbered_passages(shown), "check": check}, verdicts=verdicts)
+
+
+def _example(inputs: Mapping[str, object], **outputs: object) -> dspy.Example:
+    return dspy.Example(**inputs, **outputs).with_inputs(*inputs)
+
+
+def _labelled(section: Section, shown: Sequence[Passage]) -> Iterator[tuple[str, str]]:
+    """Yield sentences with markers, and the judge's label of each: as it is, and spoiled where it can be."""
+    for sentence in section.sentences():
+        cited = {own.snippet_id for own in sentence.citations}
+        rests = [sentence.text in one.text or bool(cited & one.snippet_ids) for one in shown]
+        own, others = ([n for n, is_own in enumerate(rests, 1) if is_own == wanted] for wanted in (True, False))
+        text, markers = " ".join(sentence.text.split()), "".join(f"[{n}]" for n in own)
+        if own:
+            yield f"{text} {markers}", "supported"
+        if own and others:
+            yield f"{text} [{others[0]}]", "not"
+        if own and (number := _NUMBER.search(text)):
+            other = text[: number.start()] + str(int(number[0]) + 1) + text[number.end() :]
+            yield f"{other} {markers}", "contradicted"
+
+
+def _rests_on(article: Article, section: Section) -> tuple[Passage, ...]:
+    """Return the passages that a section cites; else those of the sources nearest to it; else its own sentences."""
+    known = {snippet.id: snippet for source in article.sources for snippet in source.snippets}
+    sentences = list(section.sentences())
+    cited = [known[c.snippet_id] for s in sentences for c in s.citations if c.snippet_id in known]
+    if own := passages(dict.fromkeys(cited)):
+        return own
+    snippets = list(known.values())
+    matches = LexicalIndex(([(one.text, 1)] for one in snippets), floor=0.0).search(_text(sentences))
+    readable = (own for match in matches for own in passages((snippets[match.position],)))
+    if near := tuple(islice(readable, 2 * _SHOWN)):
+        return near
+    parts = (sentences[i : i + _PASSAGE] for i in range(0, len(sentences), _PASSAGE))
+    return tuple(_passage(article.title, f"{section.heading}/{i}", _text(own)) for i, own in enumerate(parts))
+
+
+def _cites(section: Section, shown: Sequence[Passage]) -> bool:
+    """Whether each sentence of a section cites some of the passages and nothing else, so it shows how to answer."""
+    ids = {snippet.id for passage in shown for snippet in passage.snippets}
+    cited = [{citation.snippet_id for citation in sentence.citations} for sentence in section.sentences()]
+    return all(own and own <= ids for own in cited)
+
+
+def _passage(topic: str, place: str, text: str) -> Passage:
+    return Passage(text, (Snippet(f"article:{topic}/{place}", topic, text),))
+
+
+def _sections(article: Article, most: int) -> list[Section]:
+    """Return the first sections with a heading and text."""
+    return [section for section in article.sections if section.heading and any(section.sentences())][:most]
+
+
+def _asked(article: Article, section: Section) -> str:
+    own = section.heading
+    return own if own.endswith("?") else f"What is known about {article.title}: {own}?"
+
+
+def _headings(section: Section) -> list[str]:
+    return [section.heading, *(heading for own in section.subsections for heading in _headings(own))]
+
+
+def _text(sentences: Iterable[Sentence]) -> str:
+    return " ".join(sentence.text for sentence in sentences)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One program that can be compiled."""
+
+    program: str  # name in :class:`storm_pipeline.models.programs.Programs`
+    role: Role
+    metric: MakeMetric
+    metric_name: str
+    examples: Callable[[Article, Settings], Iterator[dspy.Example]]  # those of an article, by the settings of runs
+    optimizer: str = "bootstrap"  # its usual one: ``gepa`` where examples would make prompts too long
+
+
+TASKS = {
+    task.program: task
+    for task in (
+        Task("queries", "expert", queries_metric, "queries", query_examples),
+        Task("passage_answer", "expert", cited_metric("answer"), "cited text", answer_examples),
+        Task("draft", "outliner", outline_metric, "outline", outline_examples),
+        Task("section", "writer", cited_metric("text"), "cited text", section_examples, "gepa"),
+        Task("lead", "writer", cited_metric("lead"), "cited text", lead_examples, "gepa"),
+        Task("check", "judge", verdicts_metric, "verdicts", check_examples),
+    )
+}
+"""Name of a program → how it is compiled, in the order in which a run asks them."""

@@ -25,10 +25,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def is_public(address: IPAddress) -> bool:
-    """Whether an address, and any IPv4 address embedded in it, belongs to the public internet.
-
-    Embedded addresses are those of IPv4-mapped, 6to4 and NAT64 (the well-known prefix) addresses.
-    """
+    """Whether an address, and an IPv4 address that it maps, translates (NAT64) or tunnels (6to4), is a public one."""
     if isinstance(address, IPv4Address):
         blocked = address.is_multicast or address.is_reserved or any(address in network for network in _BLOCKED_V4)
         return address.is_global and not blocked
@@ -68,10 +65,7 @@ class Target:
 
 
 def target_of(url: str) -> Target:
-    """Parse a URL.
-
-    Raises PageError: it is not a web URL, contains a user name, or has an IP address in an obfuscated form.
-    """
+    """Parse a URL. Raises PageError: it is not a web URL, contains a user name, or an obfuscated IP address."""
     from urllib3.util import parse_url
 
     try:

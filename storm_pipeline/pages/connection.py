@@ -42,20 +42,14 @@ class Limits:
 def exchange(target: Target, access: Access, limits: Limits, deadline: float) -> Iterator[BaseHTTPResponse]:
     """Request a page; the response can be read within the block. Proxies, cookies and netrc are not used.
 
-    Args:
-        limits: only ``connect`` and ``read`` are used.
-        deadline: ``time.monotonic`` at which the connection is closed.
-
-    Raises:
-        PageError: the address is not allowed, or the server did not answer properly, securely and in time.
+    ``deadline``: ``time.monotonic`` at which the connection is closed. Raises PageError: the address is not allowed, or
+    the server did not answer properly, securely and in time.
     """
     addresses = checked_addresses(target.host, access, deadline - time.monotonic())
-    connection: HTTPConnection
+    connection = HTTPConnection(target.host, target.port, timeout=limits.read)
     if target.scheme == "https":
         context = _ssl_context(access.certificates)
         connection = HTTPSConnection(target.host, target.port, timeout=limits.read, ssl_context=context)
-    else:
-        connection = HTTPConnection(target.host, target.port, timeout=limits.read)
     with contextlib.ExitStack() as stack, _translated_errors(target, limits, deadline):
         connection._new_conn = lambda: _opened(addresses, target.port, limits, deadline, stack)  # type: ignore[method-assign]
         stack.callback(connection.close)
@@ -69,7 +63,7 @@ def exchange(target: Target, access: Access, limits: Limits, deadline: float) ->
 def _opened(
     addresses: Iterable[IPAddress], port: int, limits: Limits, deadline: float, stack: contextlib.ExitStack
 ) -> socket.socket:
-    """A socket to the first of the checked addresses that accepts; it is shut down at the deadline."""
+    """Return a socket to the first of the checked addresses that accepts; it is shut down at the deadline."""
     last_error: OSError = TimeoutError("no time left to connect")
     for address in addresses:
         if (left := deadline - time.monotonic()) <= 0:
@@ -86,7 +80,7 @@ def _opened(
 
 
 def _connected(address: IPAddress, port: int, seconds: float) -> socket.socket:
-    """As ``socket.create_connection``, but the address is looked up nowhere."""
+    """Connect as ``socket.create_connection``, but look the address up nowhere."""
     sock = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6, socket.SOCK_STREAM)
     try:
         sock.settimeout(seconds)
@@ -126,10 +120,10 @@ def _translated_errors(target: Target, limits: Limits, deadline: float) -> Itera
     except (HTTPError, http.client.HTTPException, OSError) as error:
         if time.monotonic() >= deadline:
             raise PageError(f"{target.url} was not fetched within {limits.total:g} s; the server is slow") from error
+        said = f"{target.host} could not be reached or closed the connection; check the network"
         if isinstance(error, ssl.SSLCertVerificationError):
-            raise PageError(
-                f"the certificate of {target.host} cannot be trusted ({error.verify_message}); the page was not fetched"
-            ) from error
+            reason = f"cannot be trusted ({error.verify_message}); the page was not fetched"
+            said = f"the certificate of {target.host} {reason}"
         if isinstance(error, TimeoutError):
-            raise PageError(f"{target.host} did not answer in time; check the network or try again later") from error
-        raise PageError(f"{target.host} could not be reached or closed the connection; check the network") from error
+            said = f"{target.host} did not answer in time; check the network or try again later"
+        raise PageError(said) from error

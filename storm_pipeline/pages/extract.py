@@ -1,14 +1,13 @@
-"""The main text of a fetched page, without navigation, notices and advertising, and what it declares for citing it.
-
-What it declares is in meta tags of the Highwire, PRISM and Dublin Core schemes.
-"""
+"""The main text of a fetched page without navigation and notices, and its meta tags (Highwire, PRISM, Dublin Core)."""
 
 import math
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+from storm_pipeline.documents import formats
 from storm_pipeline.documents.chunks import count_words
 from storm_pipeline.documents.decoding import declared_charsets, decoded, is_mojibake, mended
 from storm_pipeline.documents.markup import parse_page, with_headings
@@ -16,8 +15,8 @@ from storm_pipeline.documents.plain import found_doi, iso_date, plain_text, read
 from storm_pipeline.errors import PageError
 from storm_pipeline.files import table_beside
 from storm_pipeline.identity import canonical_url
-from storm_pipeline.pages.content import told_by_bytes
-from storm_pipeline.pages.fetch import HTML, PDF, Fetched
+from storm_pipeline.pages.connection import Limits
+from storm_pipeline.pages.fetch import HTML, PDF, TEXT, Fetched
 from storm_pipeline.search.papers import MAX_AUTHORS
 from storm_pipeline.text.words import folded_words
 
@@ -42,13 +41,9 @@ MAX_NAME_CHARS = 200
 
 
 def is_interstitial(text: str, words: float) -> bool:
-    """Whether a text is only a notice that the page cannot be shown.
-
-    ``words``: its length, see :func:`storm_pipeline.documents.chunks.count_words`.
-    """
-    if words > _MAX_WORDS:
-        return False
-    return any(notice in text.lower() for notice in _NOTICES) or not _CHECKS.isdisjoint(folded_words(text))
+    """Whether a text of so many words is only a notice that the page cannot be shown."""
+    is_notice = words <= _MAX_WORDS and any(notice in text.lower() for notice in _NOTICES)
+    return is_notice or (words <= _MAX_WORDS and not _CHECKS.isdisjoint(folded_words(text)))
 
 
 @dataclass(frozen=True)
@@ -91,20 +86,15 @@ def extract(fetched: Fetched) -> Page:
     Size and number of tags are bounded, and so is the time; of a longer page only the beginning is read. Raises
     PageError: there is too little text, only a notice, mojibake, or the file is damaged or of a kind that is not read.
     """
-    fetched = told_by_bytes(fetched)
-    if fetched.content_type == PDF:
-        page = _from_pdf(fetched)
-    elif fetched.content_type in HTML:
-        page = _from_html(fetched)
-    else:
-        text = decoded(fetched.body, _declared_charsets(fetched))[:_MAX_TEXT]
-        page = Page(fetched.final_url, "", ((None, text),))
-    if fetched.content_type != PDF:
-        page = replace(
-            page, title=mended(page.title), pages=tuple((number, mended(text)) for number, text in page.pages)
-        )
+    fetched = _with_real_type(fetched)
+    is_pdf = fetched.content_type == PDF
+    page = (
+        _from_pdf(fetched) if is_pdf else _from_html(fetched) if fetched.content_type in HTML else _from_text(fetched)
+    )
+    if not is_pdf:
+        page = replace(page, title=mended(page.title), pages=tuple((n, mended(text)) for n, text in page.pages))
     whole = "\n".join(text for _, text in page.pages)
-    if fetched.content_type != PDF and is_mojibake(whole):
+    if not is_pdf and is_mojibake(whole):
         raise PageError(f"{fetched.final_url} is in no character set that can be told; its text would be unreadable")
     words = count_words(whole[:_MAX_CHARACTERS])
     if is_interstitial(whole, words):
@@ -114,9 +104,39 @@ def extract(fetched: Fetched) -> Page:
     return replace(page, published=page.published or stated_date(whole, page.title))
 
 
-def _declared_charsets(fetched: Fetched) -> list[str]:
-    """The character sets declared by the server and in the page."""
-    return [*filter(None, [fetched.charset]), *declared_charsets(fetched.body)]
+def _with_real_type(fetched: Fetched) -> Fetched:
+    """Return the page with the content type that its bytes tell, unpacked if it is a gzip file."""
+    kind = formats.format_of(fetched.body)
+    if kind == formats.GZIP:
+        fetched = replace(fetched, body=_unpacked(fetched))
+        kind = formats.format_of(fetched.body)
+    if kind == formats.PDF:
+        return replace(fetched, content_type=PDF)
+    if kind == formats.HTML:
+        return fetched if fetched.content_type in HTML else replace(fetched, content_type="text/html")
+    if not kind and fetched.content_type in {*HTML, TEXT, PDF}:
+        return fetched
+    what = {formats.DOCX: "a Word file", formats.EPUB: "an EPUB book"}.get(kind, kind) or "of an unknown kind"
+    raise PageError(f"{fetched.final_url} is {what}; only HTML, plain text and PDF are read")
+
+
+def _unpacked(fetched: Fetched) -> bytes:
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        body = unpacker.decompress(fetched.body, Limits.max_bytes)
+    except zlib.error as error:
+        raise PageError(f"{fetched.final_url} is a damaged gzip file; it was not read") from error
+    if unpacker.unconsumed_tail:
+        raise PageError(f"{fetched.final_url} unpacks to more than {Limits.max_bytes:,} bytes; such pages are not read")
+    return body
+
+
+def _text_of(fetched: Fetched) -> str:
+    return decoded(fetched.body, [*filter(None, [fetched.charset]), *declared_charsets(fetched.body)])
+
+
+def _from_text(fetched: Fetched) -> Page:
+    return Page(fetched.final_url, "", ((None, _text_of(fetched)[:_MAX_TEXT]),))
 
 
 def _from_pdf(fetched: Fetched) -> Page:
@@ -132,7 +152,7 @@ def _from_html(fetched: Fetched) -> Page:
     import trafilatura
 
     url = fetched.final_url
-    html = decoded(fetched.body, _declared_charsets(fetched)).replace("\0", "")[:_MAX_CHARACTERS]
+    html = _text_of(fetched).replace("\0", "")[:_MAX_CHARACTERS]
     text = main_text(html, url)
     if not text:
         raise PageError(f"{url} contains no text; it may need JavaScript")
@@ -156,7 +176,7 @@ def _from_html(fetched: Fetched) -> Page:
 
 
 def _citation_tags(tree: Any) -> dict[str, str | None]:
-    """What meta tags declare, by fields of :class:`Page`; only the first 500 are read."""
+    """Return what meta tags declare, by fields of :class:`Page`; only the first 500 are read."""
     tags: dict[str, list[str]] = {}
     for tag in tree.xpath("//meta[@content]")[:_MAX_META_TAGS]:
         name = (tag.get("name") or tag.get("property") or "").strip().lower()
@@ -180,8 +200,8 @@ def _citation_tags(tree: Any) -> dict[str, str | None]:
 def main_text(html: str, url: str) -> str:
     """The main content of a page by trafilatura; empty if it finds none.
 
-    Favours precision, which gave the best F1 on 181 news pages (storm_benchmarks.extraction); falls back to the
-    balanced mode if that leaves too little.
+    Favours precision, which gave the best F1 on 181 news pages (storm_benchmarks.extraction), unless that leaves too
+    little.
     """
     import trafilatura
 
@@ -197,12 +217,11 @@ def main_text(html: str, url: str) -> str:
 
 
 def _truncated(html: str, max_tags: int) -> str:
-    """The beginning of a page, up to ``max_tags`` tags."""
     return html if html.count("<") <= max_tags else "<".join(html.split("<", max_tags)[:max_tags])
 
 
 def _canonical_link(tree: Any, url: str) -> str:
-    """The page's ``rel=canonical`` URL, unless it is on another host or only the front page; else ``url``."""
+    """Return the page's ``rel=canonical`` URL, unless it is on another host or only the front page; else ``url``."""
     for link in tree.xpath("//link[@href]")[:500]:
         if "canonical" in (link.get("rel") or "").lower().split():
             try:

@@ -1,18 +1,27 @@
-"""Fetching a page: redirects are followed one by one, each one checked, within time and size limits."""
+"""Fetching a page politely: redirects are followed one by one, each one checked, within time and size limits."""
 
 import contextlib
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from urllib.parse import urljoin
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
 
 from urllib3.response import BaseHTTPResponse
 
+from storm_pipeline.concurrency import in_own_thread
+from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.errors import PageError
+from storm_pipeline.net.gates import Limiter
 from storm_pipeline.pages.address_checks import Access, Target, target_of
 from storm_pipeline.pages.connection import Limits, exchange
+
+if TYPE_CHECKING:
+    from protego import Protego
 
 Visit = Callable[[str], AbstractContextManager[None]]
 """URL → context manager around a request and reading its response; raises PageError to forbid it."""
@@ -28,6 +37,9 @@ _UNTOLD = frozenset(
 )
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ENCODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
+_ROBOT = "storm-pipeline"  # the user agent name of this package in robots.txt
+_CONCURRENT = 2
+_MOST_ROBOTS = 512_000  # bytes of a robots.txt; RFC 9309 requires at least 500 KiB
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.I)
 
 
@@ -37,7 +49,7 @@ class Fetched:
 
     url: str
     final_url: str  # the URL after redirects, without fragment
-    content_type: str  # as the server states it; :func:`storm_pipeline.pages.content.told_by_bytes` says what it is
+    content_type: str  # as the server states it
     body: bytes  # the bytes, decompressed
     charset: str | None = None  # the character set in the ``Content-Type`` header
 
@@ -47,24 +59,17 @@ def fetch_page(
 ) -> Fetched:
     """Fetch a page that can be HTML, plain text or PDF by its header.
 
-    The environment's proxies and netrc are ignored, and no cookies are kept.
-
-    Args:
-        access: which addresses may be connected to; by default those of the public internet.
-        visit: entered around every request, redirects included.
-
-    Raises:
-        PageError: the page was not fetched; says why.
+    The environment's proxies and netrc are ignored, and no cookies are kept. ``access``: by default to the public
+    internet; ``visit``: entered around every request, redirects included. Raises PageError: it was not fetched.
     """
     with followed(url, limits, access, visit) as answer:
         if answer.response.status != 200:
             raise PageError(f"{answer.url} answered {answer.response.status}; the page cannot be fetched")
-        kind = answer.header("Content-Type")
+        kind = answer.response.headers.get("Content-Type", "")
         content_type = kind.partition(";")[0].partition(",")[0].strip().lower()
         if content_type not in {*HTML, TEXT, PDF, *_UNTOLD}:
-            raise PageError(
-                f"{answer.url} has the content type {content_type[:80]!r}; only HTML, plain text and PDF are read"
-            )
+            kind = content_type[:80]
+            raise PageError(f"{answer.url} has the content type {kind!r}; only HTML, plain text and PDF are read")
         charset = _CHARSET.search(kind)
         return Fetched(url, answer.url, content_type, answer.body(), charset[1] if charset else None)
 
@@ -78,17 +83,12 @@ class PageResponse:
     limits: Limits
     deadline: float
 
-    def header(self, name: str) -> str:
-        """A header's value; empty if absent."""
-        return self.response.headers.get(name, "")
-
     def body(self, *, truncate: bool = False) -> bytes:
-        """The body, decompressed.
+        """The body, decompressed; with ``truncate`` one over the limit is truncated.
 
-        ``truncate``: whether to truncate a body over the limit instead of raising. Raises PageError: it is too large,
-        too slow, or has an unsupported encoding.
+        Raises PageError: it is too large, too slow, or has an unsupported encoding.
         """
-        encoding = self.header("Content-Encoding").strip().lower()
+        encoding = self.response.headers.get("Content-Encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
             raise PageError(f"{self.url} has the unsupported encoding {encoding[:80]!r}")
         received, limit = bytearray(), self.limits.max_bytes
@@ -137,3 +137,75 @@ def _redirected(target: Target, location: str) -> Target:
         return target_of(urljoin(target.url, location.encode("latin-1").decode("utf-8", "replace").strip()))
     except (PageError, ValueError) as error:
         raise PageError(f"{target.url} redirects to a URL that is not fetched: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Site:
+    """A site's rate limiter and rules, or why it may not be fetched from (``closed``)."""
+
+    limiter: Limiter
+    rules: "Protego | None" = None
+    closed: str = ""
+
+
+class Politeness:
+    """Checks a site's robots.txt before its pages, and limits the requests to it. Thread-safe.
+
+    As in RFC 9309: a client error (4xx) on robots.txt allows everything; if it is unreachable (a server error, no
+    connection) nothing is allowed, for the lifetime of this object. It is fetched once per site, with the same safety
+    checks as any page. ``longest_delay``: maximum crawl delay in seconds; a longer one is capped.
+    """
+
+    def __init__(
+        self, limits: Limits | None = None, access: Access | None = None, *, longest_delay: float = 5.0
+    ) -> None:
+        self._limits, self._access, self._longest_delay = limits, access, longest_delay
+        self._sites: dict[str, Future[_Site]] = {}
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def visit(self, url: str) -> Iterator[None]:
+        """Context in which to request and read one page; raises PageError if robots.txt forbids it."""
+        parts = urlsplit(url)
+        site = self._site(f"{parts.scheme}://{parts.netloc}")
+        if site.closed:
+            raise PageError(f"{parts.netloc} is closed for now: {site.closed}")
+        if site.rules is not None and not site.rules.can_fetch(url, _ROBOT):
+            raise PageError(f"the robots.txt of {parts.netloc} forbids {parts.path[:200]}; the page was not fetched")
+        with site.limiter:
+            yield
+
+    def _site(self, origin: str) -> _Site:
+        """Return what is known of a site: the first who asks reads its robots.txt, and all wait for that."""
+        with self._lock:
+            if origin not in self._sites:
+                self._sites[origin] = in_own_thread(lambda: self._read(origin), "robots")
+            site = self._sites[origin]
+        return site.result()
+
+    def _read(self, origin: str) -> _Site:
+        limiter = Limiter(concurrent=_CONCURRENT)
+        try:
+            text = self._robots_text(f"{origin}/robots.txt")
+        except PageError as error:
+            return _Site(limiter, closed=f"its robots.txt could not be fetched ({error})")
+        if text is None:
+            return _Site(limiter)
+        from protego import Protego
+
+        rules = Protego.parse(text)
+        delay = min(rules.crawl_delay(_ROBOT) or 0.0, self._longest_delay)
+        if delay > 0:
+            limiter.set_rate(1 / delay)
+        return _Site(limiter, rules)
+
+    def _robots_text(self, url: str) -> str | None:
+        """Return the text of a robots.txt; None if there is none."""
+        with followed(url, self._limits, self._access) as answer:
+            status = answer.response.status
+            if status >= 500:
+                raise PageError(f"{answer.url} answered {status}; try again later")
+            if status != 200:
+                return None
+            bounded = replace(answer.limits, max_bytes=_MOST_ROBOTS)
+            return decoded(replace(answer, limits=bounded).body(truncate=True))

@@ -18,8 +18,7 @@ from storm_pipeline.identity import canonical_url
 from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.extract import MAX_NAME_CHARS, Page, extracted
-from storm_pipeline.pages.fetch import fetch_page
-from storm_pipeline.pages.robots import Politeness
+from storm_pipeline.pages.fetch import Politeness, fetch_page
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.base import Asked
 from storm_pipeline.search.result import PagePassage, SearchResult, Unread, WholePage, merged
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 Fetch = Callable[[str], Page]
 """URL → page; raises PageError."""
+_STATED = ("title", "published", "author", "site", "language", "publisher", "doi", "accessed")
 MOST_PASSAGES = 1000
 """Passages of a page that are kept, its first ones: some 110,000 words."""
 
@@ -47,29 +47,23 @@ class _IndexedPage:
 
 
 class PageReader:
-    """Reads the pages that searches find. Thread-safe; close it after use.
+    """Reads the pages that searches find, each once. Thread-safe; close it after use.
 
-    A result has some passages of each page that match the query, and all up to :data:`MOST_PASSAGES` as ``pages``.
-    Each page is fetched once, however many searches find it. If it cannot be fetched, does not match the query, or is
-    not ready in time, the engine's own snippets are used; a snippet's ``origin`` says which it is, and the result says
-    why. A late page is ready for the next search.
-
-    Filter by URL (:class:`storm_pipeline.sources.filtering.SourceFilter`) afterwards too: a page that redirects has its
-    final URL.
+    A result has some passages of each page that match the query, and all up to :data:`MOST_PASSAGES` as ``pages``. If a
+    page cannot be fetched, does not match the query, or is not ready in time, the engine's own snippets are used; a
+    snippet's ``origin`` says which it is, and the result says why. A late page is ready for the next search. Filter by
+    URL afterwards too: a page that redirects has its final URL.
 
     Args:
-        fetch: URL → page; raises PageError. By default a :class:`storm_pipeline.pages.reading.WebPages`. It should
-            return in bounded time, and is called from several threads at once.
         passages: maximum number of passages per page in a search, >= 1.
         seconds: how long a search waits for its pages after the engine has answered, > 0.
         workers: maximum number of pages read concurrently, over all searches, >= 1.
-        reads: whether to read the page of a hit; by default always.
-        cut: text → passages, e.g. :func:`storm_pipeline.documents.chunks.token_chunks` bound to a tokenizer.
+        reads: whether to read the page of a hit.
     """
 
     def __init__(
         self,
-        fetch: Fetch | None = None,
+        fetch: Fetch,
         *,
         passages: int = 3,
         seconds: float = 30.0,
@@ -77,11 +71,8 @@ class PageReader:
         reads: Callable[[Snippet], bool] = lambda _: True,
         cut: Callable[[str], list[str]] = chunks,
     ) -> None:
-        self._fetch = fetch or WebPages()
-        self._max_passages = passages
-        self._seconds = seconds
-        self._reads = reads
-        self._cut = cut
+        self._fetch, self._reads, self._cut = fetch, reads, cut
+        self._max_passages, self._seconds = passages, seconds
         # Not parallel_map, which waits for everything: a late page must not delay the search.
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="pages")
         self._futures: dict[str, Future[_IndexedPage]] = {}
@@ -100,13 +91,11 @@ class PageReader:
         pending = [(hits, self._submit(hits[0])) for hits in groups.values()]
         results = [self._page_result(asked.query, hits, reading, deadline) for hits, reading in pending]
         found = merged([replace(hit, snippets=()), *results])
-        snippets: dict[str, Snippet] = {}
-        for snippet in found.snippets:
-            snippets.setdefault(snippet.id, snippet)
-        return replace(found, snippets=tuple(snippets.values()))
+        first = {snippet.id: snippet for snippet in reversed(found.snippets)}
+        return replace(found, snippets=tuple(first[one] for one in dict.fromkeys(own.id for own in found.snippets)))
 
     def _submit(self, hit: Snippet) -> Future[_IndexedPage] | None:
-        """Start reading the page of a hit, unless it has been started; None if it is not a web page."""
+        """Start reading the page of a hit, unless it has been started; return None if it is not a web page."""
         if not web_address(hit.url) or not self._reads(hit):
             return None
         with self._lock:
@@ -132,7 +121,7 @@ class PageReader:
     def _page_result(
         self, query: str, hits: Sequence[Snippet], future: Future[_IndexedPage] | None, deadline: float
     ) -> SearchResult:
-        """What a search returns of a page, and why it was not read, if so."""
+        """Return what a search returns of a page, and why it was not read, if so."""
         url = hits[0].url
 
         def unread(reason: str) -> SearchResult:
@@ -158,71 +147,47 @@ class PageReader:
 
 
 def _best(ranked: Sequence[int], number: int, most: int) -> list[int]:
-    """Positions of passages: the best one, those beside it, where an answer goes on, and the next best."""
+    """Return positions of passages: the best one, those beside it, where an answer goes on, and the next best."""
     beside = (ranked[0] + 1, ranked[0] - 1) if ranked else ()
     return [*dict.fromkeys(i for i in (*ranked[:1], *beside, *ranked) if 0 <= i < number)][:most]
 
 
 def _heading(above: str, title: str) -> str:
-    """The headings above a passage without those that the page's title has."""
+    """Return the headings above a passage without those that the page's title has."""
     parts = (part for part in map(plain_text, above.split(HEADINGS)) if part)
     return HEADINGS.join(part for part in parts if part.casefold() not in title.casefold())[:MAX_NAME_CHARS].strip()
 
 
 def _about(hit: Snippet, page: Page) -> Snippet:
-    """What a search tells of a page that was read."""
-    return replace(
-        hit,
-        url=page.url,
-        title=page.title or hit.title,
-        published=page.published or hit.published,
-        page=None,
-        origin="page",
-        author=page.author or hit.author,
-        site=page.site or hit.site,
-        language=page.language or hit.language,
-        publisher=page.publisher or hit.publisher,
-        doi=page.doi or hit.doi,
-        accessed=page.accessed or hit.accessed,
-    )
+    """Return a hit with what its page, which was read, says of itself."""
+    stated = {name: getattr(page, name) or getattr(hit, name) for name in _STATED}
+    return replace(hit, url=page.url, page=None, origin="page", **stated)
 
 
 class WebPages:
     """URL → page: fetched from the public internet within limits, obeying robots.txt, and extracted. Thread-safe.
 
-    Args:
-        access: which addresses may be connected to; by default those of the public internet.
-        politeness: applied to every request; by default robots.txt is obeyed.
+    ``access``: which addresses may be connected to; by default those of the public internet.
     """
 
-    def __init__(
-        self, limits: Limits | None = None, access: Access | None = None, politeness: Politeness | None = None
-    ) -> None:
-        self._limits = limits
-        self._access = access
-        self._politeness = politeness or Politeness(limits, access)
+    def __init__(self, limits: Limits | None = None, access: Access | None = None) -> None:
+        self._limits, self._access, self._visit = limits, access, Politeness(limits, access).visit
 
     def __call__(self, url: str) -> Page:
         """Fetch and extract a page. Raises PageError: it was not fetched, or contains no text."""
-        page = extracted(fetch_page(url, self._limits, self._access, self._politeness.visit))
+        page = extracted(fetch_page(url, self._limits, self._access, self._visit))
         return replace(page, accessed=datetime.now(UTC).date().isoformat())
 
 
 class CachedPages(ModeCache):
-    """Fetches pages and caches them by canonical URL. Failures are not cached.
-
-    ``folder``: the cache folder; pages are kept in ``pages/pages.sqlite`` inside it.
-    """
+    """Fetches pages and caches them by canonical URL in ``pages/pages.sqlite``. Failures are not cached."""
 
     def __init__(self, fetch: Fetch, folder: Path, mode: CacheMode = "use", max_age_days: float | None = 30.0) -> None:
         super().__init__(Path(folder) / "pages" / "pages.sqlite", mode, max_age_days)
         self._fetch = fetch
 
     def __call__(self, url: str) -> Page:
-        """The page at a URL, from the cache where the mode allows.
-
-        Raises PageError: as ``fetch``; or a cache miss in a replay.
-        """
+        """The page at a URL, from the cache where the mode allows. Raises PageError: as ``fetch``; or a miss."""
         key = canonical_url(url)
         page = self.kept(key, _page, PageError(f"{url} was not recorded"))
         if page is None:
@@ -237,7 +202,7 @@ def kept_pages(settings: "Settings", fetch: Fetch | None = None) -> CachedPages:
 
 
 def _page(record: Any) -> Page | None:
-    """The page of a record; None if it is malformed."""
+    """Return the page of a record; None if it is malformed."""
     try:
         return Page(**{**record, "pages": tuple((number, text) for number, text in record["pages"])})
     except (TypeError, ValueError, KeyError):

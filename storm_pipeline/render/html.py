@@ -1,36 +1,38 @@
 """An article as one self-contained HTML page, which works offline and without JavaScript.
 
-Every text is autoescaped by jinja2, addresses become links only if
-:func:`storm_pipeline.render.links.is_shared_link` allows, and a Content-Security-Policy names the page's style and
-script by hash, so that no injected script could run.
+jinja2 escapes every text, and a Content-Security-Policy names style and script by hash: no injected script could run.
 """
 
+import base64
 import functools
+import hashlib
 from collections.abc import Iterator, Mapping
-from itertools import count
-from typing import TYPE_CHECKING
+from html import escape
+from itertools import count, groupby
+from typing import TYPE_CHECKING, NamedTuple
 
 from storm_pipeline.identity import PREPRINT, is_preprint
 from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import cited_pages, number_references
-from storm_pipeline.render.costs import cost_rows, cost_total
-from storm_pipeline.render.links import label
-from storm_pipeline.render.marks import Link, Mark, Remark, also_links, cited_words, link_of
-from storm_pipeline.render.page import page_environment
-from storm_pipeline.text.formatting import day, dollars
-from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Paragraph, Sentence, Source, Spans, Turn
+from storm_pipeline.render.links import Link, Mark, Remark, also_links, cited_words, label, link_of
+from storm_pipeline.text.formatting import clock, day, dollars
+from storm_pipeline.text.words import tidy, without_controls
+from storm_pipeline.types import Article, Paragraph, Sentence, Source, Spans, Turn, Usage, UsageRow
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
+
+_STAGES = (
+    "draft outline", "related topics", "perspectives", "conversations", "outline", "points", "look-ups", "sections",
+    "polish", "lead",
+)  # fmt: skip
+"""Stages in the order of the method; others follow, sorted by name."""
+_SANDBOX = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads"
+_STYLE = "width: 100%; height: 40rem; border: 1px solid #ccc; border-radius: 8px; background: #fff"
 
 
 def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] | None = None) -> str:
-    """Render an article as a page.
-
-    Table of contents, text with a card per citation (the cited passage, its source; of more than three in a sentence,
-    all but two share one mark), the cited sources with the sentences that rest on each, and how the article was made.
-    In a passage the words are marked that carry the sentence (``citation.spans``).
+    """Render an article: contents, text with a card per citation, sources with their sentences, and how it was made.
 
     Args:
         checked: how the article was checked; said in place of how it was made, if given.
@@ -46,12 +48,18 @@ def to_html(article: Article, checked: str = "", remarks: Mapping[int, Remark] |
         models=", ".join(filter(None, dict.fromkeys(tidy(row.model) for row in article.usage.rows))),
         checked=tidy(checked),
         costs=cost_rows(article.usage),
-        total=cost_total(article.usage),
+        total=_cost_row("", "", article.usage, article.usage.seconds),
     )
 
 
+def to_notebook(article: Article) -> str:
+    """The page of :func:`to_html` in a sandboxed frame, apart from the notebook's own style and script."""
+    title, page = escape(article.title), escape(to_html(article))
+    return f'<iframe title="{title}" srcdoc="{page}" sandbox="{_SANDBOX}" style="{_STYLE}"></iframe>'
+
+
 class _Page:
-    """What the template asks of an article. It records where each source is used, in the order of asking."""
+    """Answers what the template asks of an article; records where each source is used, in the order of asking."""
 
     def __init__(self, article: Article, remarks: Mapping[int, Remark]) -> None:
         self._remarks = map(remarks.get, count())
@@ -62,7 +70,7 @@ class _Page:
         self.uses: dict[int, list[tuple[str, Mark]]] = {number: [] for number in self._numbers.values()}
 
     def sentences(self, paragraph: Paragraph) -> list[tuple[str, tuple[Mark, ...], Remark | None]]:
-        """The sentences that have a text, each with its markers and what stands behind it; ask once."""
+        """Return the sentences that have a text, each with its markers and what stands behind it; ask once."""
         found = []
         for sentence, remark in zip(paragraph.sentences, self._remarks, strict=False):
             if text := tidy(sentence.text):
@@ -82,7 +90,7 @@ class _Page:
             yield Mark(number, anchor, *cited_words(self._sources[source_id], cited[source_id]))
 
     def about(self, source: Source) -> tuple[str, ...]:
-        """Who wrote and published a source, where and when, as far as its snippets say; and the pages cited."""
+        """Return who wrote and published a source, where and when, and the pages cited."""
 
         def first(name: str) -> str:
             return next((text for snippet in source.snippets if (text := tidy(getattr(snippet, name) or ""))), "")
@@ -93,30 +101,83 @@ class _Page:
         return tuple(part for part in dict.fromkeys(parts) if part not in {"", label(source)})
 
     def links(self, turn: Turn) -> list[Link]:
-        """The sources that an answer cites."""
+        """Return the sources that an answer cites."""
         ids = dict.fromkeys(c.source_id for sentence in turn.answer for c in sentence.citations)
         return [link_of(self._sources[i]) for i in ids if i in self._sources]
 
 
 def duration(seconds: float) -> str:
     """A duration as text: ``48 s``, ``4 min 12 s``, ``1 h 03 min``."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    return f"{whole // 3600:,} h {whole % 3600 // 60:02} min"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60:,} h {minutes % 60:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+class CostRow(NamedTuple):
+    """Formatted numbers, with ≈ where some are estimated; ``time`` sums over calls, which may overlap."""
+
+    stage: str
+    role: str
+    calls: str
+    fresh: str
+    cached: str
+    written: str
+    time: str
+    cost: str  # may be ``unknown``
+
+
+def cost_rows(usage: Usage) -> tuple[CostRow, ...]:
+    """One row per stage and role, summed over models; stages in the order in which a run takes them."""
+
+    def place(row: UsageRow) -> tuple[int, str, str]:
+        known = _STAGES.index(row.stage) if row.stage in _STAGES else len(_STAGES)
+        return known, row.stage, row.role
+
+    groups = groupby(sorted(usage.rows, key=place), key=lambda row: (row.stage, row.role))
+    sums = ((names, Usage(tuple(rows))) for names, rows in groups)
+    return tuple(_cost_row(*names, own, sum(row.seconds for row in own.rows)) for names, own in sums)
+
+
+def _cost_row(stage: str, role: str, usage: Usage, seconds: float) -> CostRow:
+    about = "≈" if usage.estimated else ""
+    fresh = max(0, usage.tokens_in - usage.tokens_cached)
+    return CostRow(
+        tidy(stage),
+        tidy(role),
+        f"{usage.calls:,}",
+        f"{about}{fresh:,}",
+        f"{usage.tokens_cached:,}",
+        f"{about}{usage.tokens_out:,}",
+        clock(seconds),
+        dollars(usage.cost),
+    )
+
+
+def page_environment(package: str) -> "Environment":
+    """A jinja2 environment for a package's folder ``templates``: autoescaping, no control characters, ``csp_hash``."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: without_controls(value) if type(value) is str else value,
+    )
+    environment.filters["csp_hash"] = _csp_hash
+    return environment
+
+
+def _csp_hash(text: str) -> str:
+    """Return a style's or script's source expression for a Content-Security-Policy."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 @functools.cache
 def _template() -> "Template":
     environment = page_environment("storm_pipeline.render")
-    environment.filters |= {
-        "duration": duration,
-        "day": day,
-        "dollars": dollars,
-        "link": link_of,
-        "also": also_links,
-        "tidy": tidy,
-    }
+    environment.filters |= {"duration": duration, "day": day, "dollars": dollars, "tidy": tidy}
+    environment.filters |= {"link": link_of, "also": also_links}
     return environment.get_template("article.html")

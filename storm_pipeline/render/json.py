@@ -58,7 +58,7 @@ def from_json(text: str) -> Article:
 
 
 def _check_citations(article: Article) -> None:
-    """Raises RunError: a sentence cites a source that the article lacks, or words that the passage lacks."""
+    """Raise RunError if a sentence cites a source that the article lacks, or words that the passage lacks."""
     known = {source.id for source in article.sources}
     lengths = {snippet.id: len(snippet.text) for source in article.sources for snippet in source.snippets}
     for citation in (citation for sentence in article.sentences() for citation in sentence.citations):
@@ -70,7 +70,7 @@ def _check_citations(article: Article) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """The first thing that is wrong, on one line."""
+    """Return the first thing that is wrong, on one line."""
     from pydantic_core import ValidationError
 
     if not isinstance(error, ValidationError):

@@ -1,7 +1,4 @@
-"""An article as Markdown, one sentence per line, so that diffs show changed sentences.
-
-Texts are escaped: a viewer shows them literally, and a bracketed number in a text is never read as a citation.
-"""
+"""An article as Markdown, one sentence per line; texts are escaped, so that no number in them is read as a citation."""
 
 import re
 from collections.abc import Iterator
@@ -23,9 +20,8 @@ _URL_SPECIAL = re.compile(r"[\\()<>]|&(?=#?\w+;)")
 def to_markdown(article: Article) -> str:
     """Render an article.
 
-    Title, lead, sections from ``##`` down, markers (``[1][2]``) after a sentence's closing punctuation, the list of the
-    cited sources with page numbers if known, and a line of counts. Files of the user's are named without their folders,
-    with author and year if known.
+    Title, lead, sections from ``##`` down, markers (``[1][2]``) after a sentence's closing punctuation, the list of
+    sources, and a line of counts. Files of the user's are named without folders, with author and year if known.
     """
     numbers = number_references(article)
     title = f"# {escape(article.title, heading=True)}".rstrip()
@@ -35,8 +31,7 @@ def to_markdown(article: Article) -> str:
     if article.references:
         blocks.append(f"## {references_heading(article.language)}")
         pages = cited_pages(article)
-        numbered = enumerate(article.references, 1)
-        lines = (_reference(n, source, pages.get(source.id, "")) for n, source in numbered)
+        lines = (_reference(n, one, pages.get(one.id, "")) for n, one in enumerate(article.references, 1))
         blocks.append("\n".join(lines))
     blocks.extend(["---", _counts(article), *([f"*{escape(article.note)}*"] if article.note else [])])
     return "\n\n".join(blocks) + "\n"
@@ -48,16 +43,13 @@ def section_to_markdown(section: Section) -> str:
 
 
 def escape(text: str, *, heading: bool = False) -> str:
-    """The text on one line, escaped so that Markdown shows it literally, also at the start of a line.
-
-    A heading would lose number signs at its end: there they are escaped too.
-    """
+    """The text on one line, escaped so that Markdown shows it literally, also at the start or end of a heading."""
     escaped = _LINE_START.sub(_escaped_mark, _SPECIAL.sub(r"\\\g<0>", tidy(text)))
     return re.sub(r"#+$", lambda found: "\\#" * len(found[0]), escaped) if heading else escaped
 
 
 def _escaped_mark(found: re.Match[str]) -> str:
-    """A mark that would begin a block of Markdown, with a backslash before its last character."""
+    """Return a mark that would begin a block of Markdown, with a backslash before its last character."""
     return f"{found[0][:-1]}\\{found[0][-1]}"
 
 
@@ -68,12 +60,8 @@ def _section(section: Section, level: int, numbers: dict[str, int]) -> Iterator[
         yield from _section(subsection, level + 1, numbers)
 
 
-def _address(url: str) -> str:
-    return _URL_SPECIAL.sub(r"\\\g<0>", one_line(url))
-
-
 def _paragraphs(paragraphs: tuple[Paragraph, ...], numbers: dict[str, int]) -> Iterator[str]:
-    """One block per paragraph; sentences without text are skipped."""
+    """Yield one block per paragraph; sentences without text are skipped."""
     for paragraph in paragraphs:
         lines = [
             f"{text}{marker(s, numbers) if numbers else ''}" for s in paragraph.sentences if (text := escape(s.text))
@@ -85,20 +73,21 @@ def _paragraphs(paragraphs: tuple[Paragraph, ...], numbers: dict[str, int]) -> I
 def _reference(number: int, source: Source, pages: str) -> str:
     name = escape(label(source))
     where = "".join(f", {fact}" for fact in (pages, PREPRINT if is_preprint(source.url) else "") if fact)
+    links = ", ".join(_link(escape(host(url)), url) for url in source.also if is_shared_link(url))
+    also = f"; also at {links}" if links else ""
     if is_shared_link(source.url):
-        return f"{number}. [{name}]({_address(source.url)}){where}{_also(source)}"
+        return f"{number}. {_link(name, source.url)}{where}{also}"
     address = shared_address(source.url).replace(" — ", " - ")
-    return f"{number}. {name}{_origin(source)} — {escape(address)}{where}{_also(source)}"
+    return f"{number}. {name}{_origin(source)} — {escape(address)}{where}{also}"
 
 
-def _also(source: Source) -> str:
-    """The other pages with the same text, by their hosts."""
-    links = ", ".join(f"[{escape(host(url))}]({_address(url)})" for url in source.also if is_shared_link(url))
-    return f"; also at {links}" if links else ""
+def _link(text: str, url: str) -> str:
+    address = _URL_SPECIAL.sub(r"\\\g<0>", one_line(url))
+    return f"[{text}]({address})"
 
 
 def _origin(source: Source) -> str:
-    """Authors and year of a source in brackets; empty if neither is known."""
+    """Return authors and year of a source in brackets; empty if neither is known."""
     authors = next((one.author for one in source.snippets if one.author), "")
     years = (one.published[:4] for one in source.snippets if one.published)
     known = [name.natural for name in read_names(authors)] + [next(years, "")]
@@ -109,5 +98,5 @@ def _origin(source: Source) -> str:
 def _counts(article: Article) -> str:
     sentences = [sentence for sentence in article.sentences() if tidy(sentence.text)]
     uncited = sum(not sentence.citations for sentence in sentences)
-    cited = len(article.references)
-    return f"*{counted(len(sentences), 'sentence')}, {uncited} without a citation; {counted(cited, 'source')} cited.*"
+    cited = counted(len(article.references), "source")
+    return f"*{counted(len(sentences), 'sentence')}, {uncited} without a citation; {cited} cited.*"

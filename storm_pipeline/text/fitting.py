@@ -2,7 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, takewhile
 from typing import Any
 
 from storm_pipeline.files import table_beside
@@ -23,8 +25,8 @@ _TOKEN = re.compile(
 def most_tokens(text: str) -> int:
     """Approximate upper bound of a text's tokens, by its characters, also for tokenizers weak in its language.
 
-    Three letters of English count as a token and a digit as one; four characters of Greek, Cyrillic, Hebrew or Arabic
-    count as three tokens, and five of Chinese, Japanese or an Indian script as seven.
+    Three letters of English are a token, and a digit; four characters of Greek, Cyrillic, Hebrew or Arabic are three
+    tokens, and five of Chinese, Japanese or an Indian script seven.
     """
     ascii_only = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
     others = len(text) - ascii_only
@@ -34,14 +36,10 @@ def most_tokens(text: str) -> int:
 
 
 def fitted(inputs: Mapping[str, Any], room: int) -> dict[str, Any]:
-    """The inputs of a prompt, shortened if their total exceeds the token budget.
+    """The inputs of a prompt by name, whose texts are shortened if :func:`most_tokens` counts more than ``room``.
 
     The longest are cut first, to a common length. Whole lines are removed, from the end, or from the beginning of a
     conversation; a single line that is too long is truncated.
-
-    Args:
-        inputs: prompt inputs by name; values other than text are unchanged.
-        room: token budget, as :func:`most_tokens` counts them.
     """
     texts = {name: value for name, value in inputs.items() if isinstance(value, str) and value}
     lengths = [most_tokens(text) + _AN_INPUT for text in texts.values()]
@@ -65,38 +63,20 @@ def fair_shares(lengths: Sequence[int], budget: int) -> list[int]:
 
 
 def _shortened(text: str, room: int, *, oldest_first: bool) -> str:
-    lines = text.split("\n")
-    if oldest_first:
-        return "\n".join(reversed(_first_of(reversed(lines), room)))
-    return "\n".join(_first_of(lines, room)) or _beginning(lines[0], room)
-
-
-def _first_of(lines: Iterable[str], room: int) -> list[str]:
-    """The leading lines that fit into ``room``."""
-    kept = []
-    for line in lines:
-        room -= most_tokens(line) + 1
-        if room < 0:
-            break
-        kept.append(line)
-    return kept
-
-
-def _beginning(line: str, room: int) -> str:
-    """The longest prefix of a line that fits into ``room``, cut at a space if there is one."""
-    low, high = 0, len(line)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if most_tokens(line[:middle]) <= room else (low, middle - 1)
-    kept = line[:low]
-    return kept.rpartition(" ")[0] or kept
+    lines = text.split("\n")[:: -1 if oldest_first else 1]
+    used = accumulate(most_tokens(line) + 1 for line in lines)
+    kept = [line for line, _ in takewhile(lambda own: own[1] <= room, zip(lines, used, strict=True))]
+    if kept or oldest_first:
+        return "\n".join(kept[:: -1 if oldest_first else 1])
+    fits = bisect_right(range(1, len(lines[0]) + 1), room, key=lambda length: most_tokens(lines[0][:length]))
+    return lines[0][:fits].rpartition(" ")[0] or lines[0][:fits]
 
 
 def without_control_tokens(text: str) -> str:
     """The text with a space behind the first character of each control token, such as ``< |im_end|>``. Idempotent.
 
-    A tokenizer may read ``<|im_end|>`` in a prompt as the end of the message, and what follows as another speaker's.
-    Names with a digit or an underscore are of tokenizers, not of HTML but for ``<h2>``. Signs of a heading within a
-    line are set apart too: ``### Instruction:`` opens a turn, ``[[ ## answer ## ]]`` a field of DSPy's prompts.
+    A tokenizer may read ``<|im_end|>`` in a prompt as the end of the message. Names with a digit or an underscore are
+    of tokenizers, not of HTML but for ``<h2>``. Signs of a heading within a line are set apart too: ``###`` opens a
+    turn, ``[[ ## answer ## ]]`` a field of DSPy's prompts.
     """
     return _TOKEN.sub(lambda found: found[0] if found["heading"] else f"{found[0]} ", text)

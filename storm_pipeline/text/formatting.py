@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 
 _JOINERS = {0x200C: None, 0x200D: None}
-_ISO = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")
+ISO_DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")
+"""A day, a month or a year."""
 _MONTHS = "January February March April May June July August September October November December".split()
 
 
@@ -25,7 +26,7 @@ def counted(number: int, noun: str) -> str:
 
 def day(iso: str) -> str:
     """An ISO date in words, as precise as it is: ``2 May 2019``, ``May 2019``, ``2019``; any other text as it is."""
-    found = _ISO.fullmatch(iso)
+    found = ISO_DATE.fullmatch(iso)
     if not found or not found[2]:
         return iso
     month = f"{_MONTHS[int(found[2]) - 1]} {found[1]}"
@@ -36,9 +37,8 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
     """``did you mean 'search'?`` for a misspelt name that is close to a known one, else the given text."""
     import difflib
 
-    close = difflib.get_close_matches(
-        name.replace("-", "_"), by_form := {one.replace("-", "_"): one for one in known}, 1
-    )
+    by_form = {one.replace("-", "_"): one for one in known}
+    close = difflib.get_close_matches(name.replace("-", "_"), by_form, 1)
     return f"did you mean {by_form[close[0]]!r}?" if close else otherwise
 
 

@@ -23,11 +23,7 @@ def english_stop_words() -> frozenset[str]:
 
 
 def terms(text: str) -> list[str]:
-    """The index terms of a text, in order, with repetitions.
-
-    Case, compatibility forms and Latin accents are folded, and words are stemmed as English ones, so that *painted
-    paintings* matches *painting*. A run of Han characters or kana yields its bigrams.
-    """
+    """The index terms of a text, in order, with repetitions: folded, stemmed as English; bigrams of Han and kana."""
     stop, text = english_stop_words(), _folded(text)
     unspaced = _HAN_KANA.search(text)
     found: list[str] = []
@@ -41,10 +37,7 @@ def terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str, algorithm: str = "english") -> str:
-    """Stem of a word in lower case, at most 64 characters.
-
-    ``algorithm``: one of Snowball's, such as ``english`` or ``german``.
-    """
+    """Stem of a word in lower case, at most 64 characters, by one of Snowball's algorithms, such as ``german``."""
     if algorithm not in vars(_stemmers):
         import snowballstemmer
 

@@ -12,7 +12,6 @@ HIDDEN = {ord(char): 0xFDD0 + i for i, char in enumerate(OPENING + CLOSING)}
 """Brackets that mark no citation → what stands for them, so that nothing takes them for markers."""
 WEAK = ("labelled", "curly", "round", "angle")
 """Forms that are markers only in replies without any others, where all of a form stand at the ends of clauses."""
-
 _BRACKETS = re.escape(OPENING + CLOSING)
 _NOUN = (
     r"(?:sources?|refs?|references?|citations?|cites?|snippets?|documents?|docs?|passages?|results?|webpages?|"
@@ -31,7 +30,6 @@ _BEHIND = re.compile(
 )
 """What may stand behind a marker's numbers: a place in the source, or its title."""
 _ANY_LABEL = re.compile(r"[^\W\d_]{1,20}[\s_.:#-]{0,2}(\d{1,3})")
-
 _BODY = rf"(?:[^{_BRACKETS}\n]|\\?[\[［][^{_BRACKETS}\n]{{0,40}}[\]］]){{1,80}}"
 RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RUN = rf"[{RAISED}]+(?:(?:[⁻˒,]|⁾⁽)[{RAISED}]+)*"
@@ -56,7 +54,6 @@ ANY_FORM = re.compile(
 )
 IN_BRACKETS = re.compile(rf"(?P<mark>{MARKS.pattern})|(?P<bracket>{_BRACKET})")
 """The forms that are looked for in text of which nobody knows what its numbers mean."""
-
 _NESTED = re.compile(rf"[\\^]*[{_BRACKETS}]\^?")
 _AROUND = " ;\t^\\\"'\u200b\u2060\ufeff"
 _UNIT = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}$")
@@ -104,10 +101,7 @@ class Candidate:
 
 
 def with_tags_as_markers(text: str) -> str:
-    """A reply in which a marker stands behind what tags such as ``<cite index="1">…</cite>`` span, or in their place.
-
-    What only opens a citation (``[cite_start]``) is left out, and so are lines that define footnotes.
-    """
+    """A reply with markers behind what tags that cite span, or in their place, without definitions of footnotes."""
     text = text.replace("&#91;", "[").replace("&#93;", "]")
     if "[^" in text:
         text = _DEFINITION.sub("", text)
@@ -123,19 +117,15 @@ def _with_marker(found: re.Match[str]) -> str:
 def candidates(text: str, form: re.Pattern[str], shown: int | None) -> Iterator[Candidate]:
     """What has a form of markers and can cite what was shown, in order.
 
-    Code and formulas have none, unless they are one themselves. Numbers that begin at 0, years, exponents
-    and intervals behind an operator cite nothing.
+    Code and formulas, years, exponents, and intervals from 0 or behind an operator cite nothing.
     """
     text, at = _without_code(text), 0
     before = Candidate(-1, -1, "")
     while found := form.search(text, at):
-        if found.lastgroup == "mark":
-            one: Candidate | None = Candidate(*found.span(), "mark")
-        else:
-            one = _read(found, str(found.lastgroup), shown)
+        kind = str(found.lastgroup)
+        one = Candidate(*found.span(), kind) if kind == "mark" else _read(found, kind, shown)
         if one:
-            lead = before.lead if are_joined(text, before, one) else one.start
-            before = replace(one, lead=lead)
+            before = replace(one, lead=before.lead if are_joined(text, before, one) else one.start)
             yield before
         at = found.end() if one else found.start() + 1
 
@@ -153,7 +143,7 @@ def _without_code(text: str) -> str:
 
 
 def _read(found: re.Match[str], form: str, shown: int | None) -> Candidate | None:
-    """A match as a candidate; None if its contents are something else."""
+    """Return a match as a candidate; None if its contents are something else."""
     inner = next(text for name, text in found.groupdict().items() if name.startswith("in_") and text)
     if form == "raised":
         inner = _on_the_line(inner, shown)
@@ -189,11 +179,11 @@ def _may_cite(one: Candidate, text: str, shown: int | None) -> bool:
 
 
 def _on_the_line(raised: str, shown: int | None) -> str:
-    """Raised digits as plain ones; a number beyond all that were shown is one number for each digit."""
+    """Return raised digits as plain ones; a number beyond all that were shown is one number for each digit."""
     plain = unicodedata.normalize("NFKC", raised.replace("⁻", "-").replace("⁾⁽", ",").replace("˒", ","))
     return ",".join(plain) if plain.isdecimal() and shown and _value(plain) > shown else plain
 
 
 def _value(digits: str) -> int:
-    """The value of decimal digits in any script; numbers of more than nine digits are out of range anyway."""
+    """Return the value of decimal digits in any script; that of more than nine is out of range anyway."""
     return int(digits) if len(digits) <= 9 else 10**9

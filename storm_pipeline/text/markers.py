@@ -1,10 +1,6 @@
-"""Citation markers in a text: where they stand, and which brackets are none. Pure functions.
+"""Citation markers in a text: forms of :mod:`storm_pipeline.text.marker_forms` at the end of a clause. Pure functions.
 
-What has one of the forms of :mod:`storm_pipeline.text.marker_forms` is a marker at the end of a clause. Before more
-words of its clause only a single number that was shown is, if it is written as the text's other markers are: ``the dam
-[3] was``, but not ``aged [5-8] were``. Glued to a letter none is: ``[60]fullerene``.
-
-Markers that were read are kept in the text as :func:`mark`, of characters that Unicode assigns to no text.
+Within a clause only a single number that was shown is one, written as the others: ``the dam [3]``, not ``aged [5-8]``.
 """
 
 import re
@@ -46,7 +42,7 @@ _LINE_START = re.compile(r"(?:^|\n)[ \t>*_•-]{0,8}$")
 
 
 def mark(number: int) -> str:
-    """The citation of what was shown under a number, in a text whose markers are read; 0: of nothing shown."""
+    """The citation of what was shown under a number, in characters of no text; 0: of nothing shown."""
     return str(number).translate(_DIGITS) + "\ufdea"
 
 
@@ -73,13 +69,12 @@ def without_reserved(text: str) -> str:
 def marked(text: str, shown: int, *, is_reply: bool = False) -> str:
     """The text with a :func:`mark` for each citation in place of its markers; all else stays as it is.
 
-    A bracket that stands where a marker does, and whose number was not shown, becomes ``mark(0)``; a range becomes the
-    numbers shown within it, and ``mark(0)`` for each end that lies outside.
+    A marker whose number was not shown becomes ``mark(0)``; a range the numbers shown within it, and ``mark(0)`` for
+    each end that lies outside.
 
     Args:
         shown: how many numbers were shown, from 1.
-        is_reply: the text is a whole reply, in which ``(1)``, ``{1}`` or ``[Quelle 1]`` are markers if it has no others
-            and all of that form stand at the ends of clauses.
+        is_reply: a whole reply, in which ``(1)``, ``{1}`` or ``[Quelle 1]`` may be markers if it has no others.
     """
     text = with_tags_as_markers(text) if is_reply else text
     pieces: list[str] = []
@@ -93,10 +88,7 @@ def marked(text: str, shown: int, *, is_reply: bool = False) -> str:
 
 
 def without_markers(text: str, fill: str = "") -> str:
-    """The text without its markers in brackets, whatever their numbers.
-
-    ``fill``: stands for each character of a marker.
-    """
+    """The text without its markers in brackets, whatever their numbers; ``fill`` stands for each character."""
     if not _RESERVED.search(text) and not any(char in text for char in OPENING):
         return text
     pieces, at = [], 0
@@ -107,7 +99,6 @@ def without_markers(text: str, fill: str = "") -> str:
 
 
 def _markers(text: str, form: re.Pattern[str], shown: int | None, *, is_reply: bool = False) -> list[Candidate]:
-    """The markers of a text in order."""
     found = list(candidates(text, form, shown))
     standing = _standing(text, [one for one in found if one.form not in WEAK], shown)
     if any(one.form not in ("raised", "mark") for one in standing):
@@ -115,23 +106,27 @@ def _markers(text: str, form: re.Pattern[str], shown: int | None, *, is_reply: b
     if standing or not is_reply:
         return standing
     each = ([one for one in found if one.form == weak] for weak in WEAK)
-    return next((own for own in each if own and _kept(text, own, lambda _: False) == own), [])
+    return next((own for own in each if own and _kept(text, own) == own), [])
 
 
 def _standing(text: str, found: Sequence[Candidate], shown: int | None) -> list[Candidate]:
-    """Those of the candidates that stand where markers do: at the end of a clause, or like those that do."""
-    ends = _kept(text, found, lambda _: False)
+    """Return the candidates that stand where markers do: at the end of a clause, or like those that do."""
+    ends = _kept(text, found)
     spaced = {_is_spaced(text, one) for one in ends if one.form not in ("mark", "raised")} or {True, False}
 
     def may_stand(one: Candidate) -> bool:
         is_alike = one.form == "raised" or _is_spaced(text, one) in spaced
-        return is_alike and one.is_single and one.is_within(shown) and _is_before_word(text, one)
+        after = text[one.end : one.end + 1]  # a word, which is not glued to it where scripts put spaces between words
+        is_before_word = after.isspace() or after in "《「『" or (after.isalpha() and after.lower() == after.upper())
+        return is_alike and one.is_single and one.is_within(shown) and is_before_word
 
     return _kept(text, found, may_stand)
 
 
-def _kept(text: str, found: Sequence[Candidate], is_kept: Callable[[Candidate], bool]) -> list[Candidate]:
-    """The candidates at the ends of clauses, those that markers follow, and others that are to be kept."""
+def _kept(
+    text: str, found: Sequence[Candidate], is_kept: Callable[[Candidate], bool] = lambda _: False
+) -> list[Candidate]:
+    """Return the candidates at the ends of clauses, those that markers follow, and others that are to be kept."""
     kept: list[Candidate] = []
     for one in reversed(found):
         if one.form == "mark" or _ends_clause(text, one, kept[-1] if kept else None) or is_kept(one):
@@ -155,10 +150,9 @@ def _ends_clause(text: str, one: Candidate, marker: Candidate | None) -> bool:
         return True
     is_stopped = bool(_STOPPED.search(text[max(0, one.lead - 6) : one.lead]))
     if not after.isspace():
-        begins_sentence = (after.isalpha() and not after.islower()) or (
-            after.isdigit() and text[one.lead - 1] in "。！？｡"
-        )
-        return is_stopped and not text[one.lead - 1].isspace() and begins_sentence
+        before = text[one.lead - 1]
+        begins = (after.isalpha() and not after.islower()) or (after.isdigit() and before in "。！？｡")
+        return is_stopped and not before.isspace() and begins
     gap, following = _FOLLOWING.match(text, one.end).groups()  # type: ignore[union-attr]
     if following.islower():
         return False
@@ -172,29 +166,20 @@ def _is_ending(char: str) -> bool:
     return char in _ENDS or (unicodedata.category(char) in _ENDING and char not in _GOES_ON)
 
 
-def _is_before_word(text: str, one: Candidate) -> bool:
-    """Whether a word follows, which is not glued to it where scripts put spaces between words."""
-    after = text[one.end : one.end + 1]
-    return after.isspace() or after in "《「『" or (after.isalpha() and after.lower() == after.upper())
-
-
-def _with_spans(found: Sequence[Candidate], text: str) -> Iterator[Candidate]:
-    """The markers, those that a dash joins as one range: ``[1]–[3]``."""
-    waiting: Candidate | None = None
+def _with_spans(found: Sequence[Candidate], text: str) -> list[Candidate]:
+    """Return the markers, those that a dash joins as one range: ``[1]–[3]``."""
+    made: list[Candidate] = []
     for one in found:
-        gap = text[waiting.end : one.start].strip() if waiting else ""
-        if waiting and gap in ("-", "–", "—") and all(own.is_single and own.items for own in (waiting, one)):
-            waiting = replace(waiting, end=one.end, items=((waiting.items[0][0], one.items[0][0]),))
-            continue
-        if waiting:
-            yield waiting
-        waiting = one
-    if waiting:
-        yield waiting
+        is_span = made and text[made[-1].end : one.start].strip() in ("-", "–", "—")
+        if is_span and all(own.is_single and own.items for own in (made[-1], one)):
+            made[-1] = replace(made[-1], end=one.end, items=((made[-1].items[0][0], one.items[0][0]),))
+        else:
+            made.append(one)
+    return made
 
 
 def _numbers(one: Candidate, shown: int) -> Iterator[int]:
-    """The numbers shown that a marker cites, and 0 for each end of a range that was not."""
+    """Yield the numbers shown that a marker cites, and 0 for each end of a range that was not."""
     for ends in one.items:
         invented = (0 for end in dict.fromkeys(ends) if not 1 <= end <= shown)
         yield from chain(invented, range(max(min(ends), 1), min(max(ends), shown) + 1))

@@ -1,8 +1,4 @@
-"""Reading outlines from headings or text, and formatting them (paper section 3.3). Pure functions.
-
-A model's reply as JSON gives (level, title) pairs; a reply that is text, or an outline that a user edited, is read as
-Markdown headings or a list. Nothing here raises: lines that are not headings are skipped.
-"""
+"""Reading outlines from (level, title) pairs or text, and formatting them (paper section 3.3). Pure functions."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -49,11 +45,7 @@ def parse_outline(text: str, topic: str, *, max_sections: int = 20, max_depth: i
     """Read an outline from text.
 
     ``#`` marks, or else entries of a list and bold lines, are headings; a single ``#`` above a list is the article's
-    title. See :func:`outline_from_headings` for how headings are cleaned.
-
-    Args:
-        topic: the topic; a level-1 heading of that name is the article's title, not a section.
-        max_depth: maximum depth, 1 for sections only, at most 6; deeper headings are dropped.
+    title. See :func:`outline_from_headings` for the arguments, and how headings are cleaned.
     """
     lines = [line.expandtabs(4).rstrip() for line in text.splitlines()]
     hashed = [(len(found[1]), found[2]) for found in map(_HASH.fullmatch, lines) if found]
@@ -72,9 +64,7 @@ def outline_from_headings(
     childless subheading named like a section is dropped; at the top level, the topic itself and stand-ins for the lead
     (Introduction …) are replaced by their children.
 
-    Args:
-        pairs: larger levels are deeper, from any base.
-        max_depth: maximum depth, at most 6.
+    Larger levels are deeper, from any base; ``max_depth`` is 1 for sections only, at most 6.
     """
     roots = _tree([(level, title) for level, raw in pairs if (title := _cleaned(raw))])
     sections = _merged(_top(roots, topic))
@@ -102,11 +92,7 @@ def is_foreign_back_matter(title: str) -> bool:
 
 
 def _listed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Headings marked by numbers, letters, bullets or bold type.
-
-    A line's level follows from its indentation and its kind of mark: a kind that is already on the stack returns
-    to that level, a new kind goes one level deeper.
-    """
+    """Yield headings marked by numbers, letters, bullets or bold type; a new indentation or kind of mark is deeper."""
     stack: list[tuple[int, str]] = []
     for line in lines:
         kind, title = _mark(line.strip())
@@ -122,7 +108,7 @@ def _listed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _mark(line: str) -> tuple[str, str]:
-    """Kind of a line's mark (empty for none), and the line without it and without text after a bold title."""
+    """Return the kind of a line's mark (empty for none), and the line without it and what follows a bold title."""
     bold = _BOLD.match(line)
     body = bold[1].strip() if bold else line
     if found := _MARK.match(body):
@@ -134,7 +120,7 @@ def _mark(line: str) -> tuple[str, str]:
 
 
 def _cleaned(raw: str) -> str:
-    """A title without markup; empty if it is prose or blank. Idempotent."""
+    """Return a title without markup; empty if it is prose or blank. Idempotent."""
     if len(raw) > _LONGEST_LINE:
         return ""
     title, before = tidy(raw), ""
@@ -163,7 +149,7 @@ def _tree(pairs: Iterable[tuple[int, str]]) -> list[_Node]:
 
 
 def _top(nodes: Iterable[_Node], topic: str) -> list[_Node]:
-    """First-level headings without contents, with the topic and stand-ins for the lead replaced by their children."""
+    """Return first-level headings; the topic and stand-ins for the lead are replaced by their children."""
     kept: list[_Node] = []
     for node in nodes:
         if node.key in _LEAD or node.key == tidy(topic).casefold():
@@ -179,21 +165,17 @@ def _is_article_title(node: _Node, topic: str) -> bool:
 
 
 def _merged(nodes: Iterable[_Node]) -> list[_Node]:
-    """Siblings without back matter, those of the same name merged, recursively."""
+    """Return siblings without back matter, those of the same name merged, recursively."""
     first: dict[str, _Node] = {}
     for node in nodes:
-        if node.key in _BACK_MATTER:
-            continue
-        if node.key in first:
-            first[node.key].children.extend(node.children)
-        else:
-            first[node.key] = _Node(node.title, list(node.children))
+        if node.key not in _BACK_MATTER:
+            first.setdefault(node.key, _Node(node.title)).children.extend(node.children)
     for node in first.values():
         node.children = _merged(node.children)
     return list(first.values())
 
 
 def _frozen(nodes: Iterable[_Node], depth: int, names: set[str]) -> tuple[Heading, ...]:
-    """Headings down to a depth, without childless ones of these names."""
+    """Return headings down to a depth, without childless ones of these names."""
     held = ((node, _frozen(node.children, depth - 1, names)) for node in nodes) if depth > 0 else ()
     return tuple(Heading(node.title, below) for node, below in held if below or node.key not in names)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from storm_pipeline.files import table_beside
 
-INSTITUTIONAL = frozenset(table_beside(__file__)["institutional"].split())
-"""Words of institutions' names, in lower case."""
+_INSTITUTIONAL = frozenset(table_beside(__file__)["institutional"].split())
 _MOST_WORDS = 4
 _BY = re.compile(r"^by(?: |$)", re.I)
 _BETWEEN_NAMES = re.compile(r"\s*(?:[,;&·•|]|\b(?:and|und|et|y|e)\b)\s*", re.I)
@@ -33,19 +32,13 @@ class Name:
 
 
 def read_names(text: str | None) -> tuple[Name, ...]:
-    """The names in a text, which ``;`` separates; a name that looks like an institution's is kept whole.
-
-    ``text``: on one line, each name ``Given Family`` or ``Family, Given``; None and empty parts give no name.
-    """
+    """The names in a text, ``Given Family`` or ``Family, Given``, which ``;`` separates; an institution's is whole."""
     parts = (_BY.sub("", " ".join(part.split())) for part in (text or "").split(";"))
     return tuple(dict.fromkeys(_name(part) for part in parts if part))
 
 
 def person_names(line: str) -> tuple[str, ...]:
-    """The persons that a byline such as ``By A. Doe¹, B. Roe and C. Poe`` names, each ``Given Family``.
-
-    Empty where it names anything but persons.
-    """
+    """The persons, each ``Given Family``, of a byline such as ``By A. Doe¹, B. Roe and C. Poe``; empty for others."""
     plain = _NOTE_MARKS.sub("", _BY.sub("", " ".join(line.split())))
     parts = [part for part in (one.strip(" .;,") for one in _BETWEEN_NAMES.split(plain)) if part]
     names = [_name(part) for part in parts]
@@ -59,7 +52,7 @@ def _name(text: str) -> Name:
     if comma and family and given and "," not in given:
         return Name(family, given)
     words = text.split()
-    personal = all(_WORD.fullmatch(word) for word in words) and not {word.casefold() for word in words} & INSTITUTIONAL
+    personal = all(_WORD.fullmatch(word) for word in words) and not {word.casefold() for word in words} & _INSTITUTIONAL
     if not (2 <= len(words) <= _MOST_WORDS and personal and words[0][0].isupper() and words[-1][0].isupper()):
         return Name(text)
     start = next((n for n, word in enumerate(words) if word[0].islower()), len(words) - 1)

@@ -39,9 +39,8 @@ def missing(
     and citation markers are ignored. Takes linear time; never raises.
 
     Args:
-        sources: texts that may support it, and the topic if it counts as support.
-        language: ISO 639-1 code of the sentence, by which "1.234" is read; as English if it is unknown.
-        source_languages: those of the sources, in the same order; default: the sentence's.
+        sources: texts that may support it.
+        language: ISO 639-1 code, by which "1.234" is read; ``source_languages`` in the same order as the sources.
     """
     claimed = _claimed(sentence, language)
     stated = [_stated(*own) for own in zip(sources, chain(source_languages, repeat(language)), strict=False) if claimed]

@@ -1,8 +1,6 @@
 """Sentences of texts in any language. Linear in the text's length.
 
-A stop ends a sentence if white space or a citation marker follows and it does not belong to an abbreviation, initial or
-ordinal (``sentences.toml`` lists them); the full-width stops of Chinese and Japanese always do. Stops within a pair of
-brackets or quotation marks do not.
+Stops in abbreviations (``sentences.toml`` lists them), ordinals, and pairs of brackets or quotation marks end none.
 """
 
 import functools
@@ -59,8 +57,7 @@ def split_sentences(text: str, language: str = "en", names: Iterable[str] = ()) 
 
     Args:
         language: ISO 639-1 code; "" for an unknown language, which has no list of abbreviations.
-        names: names that contain stops, such as "Who's Afraid of Virginia Woolf?", and are not split, with or without
-            what they have in brackets at their end. A name may end a sentence where a capital follows.
+        names: names that contain stops, such as "Who's Afraid of Virginia Woolf?", and are not split.
     """
     if hidden := _with_hidden_stops(text, names):
         return [piece.translate(_SHOWN) for piece in split_sentences(hidden, language)]
@@ -75,18 +72,15 @@ def split_sentences(text: str, language: str = "en", names: Iterable[str] = ()) 
 
 @functools.lru_cache(maxsize=4096)  # a text's lines are looked at for every prompt that shows it
 def is_complete(sentence: str) -> bool:
-    """Whether a sentence has a word, ends in a stop, not in "e.g." or a title such as "Dr.", and closes its brackets.
-
-    Quotation marks, brackets and citation markers may follow the stop.
-    """
+    """Whether a sentence has a word, ends in a stop, not in "e.g." or a title ("Dr."), and closes its brackets."""
     plain = without_markers(sentence).strip()
-    if not _COMPLETE.search(plain) or not has_word(plain) or _token(plain[:-1][-_REACH:]) in _TITLES:
-        return False
-    return plain.count("(") + plain.count("（") <= plain.count(")") + plain.count("）")
+    is_closed = plain.count("(") + plain.count("（") <= plain.count(")") + plain.count("）")
+    is_title = _token(plain[:-1][-_REACH:]) in _TITLES
+    return is_closed and bool(_COMPLETE.search(plain)) and has_word(plain) and not is_title
 
 
 def _with_hidden_stops(text: str, names: Iterable[str]) -> str:
-    """The text with other characters for the stops of names; empty where there are none."""
+    """Return the text with other characters for the stops of names; empty where there are none."""
     known = {one.strip() for name in names for one in (name, name.partition(" (")[0])}
     stopped = sorted((n for n in known if n != n.translate(_HIDDEN) and has_word(n)), key=len, reverse=True)
     if not stopped or text != text.translate(_SHOWN):
@@ -103,7 +97,7 @@ def _with_hidden_stops(text: str, names: Iterable[str]) -> str:
 
 
 def _lines(masked: str) -> Iterator[tuple[int, int]]:
-    """Spans of lines, joined if the next one starts in lower case."""
+    """Yield spans of lines, joined if the next one starts in lower case."""
     start = position = 0
     closed = True
     for line in masked.splitlines(keepends=True):
@@ -149,10 +143,7 @@ def _is_end(line: str, start: int, found: re.Match[str], language: str) -> bool:
 
 
 def _is_abbreviated(before: str, following: str, language: str) -> bool:
-    """Whether the full stop after a text belongs to its last word: an abbreviation, initial or ordinal.
-
-    ``following``: the next word. In English one that is often the first of a sentence ends it behind an abbreviation.
-    """
+    """Whether the full stop after a text belongs to its last word: an abbreviation, initial or ordinal."""
     token = _token(before.rstrip(_MARK))
     is_list_number = len(token) <= 3 and token == before.strip(" (").casefold()
     is_ordinal = ordinals_have_stops(language) and _ORDINAL.fullmatch(token)
@@ -162,9 +153,10 @@ def _is_abbreviated(before: str, following: str, language: str) -> bool:
     is_short = _LETTERS.fullmatch(token) or token in _ABBREVIATIONS.get(language, _EVERYWHERE)
     if not is_short or _MAY_END.search(before.rstrip(_MARK)):
         return False
+    # In English a word that is often the first of a sentence ends it behind an abbreviation.
     return language != "en" or len(following) == 1 or following.lower() not in english_stop_words()
 
 
 def _token(text: str) -> str:
-    """What follows the last white space or opening mark of a text, in lower case."""
+    """Return what follows the last white space or opening mark of a text, in lower case."""
     return _TOKEN.search(text)[0].casefold()  # type: ignore[index]

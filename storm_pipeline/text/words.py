@@ -4,24 +4,22 @@ import functools
 import re
 import unicodedata
 from collections import Counter
+from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import Any, Literal
 
 EMPHASIS = re.compile(r"(?<![A-Za-zÀ-ɏ\d])(\*\*|__|\*)(\S(?:.{0,500}?\S)?)\1(?![A-Za-zÀ-ɏ\d])")
 """A pair of marks of emphasis around at most 500 characters, which are the second group; none of ``M*A*S*H``."""
-
-_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, lone surrogates, and what changes the direction of the text behind it."""
+_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Control characters, lone surrogates, noncharacters, and what changes the direction of the text behind it."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LATIN_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)*")
 _BEHIND_NUMBER = re.compile(r"(?<=\d)(?=[²³¹⁰⁴-⁹₀-₉¼-¾⅐-⅞①-⓿])")
 GENITIVE = re.compile(r"['’]s?$")  # behind a word
 _BEYOND_LATIN = re.compile("[\u0300-\u1fff\u20d0-\U0010ffff]")
-
-
 HAN_KANA = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""Characters of Chinese and Japanese, for a set in a pattern: no spaces stand between words of them."""
+"""Characters of Chinese and Japanese, for a set in a pattern; no spaces stand between their words."""
 
 
 def words(text: str) -> list[str]:
@@ -45,10 +43,7 @@ def folded_words(text: str) -> list[str]:
 
 
 def caseless(text: str) -> str:
-    """A text in lower case in which whatever ``re.IGNORECASE`` finds of lower-case Latin letters is found as it is.
-
-    Its purpose is to see fast, by ``in``, that a pattern can't match.
-    """
+    """A text in lower case, in which ``in`` finds whatever ``re.IGNORECASE`` finds of lower-case Latin letters."""
     low = text.lower()
     return low if text.isascii() else low.replace("i\u0307", "i").replace("ı", "i").replace("ſ", "s")
 
@@ -61,12 +56,8 @@ def unified(text: str, form: Literal["NFKC", "NFKD"] = "NFKC") -> str:
 def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()) -> float:
     """Share of a text's letters in scripts that a reference text does not use, in [0, 1].
 
-    A script counts as used if it makes up at least 5 % of the reference's letters, so that a name quoted in its own
-    script does not allow whole sentences in it.
-
-    Args:
-        like: the reference, e.g. topic and sources; if it has no letters, nothing is foreign.
-        own: scripts that are never foreign, by their Unicode names: those of the text's language.
+    A script counts as used from 5 % of the letters of the reference, ``like``; if that has none, nothing is foreign.
+    ``own``: scripts that are never foreign, by their Unicode names.
     """
     known, found = _scripts(like), _scripts(text)
     total = sum(known.values())
@@ -78,7 +69,7 @@ def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()
 
 @functools.lru_cache(maxsize=4096)
 def _script_of(char: str) -> str:
-    """The first word of a letter's Unicode name, its script; empty for letters common to all scripts."""
+    """Return the first word of a letter's Unicode name, its script; empty for letters common to all scripts."""
     name = unicodedata.name(char, "").partition(" ")[0].partition("-")[0]
     return "" if name in {"MODIFIER", "MICRO", "FEMININE", "MASCULINE"} else name
 
@@ -86,22 +77,14 @@ def _script_of(char: str) -> str:
 def longest_common_run(a: str, b: str, at_least: int = 1) -> list[str]:
     """The longest run of consecutive words that both texts share, ignoring case and punctuation, as spelt in ``a``.
 
-    Extends the best run by one word wherever possible; each test is one substring search in the second text.
-
-    Args:
-        a: a text, the shorter one if there is a choice.
-        at_least: minimum length of the run in words; if the longest one is shorter, the list is empty.
+    Empty if it has fewer words than ``at_least``. Faster if ``a`` is the shorter text.
     """
     if _runs(a, at_least).isdisjoint(_runs(b, at_least)):
         return []
-    left, joined, right, begins = _folded(a), _in_lines(a), _in_lines(b), _begins(a)
-    best, at = at_least - 1, 0
-    for start in range(len(left)):
-        while start + best < len(left) and joined[begins[start] : begins[start + best + 1] + 1] in right:
-            best += 1
-            at = start
-    spelt = words(unified(a))
-    return list(spelt if len(spelt) == len(left) else left)[at : at + best]  # folding may split a word
+    left, spelt = _folded(a), words(unified(a))
+    found = SequenceMatcher(None, left, _folded(b), autojunk=False).find_longest_match()
+    own = spelt if len(spelt) == len(left) else left  # folding may split a word
+    return list(own[found.a : found.a + found.size])
 
 
 def numbers(text: str) -> set[str]:
@@ -120,12 +103,12 @@ def overlap(a: str, b: str, n: int = 3) -> float:
 
 
 def tidy(text: str) -> str:
-    """A text on one line: white space collapsed; control characters, overrides of direction, surrogates removed."""
+    """A text on one line, of characters that XML 1.0 allows: white space collapsed; see :func:`without_controls`."""
     return " ".join(without_controls(text).split())
 
 
 def without_controls(text: str) -> str:
-    """A text without control characters, overrides of its direction and lone surrogates; white space stays."""
+    """A text without control characters, overrides of direction, lone surrogates, U+FFFE, U+FFFF; space stays."""
     return _NOT_TEXT.sub("", text)
 
 
@@ -138,51 +121,35 @@ def encodable(text: str) -> str:
 
 def encodable_values(value: Any) -> Any:
     """JSON values with all texts :func:`encodable`, the keys of objects included; values of other types stay."""
-    match value:
-        case str():
-            return encodable(value)
-        case list():
-            return [encodable_values(item) for item in value]
-        case dict():
-            return {encodable_values(key): encodable_values(item) for key, item in value.items()}
-        case _:
-            return value
+    if isinstance(value, list):
+        return [encodable_values(item) for item in value]
+    if isinstance(value, dict):
+        return {encodable_values(key): encodable_values(item) for key, item in value.items()}
+    return encodable(value) if isinstance(value, str) else value
 
 
 def _word_in(text: str) -> re.Pattern[str]:
-    """The cheapest pattern for the words of a text; most prose needs no combining marks or other scripts."""
+    """Return the cheapest pattern for the words of a text; most prose needs no combining marks or other scripts."""
     return _any_word() if not text.isascii() and _BEYOND_LATIN.search(text) else _LATIN_WORD
 
 
 @functools.cache
 def _any_word() -> re.Pattern[str]:
-    """Words: a Han or kana character; a number; or letters with their marks and inner apostrophes."""
+    """Match words: a Han or kana character; a number; or letters with their marks and inner apostrophes."""
     marks = "".join(chr(i) for i in range(0x300, 0x10000) if unicodedata.category(chr(i)) in {"Mn", "Mc"})
     letter = rf"(?:(?![{HAN_KANA}])[^\W_][{marks}]*)"
     return re.compile(rf"[{HAN_KANA}]|\d+(?:[.,]\d+)+|{letter}+(?:['’]{letter}+)*")
 
 
-# Cached, since one passage is compared with many sentences.
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=4096)  # one passage is compared with many sentences
 def _folded(text: str) -> tuple[str, ...]:
     return tuple(word.replace("’", "'") for word in words(unified(text).casefold()))
 
 
 @functools.lru_cache(maxsize=256)
-def _begins(text: str) -> tuple[int, ...]:
-    """Offset of the line break before each word in :func:`_in_lines`, and of the last one."""
-    return tuple(accumulate((len(word) + 1 for word in _folded(text)), initial=0))
-
-
-@functools.lru_cache(maxsize=4096)
-def _in_lines(text: str) -> str:
-    return "\n".join(["", *_folded(text), ""])
-
-
-@functools.lru_cache(maxsize=256)
 def _runs(text: str, length: int) -> frozenset[str]:
-    """All runs of so many words in a text."""
-    line, begins = _in_lines(text), _begins(text)
+    line = "\n".join(["", *_folded(text), ""])
+    begins = list(accumulate((len(word) + 1 for word in _folded(text)), initial=0))
     return frozenset(line[start : end + 1] for start, end in zip(begins, begins[length:], strict=False))
 
 

@@ -20,13 +20,11 @@ from storm_pipeline import Storm
 from storm_pipeline.batch import write_batch
 from storm_pipeline.errors import ModelError, SettingsError, StoppedError
 from storm_pipeline.models import llama_server
-from storm_pipeline.models.programs import Program, Programs
-from storm_pipeline.optimize.best_of import best_of
+from storm_pipeline.models.programs import Programs
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, Noted
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.settings import Settings
-from storm_pipeline.signatures import research
 from storm_pipeline.types import ModelChoice
 
 TOPIC = "Silk Road"
@@ -325,17 +323,6 @@ def test_caps_and_prices_hold_for_models_of_dspys(tmp_path: Path, two: tuple[Fak
     with dspy.context(lm=own(two[1])), pytest.raises(ModelError, match="--max-tokens"):
         without_model(two[0], tmp_path, max_tokens=100).write(TOPIC)
     assert not two[1].asked
-
-
-def test_the_best_of_several_samples_is_that_of_the_programs_model(
-    tmp_path: Path, two: tuple[FakeModel, FakeModel]
-) -> None:
-    programs = Programs()
-    own_best = programs.replace(question=best_of(Program(research.AskQuestion), 2, lambda *_: 1.0))
-    own_best.question.set_lm(own(two[1]))
-    storm(two[0], tmp_path, programs=own_best).write(TOPIC)
-    assert {one.signature for one in two[1].asked} == {"AskQuestion"}
-    assert "AskQuestion" not in {one.signature for one in two[0].asked}
 
 
 def test_a_saved_state_holds_no_model_and_a_program_is_not_pickled(

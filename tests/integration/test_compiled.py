@@ -18,11 +18,9 @@ from test_pipeline import NoContents, folder, world
 from test_resume import answers, storm, text
 
 from storm_pipeline import Storm
-from storm_pipeline.errors import ModelError, ProgramError, SettingsError
+from storm_pipeline.errors import ProgramError, SettingsError
 from storm_pipeline.models.compiled_sets import Compiled, add_to_set, read_set
 from storm_pipeline.models.programs import Program, Programs
-from storm_pipeline.optimize.best_of import best_of, citation_reward
-from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures import research
@@ -318,36 +316,6 @@ def test_another_sample_of_an_optimiser_reaches_the_model(tmp_path: Path) -> Non
 def test_programs_are_replaced_by_name() -> None:
     with pytest.raises(SettingsError, match="choose among related"):
         Programs().replace(nothing=Programs().question)
-
-
-def test_the_best_of_several_samples_is_kept_and_each_is_paid_once(tmp_path: Path) -> None:
-    judged: list[tuple[float, str]] = []
-
-    def reward(inputs: Any, reply: dspy.Prediction) -> float:
-        assert inputs["topic"] and inputs["passages"]
-        judged.append((sound := citation_reward("answer", HashingEmbedder().embed)(inputs, reply), reply.answer))
-        return -sound  # the worst one, so that it is not kept by chance
-
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path / "plain").write("Silk Road")
-        plain = sum(one.signature == "AnswerFromPassages" for one in server.asked)
-        server.asked.clear()
-        own = Programs().replace(passage_answer=best_of(Programs().passage_answer, 3, reward))
-        storm(server, tmp_path / "best", programs=own).write("Silk Road")
-        asked = [one for one in server.asked if one.signature == "AnswerFromPassages"]
-        assert len(asked) == len(judged) == 3 * plain
-        assert {one.body["temperature"] for one in asked} == {1.0}
-        assert all(0 <= score <= 1 for score, _ in judged)
-        server.asked.clear()
-        storm(server, tmp_path / "best", programs=own).resume(folder(tmp_path / "best"))
-        assert not server.asked
-
-
-def test_a_cap_ends_the_sampling(tmp_path: Path) -> None:
-    own = Programs().replace(question=best_of(Programs().question, 50, lambda *_: 0.0))
-    with FakeModel(answers()) as server, pytest.raises(ModelError, match="are spent"):
-        storm(server, tmp_path, programs=own, max_tokens=3000).write("Silk Road")
-    assert len(server.asked) < 50
 
 
 def test_the_packages_set_is_for_the_embedded_model_alone_and_better_than_without() -> None:

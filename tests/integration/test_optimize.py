@@ -24,7 +24,6 @@ from storm_pipeline.cli import app
 from storm_pipeline.errors import (
     BudgetSpentError,
     DatasetError,
-    MissingExtraError,
     ModelError,
     RunError,
     SettingsError,
@@ -33,10 +32,9 @@ from storm_pipeline.estimate.asked import ASKED
 from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for
+from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for, mean_with_interval
 from storm_pipeline.optimize.cost import most_dollars
-from storm_pipeline.optimize.metrics.base import mean_with_interval
-from storm_pipeline.optimize.metrics.outline import outline_metric
+from storm_pipeline.optimize.metrics import outline_metric
 from storm_pipeline.optimize.optimizers import OPTIMIZERS, most_calls
 from storm_pipeline.optimize.tasks import read_articles
 from storm_pipeline.retrieval.embedder import HashingEmbedder
@@ -56,10 +54,7 @@ def drafted(*titles: str) -> str:
 
 NAMED = {"DraftOutline": lambda user: drafted(*NAMES[: 2 + len(user) % 2])}
 TOLD = f"{outline.DraftOutline.instructions} One word is best."
-REFLECTED = {
-    "gepa": f"```\n{TOLD}\n```",
-    "miprov2": f"[[ ## proposed_instruction ## ]]\n{TOLD}\n\n[[ ## completed ## ]]",
-}
+REFLECTED = {"gepa": f"```\n{TOLD}\n```"}
 
 
 @pytest.fixture
@@ -231,7 +226,7 @@ def test_a_program_that_stays_as_it_is_gains_nothing(folder: Path, tmp_path: Pat
 
 def test_too_little_is_refused_before_anything_is_asked(folder: Path, tmp_path: Path) -> None:
     with FakeModel() as server:
-        with pytest.raises(SettingsError, match="choose among perspectives, question"):
+        with pytest.raises(SettingsError, match="choose among queries, passage_answer"):
             job(server, folder, "nothing")
         with pytest.raises(SettingsError, match="no optimiser 'x'"):
             job(server, folder, optimizer="x")
@@ -288,14 +283,6 @@ def test_the_dearest_model_bounds_the_dollars_and_an_unknown_price_gives_none(fo
     assert most_dollars(own, ("openai/nobody-knows",)) is None
     free = job_for("draft", read_articles(folder), Settings.build({"lm": "embedded"}))
     assert most_dollars(free) == 0
-
-
-def test_a_missing_package_is_told_before_anything_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "optuna", None)
-    with FakeModel() as server:
-        with pytest.raises(MissingExtraError, match="storm-pipeline\\[compile\\]"):
-            job(server, folder, optimizer="miprov2")
-        assert not server.asked
 
 
 def test_the_manual_says_which_recipe_asks_what() -> None:

@@ -12,8 +12,7 @@ from servers import Reply, Request, ScriptedServer, closed_port
 from storm_pipeline.errors import PageError
 from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.connection import Limits
-from storm_pipeline.pages.fetch import fetch_page
-from storm_pipeline.pages.robots import Politeness
+from storm_pipeline.pages.fetch import Politeness, fetch_page
 
 HERE = Access(allow=lambda address: address.is_loopback)
 BRISK = Limits(connect=2, read=2, total=4)
@@ -94,12 +93,6 @@ def test_robots_cannot_lead_inside() -> None:
     robots = Reply(302, headers={"Location": "http://169.254.169.254/"})
     with ScriptedServer(Site(robots)) as server, pytest.raises(PageError, match="not a public address"):
         fetch_page(server.url, BRISK, one_host, Politeness(BRISK, one_host).visit)
-
-
-def test_robots_can_be_left_unasked() -> None:
-    with ScriptedServer(Site(text(RULES))) as server:
-        assert read(f"{server.url}/private", polite(robots=False)) == b"<p>page"
-    assert [request.path for request in server.requests] == ["/private"]
 
 
 def test_redirects_are_asked_about_too() -> None:

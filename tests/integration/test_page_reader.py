@@ -250,7 +250,7 @@ def test_from_the_engine_over_the_wire_to_the_passage() -> None:
 def test_by_default_no_page_of_this_machine_is_read() -> None:
     with ScriptedServer(Reply(body="<p>inside")) as server:
         hits = [Snippet(f"{server.url}/x", "", "engine's")]
-        engine = Reading(FakeSearch(lambda _: hits))
+        engine = Reading(FakeSearch(lambda _: hits), WebPages())
         result = engine.search("inside", 3)
         engine.close()
     assert result.snippets == tuple(hits)

@@ -20,11 +20,12 @@ from strategies import HOSTILE, URLS, articles, texts
 from test_export import example
 
 from storm_pipeline.errors import MissingExtraError, RunError, SettingsError
-from storm_pipeline.export import conversion, pandoc, pdf, programs
+from storm_pipeline.export import conversion, pandoc
 from storm_pipeline.export.formats import export
 from storm_pipeline.export.manuscript import HeadingBlock, manuscript
-from storm_pipeline.export.tex_text import clean
+from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import locator
+from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source, Usage, UsageRow, Work
 
 OPENED: dict[str, Callable[[bytes], Opened]] = {
@@ -84,7 +85,7 @@ def lines_of(article: Article, name: str = "") -> list[str]:
     ]
     if name == "epub" and not isinstance(next(iter(made.blocks), None), HeadingBlock):
         lines.insert(0, made.title)  # a chapter has a heading
-    return [*lines, made.references_heading] if made.references else lines
+    return [*lines, references_heading(made.language)] if made.references else lines
 
 
 def assert_whole(article: Article, name: str) -> None:
@@ -151,7 +152,7 @@ def words_of(block: object) -> str:
 
 
 @settings(max_examples=10, deadline=None)
-@given(st.lists(texts.map(clean).filter(bool), min_size=40, max_size=80))
+@given(st.lists(texts.map(tidy).filter(bool), min_size=40, max_size=80))
 def test_any_text_is_read_back_by_pandoc(found: list[str]) -> None:
     """The text of headings, sentences and titles, by the reader that exports use and by the one that users get."""
     cited = [Snippet(f"https://a.org/{place}", text, text) for place, text in enumerate(found)]
@@ -314,7 +315,7 @@ def test_a_program_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RunError, match=r"Pandoc could not convert the article .*no-such-option.*export it as markdown"):
         export(example(), "epub")
     monkeypatch.undo()
-    monkeypatch.setattr(programs, "_SECONDS", 0.001)
+    monkeypatch.setattr(conversion, "_SECONDS", 0.001)
     with pytest.raises(RunError, match=r"pandoc did not make the file: .*timed out.*; export another format"):
         export(example(), "epub")
 
@@ -322,7 +323,7 @@ def test_a_program_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("printer", ["weasyprint", "chromium"])
 def test_a_pdf_keeps_every_sentence_and_reference(printer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if printer == "chromium":
-        if not any(map(shutil.which, pdf.BROWSERS)):
+        if not any(map(shutil.which, conversion.BROWSERS)):
             pytest.skip("Chromium is not installed")
         monkeypatch.setitem(sys.modules, "weasyprint", None)
     elif not importlib.util.find_spec("weasyprint"):

@@ -8,15 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.languages import (
-    capitalises_nouns,
     count_words,
     detect,
     has_spaces,
     length_in_words,
     split_sentences,
-    stop_words,
     windows,
 )
+from storm_pipeline.languages.stems import stop_words
 from storm_pipeline.text.words import foreign_script_share, word_count
 
 TEXTS = {
@@ -348,8 +347,6 @@ def test_a_language_without_a_list_has_no_stop_words() -> None:
     assert stop_words("") == stop_words("xx") == frozenset()
 
 
-def test_capitals_and_spaces() -> None:
-    assert capitalises_nouns("de")
-    assert not capitalises_nouns("en")
+def test_spaces() -> None:
     assert has_spaces("de")
     assert not has_spaces("ja")

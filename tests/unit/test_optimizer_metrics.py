@@ -1,4 +1,4 @@
-"""What compiling learns from and judges by: examples from articles, and the metrics of questions, queries and texts."""
+"""What compiling learns from and judges by: examples from articles, and the metrics of queries and texts."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.optimize.compiling import job_for
-from storm_pipeline.optimize.metrics.base import Examples, Metric, names_in
+from storm_pipeline.optimize.metrics import Examples, Metric, names_in
 from storm_pipeline.optimize.tasks import TASKS, examples_of, read_articles, read_training
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
@@ -80,19 +80,6 @@ def test_queries_are_worth_the_more_the_better_they_find_the_sections_passages()
     assert "rank 1" in scores[0].feedback and "Never among" in scores[2].feedback
 
 
-def test_a_question_is_worth_the_more_the_more_it_leads_to_what_was_not_told() -> None:
-    found = examples("question")
-    gold = next(one for one in found if "Writer" in one.conversation)
-    judge = TASKS["question"].metric(EMBED, found)
-    asked = gold.conversation.splitlines()[0].removeprefix("Writer: ")
-    new = judge(gold, dspy.Prediction(question="What toll did carts of the Amber Road pay at Orsund and Veddel?"))
-    again, plain = (judge(gold, dspy.Prediction(question=text)) for text in (asked, "Thank you for your help!"))
-    nameless = judge(gold, dspy.Prediction(question="What toll did carts pay at Orsund and Veddel?"))
-    assert new.score > again.score > plain.score == 0
-    assert new.score > nameless.score
-    assert "asked before" in again.feedback and "does not name the topic" in nameless.feedback
-
-
 @pytest.mark.parametrize(("program", "field"), [("passage_answer", "answer"), ("section", "text"), ("lead", "lead")])
 def test_a_text_is_worth_the_more_the_better_it_is_supported_and_formed(program: str, field: str) -> None:
     judge, gold = metric(program)
@@ -110,20 +97,10 @@ def test_a_text_is_worth_the_more_the_better_it_is_supported_and_formed(program:
     assert "does not say this" in scored("Pandas invented the steam engine in 1950 [1].").feedback
 
 
-def test_perspectives_are_worth_the_more_the_more_they_differ() -> None:
-    judge, gold = metric("perspectives")
-    names = ["Trader", "Builder of bridges", "Toll keeper", "Historian of the decline", "Geographer"]
-    apart = judge(gold, dspy.Prediction(editors=[{"name": n, "focus": f"What a {n.lower()} asks."} for n in names]))
-    same = judge(gold, dspy.Prediction(editors=[{"name": "Trader", "focus": f"Trade {n}."} for n in range(5)]))
-    few = judge(gold, dspy.Prediction(editors=[{"name": "Trader", "focus": "Trade."}]))
-    assert apart.score > same.score and apart.score > few.score
-    assert "1 of 5 editors" in few.feedback
-
-
-@given(st.sampled_from(["question", "queries", "passage_answer", "section", "lead"]), st.text(max_size=80))
+@given(st.sampled_from(["queries", "passage_answer", "section", "lead"]), st.text(max_size=80))
 def test_any_reply_has_a_score_and_words(program: str, text: str) -> None:
     judge, gold = metric(program)
-    reply = {"question": text, "queries": [text], "answer": text, "text": text, "lead": text}
+    reply = {"queries": [text], "answer": text, "text": text, "lead": text}
     found = judge(gold, dspy.Prediction(**reply))
     assert 0.0 <= found.score <= 1.0 and found.feedback
 
@@ -177,8 +154,8 @@ def test_copies_are_on_one_side_of_the_split_and_articles_of_a_title_are_one_top
 
 
 def test_programs_whose_articles_hold_no_replies_cannot_show_them() -> None:
-    with pytest.raises(SettingsError, match="hold no replies of 'question'"):
-        job_for("question", ARTICLES, SETTINGS, "labeled")
+    with pytest.raises(SettingsError, match="hold no replies of 'section'"):
+        job_for("section", ARTICLES, SETTINGS, "labeled")
     assert job_for("section", ARTICLES, SETTINGS).optimizer == "gepa"
 
 

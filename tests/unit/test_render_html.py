@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 from strategies import HOSTILE, URLS, articles, spans_of, texts, usages
 
-from storm_pipeline.render.costs import cost_rows
-from storm_pipeline.render.html import duration, to_html
-from storm_pipeline.render.links import passage_link
-from storm_pipeline.render.marks import Remark
+from storm_pipeline.render.html import cost_rows, duration, to_html
+from storm_pipeline.render.links import Remark, passage_link
 from storm_pipeline.text.formatting import day
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import (

@@ -1,0 +1,192 @@
+"""Metrics for optimisers: a score in [0, 1], and what to do better, in words."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from itertools import islice
+from typing import Any
+
+import dspy
+import numpy as np
+
+from storm_pipeline.judges.language_model import read_verdicts
+from storm_pipeline.optimize.soft_recall import soft_recall
+from storm_pipeline.references.passages import Passage
+from storm_pipeline.references.screen import Screen
+from storm_pipeline.retrieval.embedder import Embed
+from storm_pipeline.retrieval.lexical import LexicalIndex
+from storm_pipeline.retrieval.ranking import rank_scores
+from storm_pipeline.text.words import numbers, word_count
+from storm_pipeline.writers.drafts import read_draft
+
+Examples = Sequence[dspy.Example]
+Metric = Callable[..., dspy.Prediction]
+"""A metric as DSPy's optimisers call it: example and prediction → ``score`` in [0, 1] and ``feedback``."""
+MakeMetric = Callable[[Embed, Examples], Metric]
+"""An encoder (texts to unit vectors) and all examples of a job → the metric."""
+_NAMED = 4  # things of a kind that feedback names
+_WORD = re.compile(r"[^\W\d_][\w'’-]+")
+_MATCHES = 0.6  # cosine from which two headings count as the same
+_ROOM = 1.3  # headings of an outline, as a multiple of the human one's, above which more of them cost
+_RANKED = 50
+_SHOWN = 5  # results of a query that a run would read
+_OUT_OF_FORM = 0.5  # factor of a text that breaks off, or cites numbers that it was not shown
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What a metric compares a reply with; prompts, sets and optimisers' summaries of examples do not show it."""
+
+    text: str = field(default="", repr=False)
+    # what the text rests on, in the order in which a prompt numbers them
+    passages: tuple[Passage, ...] = field(default=(), repr=False)
+    left: tuple[str, ...] = field(default=(), repr=False)  # other sections' passages
+
+
+def as_metric(score: Callable[[dspy.Example, dspy.Prediction], tuple[float, str]]) -> Metric:
+    """A function that returns score and feedback as a metric; scores are kept in [0, 1]."""
+
+    def metric(gold: dspy.Example, pred: dspy.Prediction, *_: Any) -> dspy.Prediction:
+        value, feedback = score(gold, pred)
+        return dspy.Prediction(score=min(1.0, max(0.0, float(value))), feedback=feedback)
+
+    return metric
+
+
+def outline_metric(embed: Embed, _: Examples = ()) -> Metric:
+    """Heading soft recall (Shao et al. 2024, appendix C.1, cosines clipped at 0), less what clutter costs.
+
+    Clutter is what there is beyond 1.3 times the human outline's headings, and headings given twice.
+    """
+    return as_metric(partial(_outline_score, embed))
+
+
+def _outline_score(embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
+    wanted, made = _headings(gold.sections), _headings(pred.sections)
+    recall = min(1.0, max(0.0, soft_recall(wanted, made, embed, clip=True) or 0.0))
+    distinct = {heading.casefold() for heading in made}
+    room = min(1.0, _ROOM * len(wanted) / max(1, len(made))) * len(distinct) / max(1, len(made))
+    missing, odd = _unmatched(wanted, made, embed), _unmatched(made, wanted, embed)
+    said = [f"Editors of the article on {gold.topic} also have: {'; '.join(missing[:_NAMED])}."] * bool(missing)
+    said += [f"They have nothing like: {'; '.join(odd[:_NAMED])}."] * bool(odd)
+    said += [f"They need {len(wanted)} headings, the outline has {len(made)}."] * (room < 1)
+    return recall * room, " ".join(said) or "Every heading has its like in the editors' outline."
+
+
+def _headings(sections: Sequence[Any]) -> list[str]:
+    """Return all headings of an outline, of a prediction or of an example."""
+    plain = (one if isinstance(one, dict) else one.model_dump() for one in sections)
+    return [heading for one in plain for heading in (one["title"], *one.get("subsections", ()))]
+
+
+def _unmatched(headings: Sequence[str], others: Sequence[str], embed: Embed) -> list[str]:
+    if not headings or not others:
+        return list(headings)
+    vectors = embed([*headings, *others])
+    best = (vectors[: len(headings)] @ vectors[len(headings) :].T).max(axis=1)
+    return [heading for heading, cosine in zip(headings, best, strict=True) if cosine < _MATCHES]
+
+
+def queries_metric(embed: Embed, examples: Examples) -> Metric:
+    """The mean of recall and reciprocal rank of a section's own passages among those of all sections of all topics.
+
+    Ranked are BM25 and cosine, fused. Recall counts the first five results of all queries together, and at most five
+    passages as wanted; the reciprocal rank is that of the first own passage, averaged over the queries.
+    """
+    pool = list(dict.fromkeys(t for one in examples for t in (*map(with_title, one.gold.passages), *one.gold.left)))
+    index, vectors = LexicalIndex([((text, 1),) for text in pool], floor=0.0), np.asarray(embed(pool))
+
+    @lru_cache(maxsize=4096)
+    def ranked(query: str) -> Sequence[str]:
+        lexical = [match.position for match in islice(index.search(query), _RANKED)]
+        dense = [int(i) for i in np.argsort(-(vectors @ embed([query])[0]), kind="stable")[:_RANKED]]
+        fused = rank_scores([lexical, dense])
+        return [pool[i] for i in sorted(fused, key=lambda i: -fused[i])]
+
+    def score(gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
+        queries = list(dict.fromkeys(" ".join(str(query).split()) for query in pred.queries))[: gold.number]
+        if not any(queries):
+            return 0.0, "There is no query."
+        own = dict.fromkeys(map(with_title, gold.gold.passages))
+        ranks = [next((rank for rank, text in enumerate(ranked(q), 1) if text in own), 0) for q in queries]
+        found = {text for query in queries for text in ranked(query)[:_SHOWN]} & set(own)
+        recall = len(found) / min(_SHOWN, len(own))
+        said = [f"“{query}” {_placed(rank)}." for query, rank in zip(queries, ranks, strict=True)]
+        said += [f"Never among the first {_SHOWN}: {text[:160]}" for text in own if text not in found][:1]
+        return (min(1.0, recall) + sum(1 / r for r in ranks if r) / len(ranks)) / 2, " ".join(said)
+
+    return as_metric(score)
+
+
+def _placed(rank: int) -> str:
+    return f"finds the first wanted passage at rank {rank}" if rank else "finds none of the wanted passages"
+
+
+def cited_metric(field: str) -> MakeMetric:
+    """The metric of an output field: the mean of three shares, times what wrong length and form leave of it.
+
+    The shares: sentences that cite what supports them, by the check that runs use; citations that stand; and names and
+    numbers of the human text that the passages have too. A length from half to twice the human text's costs nothing.
+    """
+    return lambda embed, _: as_metric(partial(_cited_score, field, embed))
+
+
+def _cited_score(field: str, embed: Embed, gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
+    text, shown, topic = str(pred[field]), gold.gold.passages, str(gold.get("topic") or gold.get("article"))
+    draft = read_draft(text, len(shown), names=(topic,))
+    claims = draft.claims()
+    if not claims:
+        return 0.0, "There is no whole sentence."
+    both = list(zip(claims, Screen(shown, known=topic, embed=embed).judge(claims), strict=True))
+    supported = [bool(claim.cited) and not one.problem for claim, one in both]
+    place = {snippet.id: i for i, passage in enumerate(shown) for snippet in passage.snippets}
+    stands = [
+        number in {place.get(own.snippet_id) for own in one.sentence.citations}
+        for claim, one in both
+        for number in claim.cited
+    ]
+    wanted = names_in(gold.gold.text) & names_in(" ".join(one.text for one in shown))
+    missed = sorted(wanted - names_in(text))
+    told = 1 - len(missed) / len(wanted) if wanted else 1.0
+    words, target = word_count(text), max(1, word_count(gold.gold.text))
+    length = min(1.0, 2 * words / target, 2 * target / max(1, words))
+    value = (sum(supported) / len(supported) + sum(stands) / max(1, len(stands)) + told) / 3
+    said = [f"“{claim.text[:90]}”: {one.problem}." for claim, one in both if one.problem][:_NAMED]
+    said += [f"Editors also tell of {', '.join(missed[: 2 * _NAMED])}."] * bool(missed)
+    said += [f"It has {words} words, the editors' text {target}."] * (length < 1)
+    said += ["It cites passages that do not exist."] * bool(draft.invented)
+    said += ["It breaks off."] * bool(draft.broken_off)
+    form = _OUT_OF_FORM if draft.invented or draft.broken_off else 1.0
+    return value * length * form, " ".join(said) or "Every sentence is supported, and nothing is missing."
+
+
+def verdicts_metric(_embed: Embed, _: Examples) -> Metric:
+    """The mean of the shares of supported and of other sentences that are told to be such."""
+    return as_metric(_verdicts_score)
+
+
+def _verdicts_score(gold: dspy.Example, pred: dspy.Prediction) -> tuple[float, str]:
+    wanted, told = (
+        {number: label == "supported" for number, (label, _) in read_verdicts(str(one.verdicts))}
+        for one in (gold, pred)
+    )
+    shares = []
+    for kind in set(wanted.values()):
+        own = [number for number, supported in wanted.items() if supported == kind]
+        shares.append(sum(told.get(number) == kind for number in own) / len(own))
+    wrong = [f"{n} is {'supported' if wanted[n] else 'not supported'}" for n in wanted if told.get(n) != wanted[n]]
+    return sum(shares) / max(1, len(shares)), f"Sentence {'; '.join(wrong)}." if wrong else "All are told right."
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The entities of a text as far as spelling shows them: words that are capitalised throughout, and numbers."""
+    found = _WORD.findall(text)
+    plain = {word for word in found if word[0].islower()}
+    names = {word.casefold() for word in found if word[0].isupper() and word.lower() not in plain}
+    return frozenset(names | numbers(text))
+
+
+def with_title(passage: Passage) -> str:
+    """A passage as it is searched."""
+    return f"{passage.title}. {passage.text}"
