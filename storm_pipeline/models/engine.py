@@ -200,13 +200,11 @@ def _sent(request: Request, seconds_left: float | None, answer: Answer) -> Reply
     ``answer``: gets what the server answered, an error too. Raises LMError: it failed.
     """
     from storm_pipeline.models.reply_bounds import bounded_replies  # here, since httpx takes long to load
-    from storm_pipeline.models.span_tokens import tokens_in_spans
 
     lm = request.model.lm
     limits = [limit for limit in (request.model.timeout, seconds_left) if limit is not None]
     with (
         dspy.track_usage() as tracker,
-        tokens_in_spans(lm.model, tracker),
         bounded_replies(min(limits, default=math.inf), answer),
         told_calls() as calls,
     ):
