@@ -25,6 +25,7 @@ from storm_pipeline.models.reply_json import (
     object_at,
     partial_value,
     repaired_value,
+    whole_value,
 )
 from storm_pipeline.text.words import encodable_values
 
@@ -57,7 +58,7 @@ class _Reader(Generic[R]):
     def read(self, text: str, level: int = 0) -> R:
         """The reply that a text holds; raises ReplyFormError."""
         text = _unescaped(text)
-        whole = _whole(text)
+        whole = whole_value(text)
         if isinstance(whole, str) and level < _STRINGS:
             return self.read(without_tokens(whole), level + 1)
         if not isinstance(whole, dict):
@@ -125,7 +126,7 @@ class _Reader(Generic[R]):
     def _fit(self, value: Any, *, cut: bool = False, level: int = 0) -> R | None:
         """The reply that a value is or holds, the last one; None if it holds none."""
         if isinstance(value, str) and level < _DEEPEST and value.lstrip()[:1] in {"{", "["}:
-            value = _whole(value.strip())
+            value = whole_value(value.strip())
         if isinstance(value, dict):
             if any(plain_key(key) in self._names for key in value) and (reply := self._validated(value, cut=cut)):
                 return reply
@@ -194,7 +195,7 @@ def _unwrapped(value: Any) -> Any:
     if isinstance(value, list) and all(isinstance(own, dict) and len(own) == 1 for own in value):
         return [next(iter(own.values())) for own in value]
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
-        return _whole(value.strip()) or value
+        return whole_value(value.strip()) or value
     return value
 
 
@@ -208,17 +209,6 @@ def _unescaped(text: str) -> str:
         with suppress(ValueError):
             return str(DECODER.decode(f'"{text}"'))
     return text
-
-
-def _whole(text: str) -> Any:
-    """The JSON value that a text is; None if it is none."""
-    if text[:1] not in {"{", "[", '"'}:
-        return None
-    try:
-        value, end = DECODER.raw_decode(text)
-    except (ValueError, RecursionError):
-        return None
-    return encodable_values(value) if not text[end:].strip() else None
 
 
 def _lists(text: str) -> Iterator[tuple[int, list[Any]]]:
