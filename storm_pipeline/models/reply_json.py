@@ -17,7 +17,7 @@ from storm_pipeline.text.words import encodable, encodable_values
 DECODER = json.JSONDecoder(strict=False)
 """Takes line breaks within strings, as models write them."""
 _OF_NUMBERS = "-+.0123456789eE"
-_CLOSING = frozenset("\"]}")
+_CLOSING = frozenset('"]}')
 _TAIL = re.compile(r"(?:`{3,}|~{3,}|</[\w:.-]{1,40}>)\Z")
 _MOST_TO_REPAIR, _DEEPEST = 10_000, 50
 """Characters and nesting of JSON that is repaired; the time of a repair grows with their squares."""

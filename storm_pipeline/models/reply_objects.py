@@ -49,14 +49,13 @@ def read_object(reply: str, reply_type: type[R]) -> R:
 
 @dataclass
 class _Reader(Generic[R]):
-    """Reads replies of one type; ``error`` says why the last object that was tried does not fit."""
+    """Reader of replies of one type; ``error`` says why the last object that was tried does not fit."""
 
     type: type[R]
     error: ValidationError | None = None
     _read: int = field(default=0, init=False)
 
     def read(self, text: str, level: int = 0) -> R:
-        """The reply that a text holds; raises ReplyFormError."""
         text = _unescaped(text)
         whole = whole_value(text)
         if isinstance(whole, str) and level < _STRINGS:
@@ -70,7 +69,7 @@ class _Reader(Generic[R]):
         return reply
 
     def _objects(self, text: str) -> list[JsonObject]:
-        """What stands at each ``{`` outside thinking and outside of other objects, up to the end of the turn."""
+        """Return what stands at each ``{`` outside thinking and outside of other objects, up to the end of the turn."""
         found: list[JsonObject] = []
         ends = json_end(text)
 
@@ -88,7 +87,7 @@ class _Reader(Generic[R]):
         return [one for one in outside if one.start < turn]
 
     def _last_of(self, objects: list[JsonObject], text: str) -> R | None:
-        """The last object that fits or was meant to; None if there is none."""
+        """Return the last object that fits or was meant to."""
         fitting: R | None = None
         last: JsonObject | None = None
         for one in objects:
@@ -107,14 +106,11 @@ class _Reader(Generic[R]):
             return fitting
         if last.cut and fitting:
             raise ReplyFormError("the last object is cut off")
-        return (
-            self._fit(partial_value(text[last.start :]), cut=True)
-            if last.cut
-            else self._fit(repaired_value(text[last.start :]))
-        )
+        rest = text[last.start :]
+        return self._fit(partial_value(rest), cut=True) if last.cut else self._fit(repaired_value(rest))
 
     def _is_meant(self, one: JsonObject, text: str) -> bool:
-        """Whether what is no whole object was to be the reply: it has a key of it."""
+        """Return whether a cut or broken object has a key of the reply."""
         first = _FIRST_KEY.match(text, one.start)
         found = _ANY_KEY.finditer(text, one.start) if one.cut else [first] if first else []
         return any(plain_key(key[1]) in self._names for key in found)
@@ -124,7 +120,7 @@ class _Reader(Generic[R]):
         return {plain_key(name): name for name in self.type.model_fields}
 
     def _fit(self, value: Any, *, cut: bool = False, level: int = 0) -> R | None:
-        """The reply that a value is or holds, the last one; None if it holds none."""
+        """Return the last reply that a value is or holds."""
         if isinstance(value, str) and level < _DEEPEST and value.lstrip()[:1] in {"{", "["}:
             value = whole_value(value.strip())
         if isinstance(value, dict):
@@ -141,31 +137,31 @@ class _Reader(Generic[R]):
         return next((reply for reply in replies if reply), None)
 
     def _validated(self, value: dict[str, Any], *, cut: bool) -> R | None:
-        """The reply; the last item of one that was cut off is left out if it is incomplete."""
-        given = {self._names.get(plain_key(str(key)), str(key)): own for key, own in value.items()}
+        """Return the reply, without the last item of one that was cut off if that is incomplete."""
+        given = {self._names.get(plain_key(str(key)), str(key)): part for key, part in value.items()}
         given |= {name: value[name] for name in self.type.model_fields if name in value}
         try:
             return self.type.model_validate(given)
         except ValidationError as error:
             self.error = error
         name, last = next(reversed(given.items()))
-        variants = [{key: _unwrapped(own) for key, own in given.items()}]
+        variants = [{key: _unwrapped(part) for key, part in given.items()}]
         variants += [given | {name: last[:-1]}] if cut and isinstance(last, list) and last else []
-        for variant in variants:
-            with suppress(ValidationError):
-                return self.type.model_validate(variant)
+        return next(filter(None, map(self._valid, variants)), None)
+
+    def _valid(self, value: dict[str, Any]) -> R | None:
+        with suppress(ValidationError):
+            return self.type.model_validate(value)
         return None
 
     def _as_only_field(self, value: Any) -> R | None:
-        """The reply that is the bare value of a type's only field."""
+        """Return the reply that is the bare value of a type's only field."""
         if len(self.type.model_fields) != 1 or isinstance(value, dict):
             return None
-        with suppress(ValidationError):
-            return self.type.model_validate(dict.fromkeys(self.type.model_fields, value))
-        return None
+        return self._valid(dict.fromkeys(self.type.model_fields, value))
 
     def _bare(self, objects: list[JsonObject], text: str) -> R | None:
-        """The reply of one field that is given as its value alone: a list, its items one by one, or a word."""
+        """Return the reply of one field that comes as its value alone: a list, its items one by one, or a word."""
         if len(self.type.model_fields) != 1 or any(not one.whole for one in objects):
             return None
         parts = outside_thinking(text)
@@ -187,10 +183,10 @@ class _Reader(Generic[R]):
 
 
 def _unwrapped(value: Any) -> Any:
-    """A field's value in the schema's own form, or as JSON in a string."""
-    if isinstance(value, dict) and value and all(str(key).isdecimal() for key in value):
-        return list(value.values())
+    """Return a field's value that stands in its schema's form, or as JSON in a string."""
     if isinstance(value, dict):
+        if value and all(str(key).isdecimal() for key in value):
+            return list(value.values())
         return next((value[key] for key in _VALUE_KEYS if key in value), value)
     if isinstance(value, list) and all(isinstance(own, dict) and len(own) == 1 for own in value):
         return [next(iter(own.values())) for own in value]
@@ -200,7 +196,7 @@ def _unwrapped(value: Any) -> Any:
 
 
 def _unescaped(text: str) -> str:
-    """A text whose JSON was escaped once more, for HTML or as a string, as it was before."""
+    """Undo a second escaping of JSON, for HTML or as a string."""
     if '"' in text.replace('\\"', ""):
         return text
     if "&quot;" in text or "&#34;" in text:
@@ -212,7 +208,7 @@ def _unescaped(text: str) -> str:
 
 
 def _lists(text: str) -> Iterator[tuple[int, list[Any]]]:
-    """The JSON lists of a text with their offsets, outermost only."""
+    """Yield the outermost JSON lists of a text with their offsets."""
     position = tried = 0
     while (start := text.find("[", position)) >= 0 and (tried := tried + 1) <= _DEEPEST:
         position = start + 1
