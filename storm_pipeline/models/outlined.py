@@ -12,12 +12,8 @@ from storm_pipeline.signatures.shapes import Point
 class Outlined(dspy.Module):
     """A program of two calls in place of a signature's one; its prediction also has ``pattern`` and ``points``.
 
-    The expansion sees the question, all passages and the outline. Departures from appendix A: two calls instead of one
-    that does both steps; a point may name several passages; the text cites them.
-
-    Args:
-        signature: of a text that is written from ``passages``.
-        demos: worked examples of it, which have no plan.
+    Departures from appendix A: two calls instead of one; a point may name several passages; the text cites them.
+    ``demos``: worked examples of the signature, which have no plan.
     """
 
     def __init__(self, signature: type[dspy.Signature], demos: Sequence[dspy.Example] = ()) -> None:
@@ -30,7 +26,7 @@ class Outlined(dspy.Module):
         self.expand.demos = [dspy.Example(plan="", **demo) for demo in demos]
 
     def forward(self, **inputs: Any) -> dspy.Prediction:
-        """The signature's output fields, with the outline."""
+        """Return the signature's output fields, with the outline."""
         about = {name: inputs.get(name, "") for name in self.outline.signature.input_fields}
         outlined = self.outline(**about)
         text = self.expand(**inputs, plan=_as_text(outlined.pattern, outlined.points))
@@ -38,16 +34,15 @@ class Outlined(dspy.Module):
 
 
 def _told(signature: type[dspy.Signature], instructions: str, name: str = "") -> type[dspy.Signature]:
-    """The signature with other instructions, under its own or another name."""
     told: type[dspy.Signature] = signature.with_instructions(instructions)
     told.__name__ = name or signature.__name__
     return told
 
 
 def _as_text(pattern: str, points: Sequence[Point]) -> str:
-    """The outline as a prompt shows it; empty without points."""
+    """Format the outline for a prompt; empty without points."""
+    marks = ("".join(f"[{passage}]" for passage in point.passages) for point in points)
     lines = [
-        f"{number}. {point.text} {''.join(f'[{passage}]' for passage in point.passages)}"
-        for number, point in enumerate(points, 1)
+        f"{number}. {point.text} {mark}" for number, (point, mark) in enumerate(zip(points, marks, strict=True), 1)
     ]
     return "\n".join([f"Order: {pattern}", *lines]) if lines else ""

@@ -23,10 +23,7 @@ _PROMPT = [
 
 
 def try_model(name: str, settings: Settings) -> str:
-    """Ask a hosted model for at most 16 tokens, once, without caps and journal.
-
-    Returns:
-        That it replies, and what it refuses of a request.
+    """Ask a hosted model for at most 16 tokens, once; return that it replies, and what it refuses of a request.
 
     Raises:
         ModelError, ModelAuthError: it cannot be asked; says why and what to do.
