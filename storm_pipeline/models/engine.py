@@ -12,12 +12,7 @@ from typing import Any
 
 import dspy
 import tenacity
-from dspy.utils.exceptions import (
-    LMAuthError,
-    LMError,
-    LMNotConfiguredError,
-    LMTimeoutError,
-)
+from dspy.utils.exceptions import LMAuthError, LMError, LMNotConfiguredError, LMTimeoutError
 
 from storm_pipeline.concurrency import process_slot
 from storm_pipeline.errors import ModelAuthError, ModelError
@@ -37,7 +32,7 @@ warnings.filterwarnings("ignore", "Passing OpenAI-style message", DeprecationWar
 
 @dataclass(frozen=True)
 class Received:
-    """What a request got: the replies, in the form of ``dspy.LM``, and their key and record in the journal."""
+    """The replies to a request, in the form of ``dspy.LM``, with their key and record in the journal."""
 
     outputs: list[Any]
     key: str
@@ -45,12 +40,7 @@ class Received:
 
 
 class Engine:
-    """Sends the requests of a run: journalled, capped, throttled, retried and counted. Thread-safe.
-
-    Args:
-        journal: holds the replies of earlier sessions of the run; new replies are added.
-        settings: limits on concurrent calls, and attempts.
-    """
+    """Sends the requests of a run: journalled, capped, throttled, retried and counted. Thread-safe."""
 
     def __init__(self, *, events: Events, control: RunControl, journal: Journal, settings: Settings) -> None:
         self._events = events
@@ -61,7 +51,7 @@ class Engine:
         self._slots = threading.BoundedSemaphore(settings.calls_in_flight)
 
     def complete(self, request: Request) -> Received:
-        """The replies from the journal, or new ones, which are added to it.
+        """Return the replies from the journal, or new ones, which are added to it.
 
         Raises:
             ModelAuthError: the endpoint refuses the key.
@@ -122,10 +112,7 @@ class Engine:
         return Received(reply.outputs, request.key, self._record(request, reply, seconds, without))
 
     def _record(self, request: Request, reply: Reply, seconds: float, without: Collection[str]) -> Mapping[str, Any]:
-        """Journal a reply with its usage, and report it, whether or not it parses.
-
-        ``without``: parts of the request that the model was asked without, since it refuses them.
-        """
+        """Journal a reply with its usage, and report it; ``without``: parts of the request that the model refuses."""
         model = request.model
         tokens_in, cached, tokens_out = reply.tokens
         call = CallFinished(
@@ -153,16 +140,14 @@ class Engine:
 
 
 class RunLM(dspy.BaseLM):
-    """A role's model as DSPy asks it: any program, module or optimiser run with it goes through the engine of the run.
+    """A role's model as DSPy asks it: what any program, module or optimiser sends goes through the run's engine.
 
     Args:
         token_limit: expected maximum tokens of a reply.
         options: parameters of every call; those of a call come first.
     """
 
-    def __init__(
-        self, engine: Engine, role: Role, served: Model, token_limit: int, options: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, engine: Engine, role: Role, served: Model, token_limit: int, options: Mapping[str, Any]) -> None:
         super().__init__(served.lm.model, served.lm.model_type, cache=False, num_retries=0)
         self.kwargs = dict(served.lm.kwargs)
         self.received: list[Received] = []
@@ -170,12 +155,12 @@ class RunLM(dspy.BaseLM):
         self._role = role
         self.served = served
         self._token_limit = token_limit
-        self._options = dict(options or {})
+        self._options = options
 
     def __call__(
         self, prompt: str | None = None, *, messages: list[dict[str, Any]] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """The replies, in the form of ``dspy.LM``; errors as :meth:`Engine.complete`."""
+        """Return the replies, in the form of ``dspy.LM``; errors as :meth:`Engine.complete`."""
         own = self.served.lm.kwargs
         changed = {name: value for name, value in self.kwargs.items() if value != own.get(name)}  # of a copy
         options = {**self._options, **changed, **kwargs}
@@ -186,7 +171,7 @@ class RunLM(dspy.BaseLM):
         return received.outputs
 
     async def acall(self, *prompt: str, **kwargs: Any) -> list[Any]:
-        """As a call."""
+        """Call in a thread."""
         return await asyncio.to_thread(self, *prompt, **kwargs)
 
     def __deepcopy__(self, _: dict[int, Any]) -> "RunLM":
@@ -195,10 +180,7 @@ class RunLM(dspy.BaseLM):
 
 
 def _sent(request: Request, seconds_left: float | None, answer: Answer) -> Reply:
-    """The reply to a request, complete within the model's timeout, and within what the run has left.
-
-    ``answer``: gets what the server answered, an error too. Raises LMError: it failed.
-    """
+    """Return the reply to a request, complete within the model's timeout and the run's; ``answer`` gets its text."""
     from storm_pipeline.models.reply_bounds import bounded_replies  # here, since httpx takes long to load
 
     lm = request.model.lm
