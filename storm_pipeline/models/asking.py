@@ -10,8 +10,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from storm_pipeline.errors import ReplyError
-from storm_pipeline.models.call_errors import first_line
-from storm_pipeline.models.engine import Engine, Received, RunLM
+from storm_pipeline.models.engine import Engine, Received, RunLM, first_line
 from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.open_models import object_model
 from storm_pipeline.models.prices import listed_window, parse_prices

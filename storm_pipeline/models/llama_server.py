@@ -24,18 +24,12 @@ _OPEN_SOCKETS = (Path("/proc/self/fd"), Path("/dev/fd"))
 
 
 class LocalServer:
-    """A language model that runs in this process and is served over HTTP; a context manager.
-
-    Attributes:
-        url: base address for an OpenAI client, ``http://127.0.0.1:<port>/v1``.
-        key: the API key; random for every server.
-        model: model name for requests: the file's name without ``.gguf``.
-    """
+    """A language model that runs in this process and is served over HTTP; a context manager."""
 
     def __init__(self, server: Any, *, key: str, model: str) -> None:
-        self.url = f"{server.listening_address}/v1"
-        self.key = key
-        self.model = model
+        self.url = f"{server.listening_address}/v1"  # http://127.0.0.1:<port>/v1
+        self.key = key  # random for every server
+        self.model = model  # the file's name without ``.gguf``
         self._server = server
         self._lock = threading.Lock()
 
@@ -67,8 +61,8 @@ def start_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads
 
     Args:
         slots: concurrent requests, at least 1; further ones wait.
-        context: tokens of prompts and replies in all slots together; a request may use all that is free. A request
-            without ``max_tokens`` gets a reply of at most ``context / slots`` tokens.
+        context: tokens of prompts and replies in all slots together; without ``max_tokens`` a reply has at most
+            ``context / slots`` tokens.
         threads: CPU threads; by default the physical cores that this process may use.
 
     Raises:

@@ -7,14 +7,14 @@ from copy import copy
 from typing import Any
 
 import dspy
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
 
 from storm_pipeline.errors import ProgramError
-from storm_pipeline.models.outlined import Outlined
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.settings import Settings
-from storm_pipeline.signatures import answers, examples, judging, outline, points, research, review, writing
+from storm_pipeline.signatures import answers, examples, judging, outline, points, research, review, shapes, writing
 from storm_pipeline.text.fitting import most_tokens
 
 _log = logging.getLogger(__name__)
@@ -38,6 +38,47 @@ class SafeModule(dspy.Module):
             if name not in state:
                 raise ProgramError(f"the state lacks the predictor {name}: compile it anew")
             _take_over(predictor, state[name])
+
+
+class Outlined(dspy.Module):
+    """Outline-enhanced generation (FoRAG, 4.1): two calls in place of one; it predicts ``pattern`` and ``points`` too.
+
+    Departures from appendix A: two calls instead of one; a point may name several passages; the text cites them.
+    ``demos``: worked examples of the signature, which have no plan.
+    """
+
+    def __init__(self, signature: type[dspy.Signature], demos: Sequence[dspy.Example] = ()) -> None:
+        super().__init__()
+        what = str(signature.instructions).partition(".")[0]
+        told = f"{answers.OutlineText.instructions}\n\nThe text will be written by these instructions: {what}."
+        expanded = signature.append("plan", dspy.InputField(), str)
+        self.outline = dspy.Predict(_told(answers.OutlineText, told))
+        self.expand = dspy.Predict(
+            _told(expanded, f"{signature.instructions}\n{answers.FOLLOW_PLAN}", signature.__name__)
+        )
+        self.expand.demos = [dspy.Example(plan="", **demo) for demo in demos]
+
+    def forward(self, **inputs: Any) -> dspy.Prediction:
+        """Return the signature's output fields, with the outline."""
+        about = {name: inputs.get(name, "") for name in self.outline.signature.input_fields}
+        outlined = self.outline(**about)
+        text = self.expand(**inputs, plan=_as_text(outlined.pattern, outlined.points))
+        return dspy.Prediction(**text.toDict(), pattern=outlined.pattern, points=outlined.points)
+
+
+def _told(signature: type[dspy.Signature], instructions: str, name: str = "") -> type[dspy.Signature]:
+    told: type[dspy.Signature] = signature.with_instructions(instructions)
+    told.__name__ = name or signature.__name__
+    return told
+
+
+def _as_text(pattern: str, points: Sequence[shapes.Point]) -> str:
+    """Format the outline for a prompt; empty without points."""
+    marks = ("".join(f"[{passage}]" for passage in point.passages) for point in points)
+    lines = [
+        f"{number}. {point.text} {mark}" for number, (point, mark) in enumerate(zip(points, marks, strict=True), 1)
+    ]
+    return "\n".join([f"Order: {pattern}", *lines]) if lines else ""
 
 
 class Program(SafeModule):
@@ -94,15 +135,12 @@ class Program(SafeModule):
     @property
     def overhead(self) -> int:
         """Return the most tokens of what its prompts begin with: instructions, form of the reply, examples."""
-        begins = (
-            [
-                str(predictor.signature.instructions),
-                *(str(field.json_schema_extra) for field in predictor.signature.output_fields.values()),
-                *(str(dict(demo)) for demo in self._shown_by(predictor)),
-            ]
-            for predictor in self.predictors()
-        )
-        return max((sum(map(most_tokens, told)) for told in begins), default=0)
+        most = 0
+        for predictor in self.predictors():
+            fields = [field.json_schema_extra for field in predictor.signature.output_fields.values()]
+            begins = [predictor.signature.instructions, *fields, *map(dict, self._shown_by(predictor))]
+            most = max(most, sum(most_tokens(str(part)) for part in begins))
+        return most
 
     @property
     def fingerprint(self) -> str:
@@ -111,7 +149,7 @@ class Program(SafeModule):
         for predictor in self.predictors():
             signature = predictor.signature
             fields = {name: [str(f.annotation), f.json_schema_extra] for name, f in signature.fields.items()}
-            demos = [_plain(dict(demo)) for demo in self._shown_by(predictor)]
+            demos = [to_jsonable_python(dict(demo), fallback=dict) for demo in self._shown_by(predictor)]
             parts += [signature.instructions, fields, demos, predictor.config]
         return fingerprint(*parts)
 
@@ -220,12 +258,3 @@ def _fits(predictor: dspy.Predict, demo: Mapping[str, Any]) -> bool:
         _log.warning("an example of %s is left out: it has not the form of a reply", predictor.signature.__name__)
         return False
     return all(demo.get(name) for name in predictor.signature.output_fields)
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it: what a demo holds is the same before it is saved and after it is loaded."""
-    if isinstance(value, BaseModel):
-        return _plain(value.model_dump(mode="json"))
-    if isinstance(value, Mapping):
-        return {str(name): _plain(own) for name, own in value.items()}
-    return [_plain(own) for own in value] if isinstance(value, list | tuple) else value

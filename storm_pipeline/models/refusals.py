@@ -103,19 +103,17 @@ class Refusals:
         """Return how the user chose a part of a request, and how to take that back; None if nobody chose it."""
         if part == "response_format" and self._settings.structured == "always":
             return "--structured always", "leave it out with --structured never"
-        setting = _SETTINGS.get(part)
-        value = getattr(self._settings, setting) if setting else None
-        by_setting = setting and value not in (None, NONE)
-        if setting and by_setting and part == "seed":
+        setting = _SETTINGS.get(part, "")
+        value = getattr(self._settings, setting, None)
+        is_set = value not in (None, NONE)
+        if is_set and part == "seed":
             return f"--seed {value}", "leave it out with --seed none"
         if part == SYSTEM or any(request.options.get(name) is not None for name in (part, _OTHER_NAME.get(part, part))):
             return None
         if not isinstance(request.model.lm, StatelessLM):
             return f"the {part} of your {type(request.model.lm).__name__}", "make it without, or with another value"
-        if setting and by_setting:
-            option = option_name(setting)
-            return f"{option} {value}", f"give another value, or leave it out with {option} none"
-        return None
+        option = option_name(setting) if is_set else ""
+        return (f"{option} {value}", f"give another value, or leave it out with {option} none") if is_set else None
 
 
 def adapted(request: Request, without: Collection[str]) -> Request:

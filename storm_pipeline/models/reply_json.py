@@ -99,7 +99,8 @@ def _keeps_all(raw: str, behind: str, value: Any) -> bool:
     if not balanced and any(map(str.isalnum, behind)):
         return False
     without_comments = _STRING_OR_COMMENT.sub(lambda found: found[1] or "", raw)
-    return any(_says(encodable(_ESCAPE.sub(_unescaped, text)), value) for text in {raw, without_comments})
+    texts = (_ESCAPE.sub(lambda found: json.loads(f'"{found[0]}"'), text) for text in {raw, without_comments})
+    return any(_says(encodable(text), value) for text in texts)
 
 
 def _says(text: str, value: Any) -> bool:
@@ -112,10 +113,6 @@ def _says(text: str, value: Any) -> bool:
         position = found.end()
     gaps.append(text[position:])
     return not any(any(map(str.isalnum, gap)) or "..." in gap or "…" in gap for gap in gaps)
-
-
-def _unescaped(escapes: re.Match[str]) -> str:
-    return str(json.loads(f'"{escapes[0]}"'))
 
 
 def _patterns(value: Any) -> Iterator[str]:

@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -40,7 +40,7 @@ _STRINGS = 3  # JSON within JSON strings, in levels
 
 
 def read_object(reply: str, reply_type: type[R]) -> R:
-    """The values of a reply that is to be one JSON object.
+    """Return the values of a reply that is to be one JSON object.
 
     Raises ReplyFormError: no object fits, the last one is cut off behind a whole one, or a repair would lose content.
     """
@@ -53,7 +53,7 @@ class _Reader(Generic[R]):
 
     type: type[R]
     error: ValidationError | None = None
-    _read: int = field(default=0, init=False)
+    _read: int = 0
 
     def read(self, text: str, level: int = 0) -> R:
         text = _unescaped(text)
@@ -133,8 +133,8 @@ class _Reader(Generic[R]):
         within = value if isinstance(value, list) else []
         if isinstance(value, dict):
             within = [own for key, own in value.items() if not is_thinking(str(key))]
-        replies = (self._fit(own, cut=cut, level=level + 1) for own in reversed(within))
-        return next((reply for reply in replies if reply), None)
+        replies = (self._fit(part, cut=cut, level=level + 1) for part in reversed(within))
+        return next(filter(None, replies), None)
 
     def _validated(self, value: dict[str, Any], *, cut: bool) -> R | None:
         """Return the reply, without the last item of one that was cut off if that is incomplete."""

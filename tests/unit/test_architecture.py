@@ -52,7 +52,7 @@ ORDER = [
     {"models.reply_frames", "models.reply_json"},
     {"models.reply_objects"},
     {"models.reply_texts"},
-    {"models.outlined", "models.prices", "models.prompt_adapter"},
+    {"models.prices", "models.prompt_adapter"},
     {"models.programs", "models.compiled_sets", "models.llama_server", "models.windows"},
     {"run.ledger", "run.integrity", "run.folder"},
     {"run.timeline"},
