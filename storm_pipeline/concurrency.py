@@ -31,9 +31,7 @@ callers_loop = contextvars.ContextVar[asyncio.AbstractEventLoop | None]("storm_l
 def result_of(awaitable: Awaitable[B]) -> B:
     """Wait, in a thread of a run, for an awaitable of the user's, in the loop that awaits the run or in our own.
 
-    Raises:
-        RuntimeError: that loop ended before the awaitable did.
-        Exception: what the awaitable raised.
+    Raises RuntimeError: that loop ended before the awaitable did.
     """
 
     async def work() -> B:

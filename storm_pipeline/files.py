@@ -55,9 +55,7 @@ def read_plain(path: Path, limit: int = LARGEST) -> bytes:
 def read_bounded(path: Path, limit: int) -> bytes:
     """Read a file of at most ``limit`` bytes, or a pipe that another program writes to.
 
-    Raises:
-        OSError: it cannot be read; it is a folder, a device or the like; it is larger; or nothing comes from the pipe.
-        ValueError: the path is not valid.
+    Raises OSError: it is unreadable, a folder, a device or larger, or the pipe is silent; ValueError: a bad path.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with open(path, "rb", buffering=0, opener=lambda name, _: os.open(name, flags)) as file:

@@ -40,12 +40,7 @@ class StormProgram(SafeModule):
     alone. Each call is a run in a temporary folder. A call for the same topic with the same programs and models while
     one is under way waits for that one: ``dspy.Evaluate`` submits calls of over two minutes twice.
 
-    Its models are chosen as DSPy's are: ``set_lm`` comes before what the ``Storm`` was given, and that before
-    ``dspy.context`` and ``dspy.configure``.
-
-    Args:
-        storm: whose settings, models and search engine are used.
-        makes: ``article``; or one stage, which is given what the stages before it made, see :meth:`forward`.
+    Of models, ``set_lm`` comes before what the ``Storm`` was given, and that before ``dspy.context``.
     """
 
     def __init__(self, storm: "Storm", makes: Makes = "article") -> None:
@@ -62,14 +57,11 @@ class StormProgram(SafeModule):
         Args:
             topic: of the article.
             lm: asked by all programs in this call; by default their own models, else those of the roles.
-            **given: what a stage works with: nothing for ``research``, which makes ``conversations``; these for
-                ``outline``; ``outline``, ``conversations`` and the ``heading`` of a section for ``section``; the
-                finished ``sections`` for ``lead``.
+            **given: what a stage works with: nothing for ``research``; its ``conversations`` for ``outline``;
+                ``outline``, ``conversations`` and a ``heading`` for ``section``; finished ``sections`` for ``lead``.
 
         Returns:
             What the stage makes, under its name; ``article``, ``outline`` and ``conversations`` of an article.
-
-        Raises StormError: as :meth:`storm_pipeline.storm.Storm.write`.
         """
         programs = self.programs
         if lm is not None:
@@ -89,10 +81,7 @@ class StormProgram(SafeModule):
         save_program: bool = False,  # noqa: FBT001, FBT002 - DSPy's contract
         modules_to_serialize: list[Any] | None = None,
     ) -> None:
-        """Save the state of the programs as JSON: instructions and examples, no model.
-
-        Raises SettingsError: the whole program is to be saved; a pickle would hold keys and open models.
-        """
+        """Save instructions and examples as JSON. Raises SettingsError: for a whole program, which holds keys."""
         if save_program:
             raise SettingsError(
                 "a StormProgram is not pickled, since it holds keys and open models: save its state, "
@@ -167,8 +156,7 @@ class _Runs:
     def once(self, prompts: str, models: Sequence[object], make: Callable[[], dspy.Prediction]) -> dspy.Prediction:
         """Return what ``make`` or an earlier call with the same prompts and models, if that is under way, makes.
 
-        A call that was repeated while it was under way may be repeated again just as it ends: DSPy looks for calls that
-        take long whenever another one ends. Within a few seconds such a call gets the same result.
+        A call that was repeated may be repeated again just as it ends; within a few seconds it gets the same result.
         """
         key, mine = (prompts, tuple(map(id, models))), _Call(Future(), models)
         with self._lock:

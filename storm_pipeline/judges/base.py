@@ -63,12 +63,7 @@ class Judge(Protocol):
     def parameters(self) -> Parameters: ...  # noqa: D102
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """One verdict a question, in order.
-
-        Raises:
-            SettingsError: the judge's model cannot be loaded.
-            ModelError: its language model cannot be asked.
-        """
+        """Return one verdict a question, in order. Raises SettingsError, ModelError: its model cannot be used."""
         ...
 
 

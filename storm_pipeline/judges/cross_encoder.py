@@ -22,13 +22,8 @@ class CrossEncoderJudge:
     """Any cross-encoder of one score, or with labels (``id2label``) of which one names entailment.
 
     The probability is the logistic function of the one score, or the softmax share of entailment. Passages that do not
-    fit are read in windows of whole sentences, of which the best one counts. The model is loaded on first use, from
-    safetensors alone; nothing that its files name is run.
-
-    Args:
-        model: a local folder, or a name on the model hub.
-        threshold: minimum probability of a supported claim, in [0, 1].
-        cache: folder for models from the hub; default: the library's own.
+    fit are read in windows of whole sentences, of which the best one counts. The ``model``, a folder or a name on the
+    hub, is loaded on first use, from safetensors alone; nothing that its files name is run.
     """
 
     def __init__(self, model: str | Path, *, threshold: float = 0.5, cache: Path | None = None) -> None:

@@ -25,11 +25,7 @@ class LanguageModelJudge:
     """Asks a language model about all sentences of a section in one call, with their passages numbered.
 
     The probability stands for the label alone: 1, 0.5, 0.1 or 0. A verdict may differ with the others of its call.
-
-    Args:
-        ask: puts a program's inputs to the model; raises ModelError.
-        name: name of the model.
-        program: asks by :class:`~storm_pipeline.signatures.judging.CheckSentences`.
+    ``ask``: puts a program's inputs to the model; ``program``: has the fields of ``CheckSentences``.
     """
 
     def __init__(self, ask: Callable[..., object], name: str, program: Program) -> None:

@@ -21,10 +21,6 @@ class ScreenJudge:
 
     The probability is the mean of two numbers: the highest cosine of the claim and a window of a passage, and the share
     of the claim's stems that the passages have; half of it where a quantity of the claim is in no passage.
-
-    Args:
-        embedder: texts to unit vectors.
-        threshold: minimum probability of a supported claim, in [0, 1].
     """
 
     def __init__(self, embedder: Embedder, *, threshold: float = 0.5) -> None:

@@ -36,10 +36,7 @@ Usable = Callable[[dspy.Prediction | str], bool]
 
 
 class SamplingAdapter(PromptAdapter):
-    """Passes each call of a predictor, with its model, to a function, which may ask and parse several times.
-
-    Without ``draw`` it is that of the active adapter: ``dspy.Refine`` makes a subclass without arguments.
-    """
+    """Passes each call of a predictor to a function, by default that of the active adapter (``dspy.Refine``)."""
 
     def __init__(self, draw: Draw | None = None) -> None:
         super().__init__()
@@ -65,12 +62,7 @@ class SamplingAdapter(PromptAdapter):
 
 
 class LanguageModels:
-    """The models of a run by role, whose calls are journalled and capped, with DSPy's callbacks, traces and usage.
-
-    Args:
-        journal: holds the replies of earlier sessions of the run; new replies are added.
-        settings: limits on concurrent calls, attempts and samples; seed and prices.
-    """
+    """The models of a run by role, whose calls are journalled and capped, with DSPy's callbacks, traces and usage."""
 
     def __init__(
         self, table: dict[Role, Model], *, events: Events, control: RunControl, journal: Journal, settings: Settings
@@ -103,16 +95,12 @@ class LanguageModels:
         reply that does not parse is sampled again, up to ``parse_attempts`` replies in all. The replies of a program
         that fails are rejected in the journal, so that a resumed run asks for others.
 
-        Args:
-            usable: whether the values can be used, else the program has failed; also called with the last reply, as
-                text, where no sample parses: with True it is kept, and the caller reads it from the error.
+        ``usable``: whether the values can be used, else the program has failed; also called with the last reply, as
+        text, where no sample parses: with True it is kept, and the caller reads it from the error.
 
         Raises:
-            ModelAuthError: the endpoint refuses the key.
-            ModelError: the endpoint cannot be reached, refuses the request, or keeps failing.
-            BudgetSpentError: a cap leaves no room for a call.
             ReplyError: no sample had the requested form, or the values cannot be used.
-            StoppedError, TooManyFailuresError: the run must end.
+            ModelAuthError, ModelError, BudgetSpentError, StoppedError, TooManyFailuresError: as ``Engine.complete``.
         """
         received: list[Received] = []
         model = self.model_of(role, program)
@@ -157,7 +145,7 @@ class LanguageModels:
             self._journal.reject("reply", reply.key, reply.record)
 
     def window(self, role: Role) -> int | None:
-        """Return the tokens of prompt and reply that the role's model holds; None where nobody knows."""
+        """Return the tokens of prompt and reply that the role's model holds; None if unknown."""
         return window_of(self._settings, role)
 
     def _fitted(self, role: Role, model: Model, program: Program, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -168,9 +156,8 @@ class LanguageModels:
         reserve = min(program.token_limit, int(_REPLY * window))
         shorter = fitted(inputs, window - program.overhead - reserve)
         if shorter != inputs:
-            self._events.degraded(
-                f"{program.name} was shown less than there is: {model.name} reads {window:,} tokens at once"
-            )
+            reads = f"{model.name} reads {window:,} tokens at once"
+            self._events.degraded(f"{program.name} was shown less than there is: {reads}")
         return shorter
 
     def _draw(self, role: Role, program: Program, received: list[Received], asked: dspy.BaseLM, parse: Parse) -> Values:
@@ -192,6 +179,5 @@ class LanguageModels:
             finally:
                 received += lm.received
                 self._tell_cut(role, program, lm.received)
-        raise ReplyError(
-            f"{model.name} gave {self._settings.parse_attempts} replies in the wrong form: {reason}", reply
-        )
+        attempts = self._settings.parse_attempts
+        raise ReplyError(f"{model.name} gave {attempts} replies in the wrong form: {reason}", reply)

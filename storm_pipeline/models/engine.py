@@ -149,9 +149,7 @@ class Engine:
 class RunLM(dspy.BaseLM):
     """A role's model as DSPy asks it: what any program, module or optimiser sends goes through the run's engine.
 
-    Args:
-        token_limit: expected maximum tokens of a reply.
-        options: parameters of every call; those of a call come first.
+    ``token_limit``: expected maximum tokens of a reply; ``options``: parameters of every call, after those of a call.
     """
 
     def __init__(self, engine: Engine, role: Role, served: Model, token_limit: int, options: Mapping[str, Any]) -> None:
@@ -192,11 +190,7 @@ def _sent(request: Request, seconds_left: float | None, answer: Answer) -> Reply
 
     lm = request.model.lm
     limits = [limit for limit in (request.model.timeout, seconds_left) if limit is not None]
-    with (
-        dspy.track_usage() as tracker,
-        bounded_replies(min(limits, default=math.inf), answer),
-        told_calls() as calls,
-    ):
+    with dspy.track_usage() as tracker, bounded_replies(min(limits, default=math.inf), answer), told_calls() as calls:
         ask = partial(lm, messages=request.messages, **request.options)
         outputs = within(min(limits), lambda: ask() or [""]) if limits else ask() or [""]
     if outputs is None:

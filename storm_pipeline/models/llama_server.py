@@ -1,7 +1,4 @@
-"""The embedded language model: llama.cpp in this process, behind an OpenAI-compatible endpoint on the loopback.
-
-It requires a key that only this process knows, and caches prompt prefixes. Needs the extra ``local``.
-"""
+"""The embedded language model: llama.cpp in this process, an OpenAI-compatible endpoint on the loopback with a key."""
 
 import atexit
 import os
@@ -39,10 +36,7 @@ class LocalServer:
         return self._server is None
 
     def close(self) -> None:
-        """Stop serving and free the model: at once when idle, else after the batch being computed. Idempotent.
-
-        Requests in flight end with a connection error; on Windows they are waited for.
-        """
+        """Stop serving and free the model: when the batch is computed. Idempotent; requests in flight fail."""
         with self._lock:
             if self._server is not None:
                 # llama.cpp waits for open requests, but drops those whose connection is closed.
@@ -61,8 +55,7 @@ def start_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads
 
     Args:
         slots: concurrent requests, at least 1; further ones wait.
-        context: tokens of prompts and replies in all slots together; without ``max_tokens`` a reply has at most
-            ``context / slots`` tokens.
+        context: tokens of all slots together; without ``max_tokens`` a reply has at most ``context / slots``.
         threads: CPU threads; by default the physical cores that this process may use.
 
     Raises:
@@ -103,10 +96,7 @@ _shared_lock = threading.Lock()
 
 
 def shared_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads: int | None = None) -> LocalServer:
-    """Return the one server of this process for a model file, closed when the process ends.
-
-    Arguments and errors are those of :func:`start_server`; they do not change a server that already runs.
-    """
+    """Return the one server of this process for a model file; arguments, if it is new, as :func:`start_server`."""
     path = model.resolve()
     with _shared_lock:
         if path not in _shared or _shared[path].closed:

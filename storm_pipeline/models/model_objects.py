@@ -70,10 +70,7 @@ ModelObject: TypeAlias = Model | dspy.BaseLM
 def split_models(
     lm: str | ModelObject | None, models: Mapping[Role, str | ModelObject]
 ) -> tuple[dict[str, str], dict[str, ModelObject]]:
-    """Split the models that a user passes into settings such as ``writer_lm`` → name, and setting → object.
-
-    Raises SettingsError: there is no such role, or a value is not a model.
-    """
+    """Split models into settings → names and settings → objects. Raises SettingsError: bad role, or not a model."""
     unknown = next((role for role in models if role not in ROLES), None)
     if unknown is not None:
         raise SettingsError(f"there is no role {unknown!r} for a model: choose among {', '.join(ROLES)}")

@@ -23,8 +23,7 @@ from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 _PAPER_SAMPLING = (1.0, 0.9)
 _EMBEDDED_SAMPLING = (0.7, 0.8)
 """Temperature and top_p: the paper's (section 4.4), and those that the embedded model's vendor recommends."""
-_EMBEDDED_TIMEOUT = 3600.0
-"""Read timeout in seconds; long, since calls queue for a free slot and slow machines take long."""
+_EMBEDDED_TIMEOUT = 3600.0  # seconds; long, since calls queue for a free slot and slow machines take long
 _OLLAMA = "http://localhost:11434"
 
 
@@ -33,10 +32,8 @@ def open_models(
 ) -> dict[Role, Model]:
     """Open the models that the settings name, by role; starts the embedded model if one is named.
 
-    Args:
-        settings: names of models and endpoints, sampling, time-outs.
-        progress: called with ``(name, bytes done, total bytes)`` while the embedded model is fetched.
-        objects: setting, such as ``lm`` and ``writer_lm`` → the object that it stands for.
+    ``progress``: called with ``(name, bytes done, total bytes)`` while the embedded model is fetched; ``objects``:
+    setting, such as ``writer_lm`` → the object that it stands for.
 
     Raises:
         SettingsError: a name or a key variable is not usable, or an object that a setting stands for is missing.
@@ -73,13 +70,9 @@ def object_model(found: ModelObject, settings: Settings, prices: Mapping[str, Pr
     if isinstance(found, Model):
         return found if found.price else replace(found, price=price_of(found.name, prices))
     base = redacted(found.kwargs.get("api_base") or found.kwargs.get("base_url") or "")
-    return Model(
-        found,
-        PromptAdapter(structured=_structured(found, settings)),
-        found.model,
-        base or f"the provider of {found.model}",
-        price=price_of(f"{found.model}@{base}" if base else found.model, prices),
-    )
+    price = price_of(f"{found.model}@{base}" if base else found.model, prices)
+    adapter = PromptAdapter(structured=_structured(found, settings))
+    return Model(found, adapter, found.model, base or f"the provider of {found.model}", price=price)
 
 
 def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
@@ -143,8 +136,7 @@ def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> 
     server = shared_server(path)
     engine = _engine(server.url, server.key, _EMBEDDED_TIMEOUT)
     lm = _lm(f"openai/{server.model}", settings, _EMBEDDED_SAMPLING, engine=engine)
-    adapter = PromptAdapter(structured=settings.structured != "never")
-    greedy = settings.temperature is None
+    adapter, greedy = PromptAdapter(structured=settings.structured != "never"), settings.temperature is None
     return Model(lm, adapter, server.model, "the embedded model", bounded=True, greedy=greedy)
 
 

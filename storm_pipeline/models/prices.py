@@ -37,12 +37,8 @@ def price_of(model: str, user_prices: Mapping[str, Price] | None = None) -> Pric
     """Return the price of a model's tokens; None if unknown, which is not the same as free.
 
     The user's prices come first, then LiteLLM's packaged table. Models in this process or in a program on the user's
-    machine are free. A listed price of 0 of a hosted model is missing data, so unknown; so is a server on a private
-    address, which may be a proxy of a paid provider.
-
-    Args:
-        model: as in the settings, ``provider/model`` or ``provider/model@URL``; a provider may be left out.
-        user_prices: the user's prices by model name, with or without provider and endpoint.
+    machine are free. Unknown are listed prices of 0 of hosted models, which are missing data, and servers on private
+    addresses, which may be proxies. ``model``: as in the settings, with or without provider and endpoint.
     """
     for name in _spellings(model):
         if user_prices and name in user_prices:

@@ -44,18 +44,15 @@ class Outlined(dspy.Module):
     """Outline-enhanced generation (FoRAG, 4.1): two calls in place of one; it predicts ``pattern`` and ``points`` too.
 
     Departures from appendix A: two calls instead of one; a point may name several passages; the text cites them.
-    ``demos``: worked examples of the signature, which have no plan.
     """
 
     def __init__(self, signature: type[dspy.Signature], demos: Sequence[dspy.Example] = ()) -> None:
         super().__init__()
-        what = str(signature.instructions).partition(".")[0]
+        what, name = str(signature.instructions).partition(".")[0], signature.__name__
         told = f"{answers.OutlineText.instructions}\n\nThe text will be written by these instructions: {what}."
-        expanded = signature.append("plan", dspy.InputField(), str)
-        self.outline = dspy.Predict(_told(answers.OutlineText, told))
-        self.expand = dspy.Predict(
-            _told(expanded, f"{signature.instructions}\n{answers.FOLLOW_PLAN}", signature.__name__)
-        )
+        follow = f"{signature.instructions}\n{answers.FOLLOW_PLAN}"
+        self.outline = dspy.Predict(_instructed(answers.OutlineText, told, answers.OutlineText.__name__))
+        self.expand = dspy.Predict(_instructed(signature.append("plan", dspy.InputField(), str), follow, name))
         self.expand.demos = [dspy.Example(plan="", **demo) for demo in demos]
 
     def forward(self, **inputs: Any) -> dspy.Prediction:
@@ -66,10 +63,10 @@ class Outlined(dspy.Module):
         return dspy.Prediction(**text.toDict(), pattern=outlined.pattern, points=outlined.points)
 
 
-def _told(signature: type[dspy.Signature], instructions: str, name: str = "") -> type[dspy.Signature]:
-    told: type[dspy.Signature] = signature.with_instructions(instructions)
-    told.__name__ = name or signature.__name__
-    return told
+def _instructed(signature: Signature, instructions: str, name: str) -> Signature:
+    made: Signature = signature.with_instructions(instructions)
+    made.__name__ = name
+    return made
 
 
 def _as_text(pattern: str, points: Sequence[shapes.Point]) -> str:
@@ -105,8 +102,7 @@ class Program(SafeModule):
         self.predict = asked if own else dspy.Predict(asked)
         unused = {} if own else dict.fromkeys(asked.input_fields, "")
         self.worked = [dspy.Example(**{**unused, **one}) for one in demos or ()]  # apart: optimisers reset the others
-        self.name: str = type(asked).__name__ if own else asked.__name__
-        """Name of the signature, or of the module."""
+        self.name: str = type(asked).__name__ if own else asked.__name__  # of the signature, or of the module
         self.token_limit = token_limit
         self.greedy = greedy
 

@@ -23,11 +23,7 @@ _EXCERPT_LENGTH = 1000  # characters of a too long reply that an error keeps
 
 
 class PromptAdapter(dspy.Adapter):
-    """Plain text for a signature with one string output, one JSON object for any other.
-
-    Args:
-        structured: send the JSON schema with the request, so that the server constrains decoding.
-    """
+    """Plain text for a signature with one string output, one JSON object, by a schema if ``structured``, for others."""
 
     def __init__(self, *, structured: bool = False) -> None:
         super().__init__()

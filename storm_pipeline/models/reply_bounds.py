@@ -45,9 +45,7 @@ _bounds: ContextVar[_Bounds | None] = ContextVar("storm_reply_bounds", default=N
 def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
     """Bound replies to requests of the block to :data:`LARGEST_REPLY` bytes and about so many seconds.
 
-    Raises:
-        LMTransportError: a reply was larger, or compressed.
-        LMConfigurationError: a web page was the answer.
+    Raises LMTransportError: a reply was larger, or compressed; LMConfigurationError: it was a web page.
     """
     _wrap_clients()
     bounds = _Bounds(time.monotonic() + seconds + _GRACE, answer)
@@ -58,8 +56,8 @@ def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
         if bounds.broken:  # clients tell it in words of their own, or hide it
             raise LMTransportError(bounds.broken, model=error.model) from error
         if answer.is_page:
-            told = "it answered with a web page, not a completion"
-            raise LMConfigurationError(told, model=error.model, code=WEB_PAGE) from error
+            why = "it answered with a web page, not a completion"
+            raise LMConfigurationError(why, model=error.model, code=WEB_PAGE) from error
         raise
     finally:
         _bounds.reset(token)
