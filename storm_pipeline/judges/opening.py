@@ -17,12 +17,9 @@ def open_judge(
 ) -> CachingJudge:
     """Open a judge by name, whose verdicts have the deciding words, and which judges nothing twice.
 
-    Args:
-        name: ``screen``, as ``auto``; ``model``, the settings' language model for judging; else the folder or the hub
-            name of a cross-encoder (:mod:`storm_pipeline.judges.cross_encoder`), which is loaded when first needed.
-        settings: encoder, cache, and how to call language models.
-        threshold: minimum probability of a supported claim, in [0, 1]; None: the judge's own. Not of ``model``.
-        embedder: one that is open already; by default that of the settings.
+    ``name``: ``screen``, as ``auto``; ``model``, the settings' language model for judging; else the folder or the hub
+    name of a cross-encoder, which is loaded when first needed. ``threshold``: minimum probability of a supported
+    claim, in [0, 1]; by default the judge's, and of ``model`` always. ``embedder``: by default that of the settings.
 
     Raises SettingsError, AssetError, MissingExtraError, ModelError: a model cannot be opened.
     """

@@ -43,18 +43,12 @@ class SamplingAdapter(PromptAdapter):
         self._draw: Draw = draw or dspy.settings.adapter._draw
 
     def __call__(
-        self,
-        lm: dspy.BaseLM,
-        lm_kwargs: dict[str, Any],
-        signature: type[dspy.Signature],
-        demos: list[dict[str, Any]],
-        inputs: dict[str, Any],
+        self, lm: dspy.BaseLM, lm_kwargs: dict[str, Any], signature: type[dspy.Signature], *call: Any, **named: Any
     ) -> Values:
         """Return the values of the output fields; a copy of the run's model changes rollout and temperature alone."""
         own = lm.kwargs if isinstance(lm, RunLM) and lm.kwargs.get("rollout_id") is not None else {}
         options = {name: own[name] for name in ("rollout_id", "temperature") if own.get(name) is not None} | lm_kwargs
-
-        return self._draw(lm, lambda adapter, served: adapter(served, dict(options), signature, demos, inputs))
+        return self._draw(lm, lambda adapter, served: adapter(served, dict(options), signature, *call, **named))
 
     async def acall(self, *call: Any, **named: Any) -> Values:
         """Call in a thread."""

@@ -30,17 +30,12 @@ class PromptAdapter(dspy.Adapter):
         self.structured = structured
 
     def __call__(
-        self,
-        lm: dspy.BaseLM,
-        lm_kwargs: dict[str, Any],
-        signature: type[dspy.Signature],
-        demos: list[dict[str, Any]],
-        inputs: dict[str, Any],
+        self, lm: dspy.BaseLM, lm_kwargs: dict[str, Any], signature: type[dspy.Signature], *call: Any, **named: Any
     ) -> list[dict[str, Any]]:
         """Call the model once and parse; raises AdapterParseError if the reply has the wrong form."""
         if self.structured and not _is_text(signature):
             lm_kwargs = {**lm_kwargs, "response_format": _response_format(signature)}
-        result: list[dict[str, Any]] = super().__call__(lm, lm_kwargs, signature, demos, inputs)
+        result: list[dict[str, Any]] = super().__call__(lm, lm_kwargs, signature, *call, **named)
         return result
 
     def format_system_message(self, signature: type[dspy.Signature]) -> str:
@@ -53,12 +48,7 @@ class PromptAdapter(dspy.Adapter):
         return f"{signature.instructions}\n\nReply with one JSON object and nothing else: {{{fields}}}"
 
     def format_user_message_content(
-        self,
-        signature: type[dspy.Signature],
-        inputs: dict[str, Any],
-        prefix: str = "",
-        suffix: str = "",
-        main_request: bool = False,  # noqa: ARG002, FBT001, FBT002 - the base class's contract
+        self, signature: type[dspy.Signature], inputs: dict[str, Any], prefix: str = "", suffix: str = "", **_: Any
     ) -> str:
         """Return the inputs in the order of the signature, each with its name; empty ones are left out."""
         blocks = [_labelled(name, inputs[name]) for name in signature.input_fields if inputs.get(name)]

@@ -129,22 +129,18 @@ def final_channel(text: str) -> str:
             return text.rpartition(ends)[2]
     if "<|channel|>" not in text and "<|message|>" not in text:
         return _GEMMA_FINAL.sub(r"\1", text) if "<|channel>" in text else text
-    outside, *told = _HARMONY.split(text)
-    bodies: dict[str, list[str]] = {"": [outside]}
-    header = ""
-    for mark, said in zip(told[::2], told[1::2], strict=True):
+    outside, *parts = _HARMONY.split(text)
+    bodies, header = {"": outside}, ""
+    for mark, said in zip(parts[::2], parts[1::2], strict=True):
         if mark == "message":
             words = _words_of(header)
             kind = "final" if "final" in words else "thinking" if any(map(is_thinking, words)) else "other"
-            bodies.setdefault(kind, []).append(said)
-            header = ""
+            bodies[kind], header = said, ""
         elif mark in {"start", "channel", "constrain"}:
             header += f" {said}"
         else:
-            bodies[""].append(said)
-    if "final" in bodies:
-        return bodies["final"][-1]
-    return "".join(bodies[""]) if "".join(bodies[""]).strip() else bodies.get("other", [""])[-1]
+            bodies[""] += said
+    return bodies.get("final", bodies[""] if bodies[""].strip() else bodies.get("other", ""))
 
 
 def without_tokens(text: str) -> str:

@@ -21,6 +21,7 @@ _CLOSING = frozenset('"]}')
 _TAIL = re.compile(r"(?:`{3,}|~{3,}|</[\w:.-]{1,40}>)\Z")
 _MOST_TO_REPAIR, _DEEPEST = 10_000, 50
 """Characters and nesting of JSON that is repaired; the time of a repair grows with their squares."""
+_MOST_TRIED = 50  # brackets in a text
 _STRING_OR_COMMENT = re.compile(r"(\"(?:\\.|[^\"\\])*+\")|//[^\n]*|/\*.*?\*/|\#[^\n]*", re.S)
 _ESCAPE = re.compile(r"((?:\\u[0-9a-fA-F]{4})+|\\[nrtbf/\"\\])")
 _PAIRS = ('""', "''", "“”", "‘’", "``", "")
@@ -71,6 +72,18 @@ def whole_value(text: str) -> Any:
     with suppress(ValueError, RecursionError):
         return encodable_values(DECODER.decode(text)) if text[:1] in {"{", "[", '"'} else None
     return None
+
+
+def outermost_values(text: str, bracket: str) -> Iterator[tuple[int, int, Any]]:
+    """Yield start, end and value of the outermost JSON values that begin with a bracket; 50 brackets are tried."""
+    position = 0
+    for _ in range(_MOST_TRIED):
+        if (start := text.find(bracket, position)) < 0:
+            return
+        position = start + 1
+        with suppress(ValueError, RecursionError):
+            value, position = DECODER.raw_decode(text, start)
+            yield start, position, encodable_values(value)
 
 
 def partial_value(text: str) -> Any:

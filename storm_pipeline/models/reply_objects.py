@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -23,11 +22,11 @@ from storm_pipeline.models.reply_json import (
     ReplyFormError,
     json_end,
     object_at,
+    outermost_values,
     partial_value,
     repaired_value,
     whole_value,
 )
-from storm_pipeline.text.words import encodable_values
 
 R = TypeVar("R", bound=BaseModel)
 _FIRST_KEY = re.compile(r"\{\s*[\"'“‘]?([\w -]+?)[\"'”’]?\s*:")
@@ -168,7 +167,7 @@ class _Reader(Generic[R]):
         lists = [
             reply
             for start, end in parts
-            for at, value in _lists(text[start:end])
+            for at, _, value in outermost_values(text[start:end], "[")
             if not any(one.start < start + at < one.end for one in objects) and (reply := self._as_only_field(value))
         ]
         items = [one.value for one in objects]
@@ -205,13 +204,3 @@ def _unescaped(text: str) -> str:
         with suppress(ValueError):
             return str(DECODER.decode(f'"{text}"'))
     return text
-
-
-def _lists(text: str) -> Iterator[tuple[int, list[Any]]]:
-    """Yield the outermost JSON lists of a text with their offsets."""
-    position = tried = 0
-    while (start := text.find("[", position)) >= 0 and (tried := tried + 1) <= _DEEPEST:
-        position = start + 1
-        with suppress(ValueError, RecursionError):
-            value, position = DECODER.raw_decode(text, start)
-            yield start, encodable_values(value)

@@ -20,10 +20,9 @@ from storm_pipeline.models.reply_frames import (
     strip_thinking,
     without_tokens,
 )
-from storm_pipeline.models.reply_json import DECODER, ReplyFormError
+from storm_pipeline.models.reply_json import DECODER, ReplyFormError, outermost_values
 
 _LEVELS = 24  # more than anything real has around it
-_MOST_OBJECTS = 50  # brackets that are tried
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*([\w+.#-]*)[ \t]*$", re.M)
 _TEXT_FENCES = frozenset({"", "text", "txt", "plain", "plaintext", "markdown", "md", "json", "xml", "html"})
 _TAGGED = re.compile(r"<([A-Za-z][\w:.-]*+)[^<>]*>(.*)</\1\s*>", re.S)
@@ -224,15 +223,8 @@ def _without_label(text: str, field: str) -> str:
 
 def _of_object(text: str, field: str) -> str:
     """Return the JSON object with a text that is most of a reply."""
-    position, last = 0, ""
-    for _ in range(_MOST_OBJECTS):
-        if (start := text.find("{", position)) < 0:
-            break
-        position = start + 1
-        with suppress(ValueError, RecursionError):
-            value, position = DECODER.raw_decode(text, start)
-            if _text_in(value, field) is not None:
-                last = text[start:position]
+    found = [text[start:end] for start, end, value in outermost_values(text, "{") if _text_in(value, field) is not None]
+    last = found[-1] if found else ""
     begun = re.search(rf"\{{\s*[\"']{field}[\"']\s*:", text, re.I)
     if begun and not last:
         last = text[begun.start() : text.rfind("}") + 1 or None]
