@@ -22,23 +22,16 @@ MAX_WORKERS = 64
 _M_ARENA_MAX = -8
 _in_flight: Counter[str] = Counter()
 _changed = threading.Condition()
-_LOOK_AGAIN = 1.0
-"""Seconds between two checks that an event loop still runs."""
+_LOOK_AGAIN = 1.0  # seconds between two checks that an event loop still runs
 
-callers_loop: contextvars.ContextVar[asyncio.AbstractEventLoop | None] = contextvars.ContextVar(
-    "storm_loop", default=None
-)
+callers_loop = contextvars.ContextVar[asyncio.AbstractEventLoop | None]("storm_loop", default=None)
 """The event loop in which a run is awaited, which is free while the run's threads work; None if nobody awaits it."""
 
 
 def result_of(awaitable: Awaitable[B]) -> B:
-    """Wait, in a thread of a run, for an awaitable of the user's.
+    """Wait, in a thread of a run, for an awaitable of the user's, in the loop that awaits the run or in our own.
 
-    It runs in the loop of whoever awaits the run, where clients that belong to that loop work; else in one of our own.
-
-    Raises:
-        RuntimeError: that loop ended before the awaitable did.
-        Exception: what the awaitable raised.
+    Raises RuntimeError: that loop ended before the awaitable did.
     """
 
     async def work() -> B:
@@ -67,25 +60,24 @@ def result_of(awaitable: Awaitable[B]) -> B:
 
 @cache
 def _own_loop() -> asyncio.AbstractEventLoop:
-    """A loop that runs in a thread until the process ends."""
+    """Start a loop that runs in a thread until the process ends."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="storm-loop", daemon=True).start()
     return loop
 
 
 class Tasks:
-    """A thread pool whose tasks run in a copy of the caller's context.
+    """A thread pool whose tasks run in a copy of the caller's context, with ``dspy.context`` and the current stage.
 
-    The copied context carries ``dspy.context`` and the current stage. Leaving the block waits for every task;
-    leaving it by an exception drops those that have not started. Every block owns its threads, so nested blocks
-    cannot starve each other; global limits (on model calls) are enforced where the calls are made.
+    Leaving the block waits for every task; leaving it by an exception drops those that have not started. Every block
+    owns its threads, so nested blocks cannot starve each other.
     """
 
     def __init__(self, workers: int = MAX_WORKERS) -> None:
         self._pool = ThreadPoolExecutor(max_workers=max(1, workers))
 
     def start(self, work: Callable[P, B], *args: P.args, **kwargs: P.kwargs) -> "Future[B]":
-        """Start ``work(*args, **kwargs)``; ``result()`` of the future returns its result or raises its exception."""
+        """Start ``work(*args, **kwargs)``."""
         context = contextvars.copy_context()
         return self._pool.submit(lambda: context.run(work, *args, **kwargs))
 
@@ -102,8 +94,7 @@ class Tasks:
 def parallel_map(work: Callable[[A], B], items: Iterable[A], *, workers: int) -> list[B]:
     """Apply ``work`` to every item on up to ``workers`` threads; results keep the order of the items.
 
-    Raises:
-        The first exception in the order of the items; items that have not started by then are dropped.
+    Raises the first exception in the order of the items; items that have not started by then are dropped.
     """
     items = list(items)
     if not items:
@@ -115,10 +106,7 @@ def parallel_map(work: Callable[[A], B], items: Iterable[A], *, workers: int) ->
 def in_own_thread(
     work: Callable[[], B], name: str, context: contextvars.Context | None = None, *, daemon: bool = True
 ) -> "Future[B]":
-    """Start ``work`` in a thread, in a context, by default a copy of the caller's.
-
-    ``daemon``: whether the process may end before the work does.
-    """
+    """Start ``work`` in a thread, in a context, by default a copy of the caller's."""
     future: Future[B] = Future()
     context = context or contextvars.copy_context()
 
@@ -133,13 +121,10 @@ def in_own_thread(
 
 
 def tune_process() -> None:
-    """Settings of the whole process, which only programs such as the command line choose, not a library for its host.
+    """Tune the whole process, which only programs such as the command line may do, not a library for its host.
 
-    - At most two malloc arenas of glibc, whose default is up to eight per core: short-lived threads with large replies
-      fragment every arena, and a process that writes many articles grew threefold. No-op with other C libraries.
-    - A thread that waits for Python's interpreter lock has it after 0.5 ms, not 5 ms: an encoder's thread releases and
-      takes it hundreds of times a batch, for half a millisecond of work each time; beside threads of plain Python it
-      took 1.3 to 1.8 times as long with the default, and they were no faster.
+    At most two malloc arenas of glibc, since short-lived threads with large replies fragment every arena; and 0.5 ms,
+    not 5, until a thread gets the interpreter's lock, which an encoder takes hundreds of times a batch.
     """
     with suppress(AttributeError, OSError, TypeError):  # another C library
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
@@ -149,8 +134,7 @@ def tune_process() -> None:
 class TorchThreads:
     """Limits torch's threads for a block and restores the previous number afterwards.
 
-    torch applies the number to the thread that sets it and to all threads that first use torch later. Concurrent
-    blocks therefore share the number that the first of them found, and each restores it.
+    torch applies the number to all threads that first use it later: concurrent blocks restore what the first found.
     """
 
     def __init__(self) -> None:

@@ -1,31 +1,4 @@
-"""Every error that this package raises on purpose.
-
-    StormError
-    ├── SettingsError        a setting is missing, unknown or out of range
-    │   ├── ContradictionError   valid pieces that contradict each other
-    │   ├── InvalidSettingError  the value of one setting is refused
-    │   ├── UnknownStyleError    no citation style has this name
-    │   ├── ProgramError         a compiled program is damaged, changed, or of another version
-    │   └── MissingExtraError    an optional dependency is not installed
-    ├── AssetError           a pinned download is absent, damaged or cannot be assembled
-    ├── ModelAuthError       the endpoint refused the key: the run cannot go on
-    ├── ModelError           a language model cannot be asked
-    │   ├── ReplyError           the model's reply does not have the requested form
-    │   └── BudgetSpentError     a cap on dollars, tokens or minutes leaves no room for the call
-    ├── SearchError          a search engine or a corpus cannot be used
-    │   ├── CorpusError          a file of the user's documents cannot be read
-    │   └── PageError            a web page cannot or must not be fetched
-    ├── SourcesError         a list of sources cannot be read, fetched or trusted
-    ├── DatasetError         a data set cannot be read or built
-    ├── StoreError           the reference store is closed, lacks an id, or could not embed
-    ├── RunError             a run folder cannot be written or read
-    │   └── DamagedRunError      files of a run were lost or changed; resuming it may buy much again
-    ├── StoppedError         the run was stopped by its user; it can be resumed
-    ├── TooManyFailuresError more of a run failed than is allowed; it can be resumed
-    └── NothingFoundError    no source was found for the topic
-
-A message says what went wrong, where, and what to do next, in one sentence or two.
-"""
+"""Every error that this package raises on purpose: a message says what went wrong, where, and what to do next."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -41,15 +14,11 @@ class SettingsError(StormError):
 
 
 class InvalidSettingError(SettingsError):
-    """The value of one setting is refused.
-
-    Attributes:
-        setting: its name.
-    """
+    """The value of one setting is refused."""
 
     def __init__(self, message: str, setting: str) -> None:
         super().__init__(message)
-        self.setting = setting
+        self.setting = setting  # its name
 
 
 class ContradictionError(SettingsError):
@@ -81,15 +50,11 @@ class ModelAuthError(StormError):
 
 
 class ReplyError(ModelError):
-    """The model's reply does not have the requested form, even after several samples.
-
-    Attributes:
-        reply: the last reply, unchanged.
-    """
+    """The model's reply does not have the requested form, even after several samples."""
 
     def __init__(self, message: str, reply: str = "") -> None:
         super().__init__(message)
-        self.reply = reply
+        self.reply = reply  # the last one, unchanged
 
 
 class BudgetSpentError(ModelError):
@@ -125,12 +90,7 @@ class RunError(StormError):
 
 
 class DamagedRunError(RunError):
-    """Files of a run were lost or changed outside of it, so that resuming it may buy much again.
-
-    Attributes:
-        folder: the run's folder.
-        findings: what was found and what it means, one sentence each.
-    """
+    """Files of a run were lost or changed outside of it, so that resuming it may buy much again."""
 
     def __init__(self, folder: Path, findings: Sequence[str]) -> None:
         super().__init__(
@@ -138,7 +98,7 @@ class DamagedRunError(RunError):
             "--yes (in Python: accept_damage=True)"
         )
         self.folder = folder
-        self.findings = tuple(findings)
+        self.findings = tuple(findings)  # what was found and what it means, one sentence each
 
 
 class StoppedError(StormError):
@@ -155,15 +115,7 @@ class NothingFoundError(StormError):
 
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
-    """Imports of optional libraries in a ``with`` block.
-
-    Args:
-        extra: with which they are installed.
-        what: needs them.
-
-    Raises:
-        MissingExtraError: one is not installed.
-    """
+    """Import optional libraries of an extra, which ``what`` needs. Raises MissingExtraError: one is not installed."""
     try:
         yield
     except ImportError as error:
@@ -171,7 +123,7 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
 
 
 def unforeseen(error: BaseException) -> str:
-    """What to say to a user of an error that no code foresaw; its class and its traceback are for the log."""
+    """Return what to tell a user of an unforeseen error; its class and its traceback are for the log."""
     said = " ".join(str(error).split()) or "no reason given"
     if isinstance(error, OSError) and error.strerror:
         said = f"{error.strerror}: {error.filename}" if error.filename else error.strerror

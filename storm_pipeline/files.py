@@ -1,4 +1,4 @@
-"""Atomic writing of files, reading of files that may be anything, and archives that are the same when made anew."""
+"""Atomic writing of files, safe reading of files that may be anything, and reproducible archives."""
 
 import errno
 import io
@@ -16,24 +16,21 @@ from typing import Any
 
 UNFINISHED = ".unfinished"
 """Suffix of the hidden files that an interrupted write may leave behind."""
-LARGEST = 2**30
-"""Bytes of a file of a run, at most."""
-_LARGEST_TOML, _MOST_DOTS = 256_000, 1000  # time and memory grow by the square of a name's parts
-_PATIENCE = 10.0
-"""Seconds without a byte after which a pipe is given up."""
+LARGEST = 2**30  # bytes of a file of a run, at most
+_LARGEST_TOML = 256_000
+_MOST_DOTS = 1000  # in a line: time and memory grow by the square of a name's parts
+_PATIENCE = 10.0  # seconds without a byte after which a pipe is given up
 _REMEDIES = {
-    errno.ENOSPC: "free some space",
-    errno.EDQUOT: "free some space",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "check the folder's permissions"),
     errno.EROFS: "make the disk writable again",
     errno.EIO: "check the disk",
-    errno.EACCES: "check the folder's permissions",
-    errno.EPERM: "check the folder's permissions",
     errno.ENOENT: "restore the folder",
 }
 
 
 def table_beside(module: str) -> dict[str, Any]:
-    """The data of a module: what ``words.toml`` holds, beside ``words.py``. ``module``: its ``__file__``."""
+    """Read the data of a module: ``words.toml`` beside ``words.py``. ``module``: its ``__file__``."""
     return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
@@ -52,7 +49,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def is_plain(path: Path) -> bool:
-    """Whether a path is that of a file, not of a link, a pipe or a device."""
+    """Return whether a path is that of a file, not of a link, a pipe or a device."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
@@ -60,9 +57,9 @@ def is_plain(path: Path) -> bool:
 
 
 def read_plain(path: Path, limit: int = LARGEST) -> bytes:
-    """Content of a file of a folder that may be another's: no link is followed, no pipe and no device is read.
+    """Read a file of a folder that may be another user's, without following links or reading pipes and devices.
 
-    Raises OSError: it cannot be read, is no plain file, or is larger than ``limit`` bytes.
+    Raises OSError: it cannot be read, is not a plain file, or is larger than ``limit`` bytes.
     """
     if path.is_symlink():
         raise OSError(errno.ELOOP, "it is a link, which a folder of runs never has", str(path))
@@ -72,46 +69,35 @@ def read_plain(path: Path, limit: int = LARGEST) -> bytes:
 
 
 def read_bounded(path: Path, limit: int) -> bytes:
-    """Content of a file of at most ``limit`` bytes, or of a pipe that another program writes to.
+    """Read a file of at most ``limit`` bytes, or a pipe that another program writes to.
 
-    Raises:
-        OSError: it cannot be read; it is a folder, a device or the like; it is larger; or nothing comes from the pipe.
-        ValueError: the path is not valid.
+    Raises OSError: it is unreadable, a folder, a device or larger, or the pipe is silent; ValueError: a bad path.
     """
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    try:
-        facts = os.fstat(descriptor)
-        mode = facts.st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
-        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(path, "rb", buffering=0, opener=lambda name, _: os.open(name, flags)) as file:
+        facts = os.fstat(file.fileno())
+        if not (stat.S_ISREG(facts.st_mode) or stat.S_ISFIFO(facts.st_mode)):
             raise OSError(errno.EINVAL, "it is neither a file nor a pipe", str(path))
         data = bytearray()
-        while facts.st_size <= limit and (piece := _next_piece(descriptor, path, is_pipe=stat.S_ISFIFO(mode))):
+        while max(len(data), facts.st_size) <= limit and (piece := _next_piece(file, path)):
             data += piece
-            if len(data) > limit:
-                break
         if max(len(data), facts.st_size) > limit:
             raise OSError(errno.EFBIG, f"it has more than {limit:,} bytes", str(path))
         return bytes(data)
-    finally:
-        os.close(descriptor)
 
 
-def _next_piece(descriptor: int, path: Path, *, is_pipe: bool) -> bytes:
-    """What comes next; empty at the end, which a pipe without a writer has reached."""
+def _next_piece(file: io.FileIO, path: Path) -> bytes:
+    """Read what comes next; empty at the end, which a pipe without a writer has reached."""
     end = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return os.read(descriptor, 1 << 16)
-        except BlockingIOError:
-            left = end - time.monotonic()
-            if not is_pipe or not select.select([descriptor], [], [], max(left, 0))[0]:
-                raise TimeoutError(errno.ETIMEDOUT, f"nothing came within {_PATIENCE:g} s", str(path)) from None
+    while (piece := file.read(1 << 16)) is None:  # of a pipe
+        left = end - time.monotonic()
+        if not select.select([file], [], [], max(left, 0))[0]:
+            raise TimeoutError(errno.ETIMEDOUT, f"nothing came within {_PATIENCE:g} s", str(path))
+    return piece
 
 
 def cannot_write(path: Path, error: OSError) -> str:
-    """The message that a file cannot be written, why, and what helps; the caller says what to do then."""
+    """Return the message that a file cannot be written, why, and what helps."""
     remedy = _REMEDIES.get(error.errno or 0, "see that the folder can be written")
     return f"cannot write {path}: {error.strerror or error}; {remedy}"
 
@@ -119,8 +105,7 @@ def cannot_write(path: Path, error: OSError) -> str:
 def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write a file and sync it to disk; at any moment the path holds either the old or the new file, complete.
 
-    ``content``: bytes, or text without lone surrogates, which is written as UTF-8 with its line ends as they are.
-    ``private``: whether only the user may read it.
+    ``content``: bytes, or text without lone surrogates; ``private``: whether only the user may read it.
     Raises OSError: the file cannot be written; its old content is unchanged.
     """
     scratch = path.with_name(f".{secrets.token_hex(8)}{UNFINISHED}")
@@ -139,7 +124,7 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = False)
 
 
 def zipped(members: Iterable[tuple[str, bytes]]) -> bytes:
-    """An archive of files in their order, all dated 1980-01-01."""
+    """Make an archive of files in their order, all dated 1980-01-01."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         for name, data in members:

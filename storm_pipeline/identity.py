@@ -1,7 +1,4 @@
-"""Canonical addresses and content-derived ids of sources and snippets.
-
-Ids depend on content alone, never on the order of arrival, so concurrent research is reproducible.
-"""
+"""Canonical addresses of sources, and ids of sources and snippets that depend on their content alone."""
 
 import functools
 import hashlib
@@ -37,13 +34,12 @@ PREPRINT_SERVERS = frozenset(
     "techrxiv.org".split()
 )
 """Hosts, with all below them."""
-PREPRINT = "preprint"
-"""How a reference list marks such a source."""
+PREPRINT = "preprint"  # how a reference list marks such a source
 
 
 @functools.lru_cache(maxsize=4096)
 def canonical_url(url: str) -> str:
-    """One address for the many spellings of one page.
+    """Return one address for the many spellings of one page.
 
     Lower-cases scheme and host, drops the fragment (unless it is a route, ``#!…`` or ``#/…``), default ports, user
     names, ``www.``/``m.``/``amp.`` hosts, tracking parameters and a trailing slash or ``>``, sorts the rest of the
@@ -74,7 +70,7 @@ def canonical_url(url: str) -> str:
 
 
 def _canonical_host(host: str) -> str:
-    """A host without the prefixes of mobile and AMP versions; raises ValueError if it is not a valid host."""
+    """Return a host without the prefixes of mobile and AMP versions; raises ValueError if it is not valid."""
     host = host.lower().strip(".")
     if not host.isascii():
         host = host.encode("idna").decode("ascii").lower()
@@ -93,36 +89,29 @@ def _canonical_host(host: str) -> str:
 
 def _canonical_query(query: str) -> str:
     pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
-    kept = [
-        (name, value)
-        for name, value in pairs
-        if not _is_tracking(name.lower()) and (name.lower(), value.lower()) not in _AMP_QUERY
-    ]
+    kept = [pair for pair in pairs if not _is_dropped(*map(str.lower, pair))]
     return urlencode(sorted(kept, key=lambda pair: pair[0]), errors="surrogateescape")
 
 
-def _is_tracking(name: str) -> bool:
-    return name in _TRACKING or (name.startswith("utm_") and name != "utm_")
+def _is_dropped(name: str, value: str) -> bool:
+    return name in _TRACKING or (name.startswith("utm_") and name != "utm_") or (name, value) in _AMP_QUERY
 
 
 def _requoted(path: str) -> str:
-    """A path in one canonical percent-encoding; an encoded slash stays encoded, since it is no separator."""
-    pieces = (
-        quote(unquote(piece, errors="surrogateescape"), safe=_SAFE_PATH, errors="surrogateescape")
-        for piece in path.replace("%2f", "%2F").split("%2F")
-    )
-    return "%2F".join(pieces)
+    """Return a path in one percent-encoding; an encoded slash stays, since it is not a separator."""
+    pieces = (unquote(piece, errors="surrogateescape") for piece in path.replace("%2f", "%2F").split("%2F"))
+    return "%2F".join(quote(piece, safe=_SAFE_PATH, errors="surrogateescape") for piece in pieces)
 
 
 @functools.lru_cache(maxsize=1024)
 def normalised_text(text: str) -> str:
-    """Text normalised for comparison: NFKC, case-folded, white space collapsed."""
+    """Normalise a text for comparison: NFKC, case-folded, white space collapsed."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 @functools.lru_cache(maxsize=4096)
 def host_of(url: str) -> str:
-    """The host of a URL, in lower case; empty if it has none."""
+    """Return the host of a URL, in lower case; empty if it has none."""
     try:
         return (urlsplit(url.strip()).hostname or "").rstrip(".")
     except ValueError:
@@ -130,12 +119,12 @@ def host_of(url: str) -> str:
 
 
 def source_id(url: str) -> str:
-    """Id of a source: ``s`` and 12 hexadecimal digits of the hash of its canonical address."""
+    """Return the id of a source: ``s`` and 12 hexadecimal digits of the hash of its canonical address."""
     return "s" + _digest(canonical_url(url))
 
 
 def snippet_id(url: str, text: str) -> str:
-    """Id of a snippet: ``t`` and 12 hexadecimal digits of the hash of its source and normalised text."""
+    """Return the id of a snippet: ``t`` and 12 hexadecimal digits of the hash of its source and normalised text."""
     return "t" + _digest(canonical_url(url) + "\n" + normalised_text(text))
 
 
@@ -144,28 +133,28 @@ def _digest(text: str) -> str:
 
 
 def is_wiki_language(code: str) -> bool:
-    """Whether a code can be that of a language of Wikipedia, such as ``en`` or ``zh-min-nan``."""
+    """Return whether a code can be that of a language of Wikipedia, such as ``en`` or ``zh-min-nan``."""
     main, *variants = code.split("-")
     return code.isascii() and code.islower() and len(main) > 1 and all(map(str.isalpha, (main, *variants)))
 
 
 def is_title(text: str) -> bool:
-    """Whether a page of MediaWiki may have this title: 1 to 255 bytes of UTF-8, none of ``#<>[]{}|``."""
+    """Return whether a page of MediaWiki may have this title: 1 to 255 bytes of UTF-8, none of ``#<>[]{}|``."""
     return 0 < len(text.encode("utf-8", "replace")) <= _MAX_TITLE_BYTES and _INVALID_IN_TITLE.isdisjoint(text)
 
 
 def is_wikipedia(url: str) -> bool:
-    """Whether an address is on a Wikipedia of any language."""
+    """Return whether an address is on a Wikipedia of any language."""
     host = urlsplit(url).hostname or ""
     return host == "wikipedia.org" or host.endswith(".wikipedia.org")
 
 
 def page_address(title: str) -> str:
-    """URL of an article of the English Wikipedia."""
-    return "https://en.wikipedia.org/wiki/" + quote(title.replace(" ", "_"), safe="/:@!$&'()*+,;=~-._")
+    """Return the URL of an article of the English Wikipedia."""
+    return "https://en.wikipedia.org/wiki/" + quote(title.replace(" ", "_"), safe=_SAFE_PATH)
 
 
 def is_preprint(url: str) -> bool:
-    """Whether an address is on a preprint server."""
+    """Return whether an address is on a preprint server."""
     labels = host_of(url).split(".")
     return any(".".join(labels[start:]) in PREPRINT_SERVERS for start in range(len(labels)))

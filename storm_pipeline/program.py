@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,9 +13,7 @@ import dspy
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.programs import Programs, SafeModule
-from storm_pipeline.program_stream import send_sections
 from storm_pipeline.run.context import RunContext
-from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.steps.conversations import converse
 from storm_pipeline.steps.interviews import hold_interviews
@@ -31,24 +30,17 @@ Makes = Literal["article", "research", "outline", "section", "lead"]
 
 _REPEATED_WITHIN = 5.0  # seconds
 _Key = tuple[str, tuple[int, ...]]
-"""Hash of what a call is to make with which prompts, and its models: two may have the same name and parameters."""
+"""Hash of what a call is to make with which prompts, and the ids of its models."""
 
 
 class StormProgram(SafeModule):
     """Research and writing as one module, whose predictors are all programs of a run under their names.
 
-    Copies share the ``Storm`` that it was made from, with its models, search engine and encoder, and have programs of
-    their own; a saved state holds the programs alone. Each call is a run in a temporary folder, with a reference store
-    of its own. A call for the same topic with the same programs and models while one is under way waits for that one:
-    ``dspy.Evaluate`` submits calls of over two minutes twice.
+    Copies share the ``Storm`` that it was made from and have programs of their own; a saved state holds the programs
+    alone. Each call is a run in a temporary folder. A call for the same topic with the same programs and models while
+    one is under way waits for that one: ``dspy.Evaluate`` submits calls of over two minutes twice.
 
-    Its models are chosen as DSPy's are: ``set_lm`` comes before what the ``Storm`` was given, and that before
-    ``dspy.context`` and ``dspy.configure``. ``dspy.streamify`` of it gives a ``StreamResponse`` a section and one for
-    the lead, both as Markdown.
-
-    Args:
-        storm: whose settings, models and search engine are used.
-        makes: ``article``; or one stage, which is given what the stages before it made, see :meth:`forward`.
+    Of models, ``set_lm`` comes before what the ``Storm`` was given, and that before ``dspy.context``.
     """
 
     def __init__(self, storm: "Storm", makes: Makes = "article") -> None:
@@ -65,30 +57,22 @@ class StormProgram(SafeModule):
         Args:
             topic: of the article.
             lm: asked by all programs in this call; by default their own models, else those of the roles.
-            **given: what a stage works with: nothing for ``research``, which makes ``conversations``; these for
-                ``outline``; ``outline``, ``conversations`` and the ``heading`` of a section for ``section``; the
-                finished ``sections`` for ``lead``.
+            **given: what a stage works with: nothing for ``research``; its ``conversations`` for ``outline``;
+                ``outline``, ``conversations`` and a ``heading`` for ``section``; finished ``sections`` for ``lead``.
 
         Returns:
-            A prediction with ``conversations``, ``outline``, ``section`` or ``lead``; ``article``, ``outline`` and
-            ``conversations`` of an article.
-
-        Raises:
-            StormError: as :meth:`storm_pipeline.storm.Storm.write`.
+            What the stage makes, under its name; ``article``, ``outline`` and ``conversations`` of an article.
         """
         programs = self.programs
         if lm is not None:
             programs = programs.deepcopy()
             programs.set_lm(lm)
-        if (stream := dspy.settings.send_stream) is not None:
-            named = self._listened(dspy.settings.stream_listeners or [])
-            return send_sections(stream, named, lambda sink, halt: self._made(programs, topic, given, sink, halt))
         key = fingerprint(self.makes, topic, repr(given), programs.fingerprints())
         asked = [predictor.lm for predictor in programs.predictors()]
         return self._runs.once(key, (*asked, dspy.settings.lm), lambda: self._made(programs, topic, given))
 
     async def aforward(self, topic: str, **given: Any) -> dspy.Prediction:
-        """As :meth:`forward`, in a thread of its own."""
+        """Async version of :meth:`forward`."""
         return await dspy.asyncify(self.forward)(topic, **given)
 
     def save(
@@ -97,10 +81,7 @@ class StormProgram(SafeModule):
         save_program: bool = False,  # noqa: FBT001, FBT002 - DSPy's contract
         modules_to_serialize: list[Any] | None = None,
     ) -> None:
-        """Save the state of the programs as JSON: instructions and examples, no model.
-
-        Raises SettingsError: the whole program is to be saved; a pickle would hold keys and open models.
-        """
+        """Save instructions and examples as JSON. Raises SettingsError: for a whole program, which holds keys."""
         if save_program:
             raise SettingsError(
                 "a StormProgram is not pickled, since it holds keys and open models: save its state, "
@@ -108,43 +89,14 @@ class StormProgram(SafeModule):
             )
         super().save(path, save_program, modules_to_serialize)
 
-    def _listened(self, listeners: Sequence[Any]) -> dict[str, tuple[str, str]]:
-        """``section`` and ``lead`` → names of predictor and field in a stream, of those that are listened to.
-
-        Raises SettingsError: a listener waits for another predictor, whose replies are not part of an article.
-        """
-        shown = {"section": "text", "lead": "lead"}
-        named = {name: (f"programs.{name}.predict", field) for name, field in shown.items()}
-        if not listeners:
-            return named
-        asked = {name: self.programs.named()[name].predictors()[-1] for name in shown}
-        heard: dict[str, tuple[str, str]] = {}
-        for one in listeners:
-            name = next((name for name in shown if one.predict is asked[name]), "")
-            if not name or one.signature_field_name != shown[name]:
-                raise SettingsError(
-                    f"the stream of an article has its sections and its lead alone, not {one.signature_field_name!r} "
-                    f'of {one.predict_name or "another predictor"}: listen to "text" of programs.section.predict and '
-                    '"lead" of programs.lead.predict'
-                )
-            heard[name] = (one.predict_name or named[name][0], shown[name])
-        return heard
-
-    def _made(
-        self,
-        programs: Programs,
-        topic: str,
-        given: dict[str, Any],
-        sinks: Sequence[EventSink] = (),
-        halt: threading.Event | None = None,
-    ) -> dspy.Prediction:
-        with tempfile.TemporaryDirectory(prefix="storm-") as place:
+    def _made(self, programs: Programs, topic: str, given: dict[str, Any]) -> dspy.Prediction:
+        with tempfile.TemporaryDirectory(prefix="storm-") as place, dspy.context(send_stream=None):
             storm = self._runs.storm.with_programs(programs, Path(place))
             if self.makes != "article":
                 stage = _STAGES[self.makes]
-                made = storm.in_run(topic, lambda ctx: stage(ctx, topic, **given), halt, *sinks)
-                return dspy.Prediction(**{_MADE[self.makes]: made})
-            article = storm.write(topic, sinks=sinks, halt=halt)
+                made = storm.in_run(topic, lambda ctx: stage(ctx, topic, **given))
+                return dspy.Prediction(**{"conversations" if self.makes == "research" else self.makes: made})
+            article = storm.write(topic)
         return dspy.Prediction(article=article, outline=article.outline, conversations=article.conversations)
 
 
@@ -164,12 +116,7 @@ def _section(ctx: RunContext, _: str, outline: Outline, conversations: Sequence[
     return next(iter(write_sections(ctx, evidence.outline, own)), Section(heading))
 
 
-def _lead(ctx: RunContext, topic: str, sections: Sequence[Section]) -> object:
-    return write_lead(ctx, topic, sections)
-
-
 def _remember(ctx: RunContext, conversations: Sequence[Conversation]) -> None:
-    """What was found, in the run's store."""
     ctx.store.add(snippet for one in conversations for turn in one.turns for snippet in turn.snippets)
 
 
@@ -177,54 +124,54 @@ _STAGES: dict[str, Callable[..., object]] = {
     "research": _research,
     "outline": _outline,
     "section": _section,
-    "lead": _lead,
+    "lead": write_lead,
 }
-_MADE = {"research": "conversations", "outline": "outline", "section": "section", "lead": "lead"}
+
+
+@dataclass
+class _Call:
+    """A call under way, or one that ended and was repeated."""
+
+    result: Future[dspy.Prediction]
+    models: Sequence[object]  # which stay alive, so that ids are theirs
+    repeated: bool = False
+    ended: float | None = None
+
+    def is_over(self) -> bool:
+        """Return whether the call has ended, and nobody may repeat it any more."""
+        return self.ended is not None and (not self.repeated or time.monotonic() - self.ended > _REPEATED_WITHIN)
 
 
 class _Runs:
-    """What copies of a module share: a Storm, the calls under way, and those that impatient callers repeated."""
+    """What copies of a module share: a Storm, and the calls that are under way or were repeated."""
 
     def __init__(self, storm: "Storm") -> None:
         self.storm = storm
         self._lock = threading.Lock()
-        self._under_way: dict[_Key, tuple[Future[dspy.Prediction], Sequence[object]]] = {}
-        self._repeated: set[_Key] = set()
-        self._ended: dict[_Key, float] = {}
+        self._calls: dict[_Key, _Call] = {}
 
     def __deepcopy__(self, _: dict[int, Any]) -> "_Runs":
         return self
 
     def once(self, prompts: str, models: Sequence[object], make: Callable[[], dspy.Prediction]) -> dspy.Prediction:
-        """What ``make`` returns; that of an earlier call with the same prompts and models if that is under way.
+        """Return what ``make`` or an earlier call with the same prompts and models, if that is under way, makes.
 
-        A call that was repeated while it was under way may be repeated again just as it ends: DSPy looks for calls that
-        take long whenever another one ends. Within a few seconds such a call gets the same result.
+        A call that was repeated may be repeated again just as it ends; within a few seconds it gets the same result.
         """
-        key = prompts, tuple(map(id, models))
-        mine: Future[dspy.Prediction] = Future()
+        key, mine = (prompts, tuple(map(id, models))), _Call(Future(), models)
         with self._lock:
-            self._forget()
-            future, _ = self._under_way.setdefault(key, (mine, models))  # which stay alive, so that ids are theirs
-            if future is not mine:
-                self._repeated.add(key)
-        if future is not mine:
-            return future.result()
+            self._calls = {key: call for key, call in self._calls.items() if not call.is_over()}
+            call = self._calls.setdefault(key, mine)
+            call.repeated = call.repeated or call is not mine
+        if call is not mine:
+            return call.result.result()
         try:
-            mine.set_result(made := make())
+            mine.result.set_result(made := make())
         except BaseException as error:
-            mine.set_exception(error)
+            mine.result.set_exception(error)
             raise
         finally:
             with self._lock:
-                self._ended[key] = time.monotonic()
-                self._forget()
+                mine.ended = time.monotonic()
+                self._calls = {key: call for key, call in self._calls.items() if not call.is_over()}
         return made
-
-    def _forget(self) -> None:
-        """Drop what has ended, of repeated calls what ended a few seconds ago."""
-        now = time.monotonic()
-        for key, ended in list(self._ended.items()):
-            if key not in self._repeated or now - ended > _REPEATED_WITHIN:
-                self._repeated.discard(key)
-                del self._under_way[key], self._ended[key]

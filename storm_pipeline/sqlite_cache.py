@@ -20,15 +20,15 @@ _TABLE = "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT N
 T = TypeVar("T")
 
 
+class _DamageError(sqlite3.DatabaseError):
+    """The file is damaged."""
+
+
 class SqliteCache:
-    """Maps text keys to JSON values. An I/O error is reported once and counts as a miss.
+    """Maps text keys to JSON values in a file that is created at the first use.
 
-    A value is stored with its checksum; a damaged one counts as a miss. A damaged file is moved aside
-    (``….damaged-<time>``) and replaced by a new one. Each operation opens its own connection, so that nothing has to be
-    closed and nothing is shared between threads.
-
-    Args:
-        path: the file; it and its folder are created at the first use.
+    An I/O error, reported once, and a value whose checksum is wrong count as misses. A damaged file is moved aside
+    (``….damaged-<time>``) and replaced. Each operation opens its own connection: threads share nothing.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
@@ -39,12 +39,12 @@ class SqliteCache:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What was damaged or could not be used, one sentence each; also logged as warnings."""
+        """Return what was damaged or could not be used, one sentence each; also logged as warnings."""
         with self._lock:
             return tuple(self._problems)
 
     def get(self, key: str, max_age_days: float | None = None) -> Any:
-        """The value of a key; None if there is none or it is older than ``max_age_days``."""
+        """Return the value of a key; None if there is none or it is older than ``max_age_days``."""
         oldest = float("-inf") if max_age_days is None else self._clock() - max_age_days * 86_400
         sql = "SELECT value FROM entries WHERE key = ? AND saved >= ?"
         if not self._path.exists():
@@ -64,24 +64,20 @@ class SqliteCache:
         self._run(replace)
 
     def _checked(self, key: str, stored: Any) -> Any:
-        """The value of an entry as stored; None if it is damaged. Entries of earlier versions have no checksum."""
-        try:
+        """Return the value of an entry; None if it is damaged. Entries of earlier versions have no checksum."""
+        with contextlib.suppress(ValueError, AttributeError, RecursionError):
             text, _, checksum = stored.decode("ascii").partition("\n")
             if not checksum or checksum == _digest(key + text):
                 return json.loads(text)
-        except (ValueError, AttributeError, RecursionError):
-            pass
         self._report(f"an entry of the cache {self._path} is damaged and is not used")
         return None
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """The result of the work; None and a warning if it fails."""
+        """Return the result of the work; None and a warning if it fails."""
         try:
             try:
                 return self._once(work)
-            except sqlite3.DatabaseError as error:
-                if not _is_damage(error):
-                    raise
+            except _DamageError:
                 return self._again(work)
         except (sqlite3.Error, OSError) as error:
             self._report(f"the cache {self._path} cannot be used ({error}); the run goes on without it")
@@ -92,7 +88,11 @@ class SqliteCache:
             with self._opened() as file:
                 return work(file)
         except UnicodeDecodeError as error:  # raised by sqlite3 where a message quotes a damaged schema
-            raise sqlite3.DatabaseError(f"damaged schema: {error}") from error
+            raise _DamageError(f"damaged schema: {error}") from error
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _DAMAGED:
+                raise _DamageError(str(error)) from error
+            raise
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -108,15 +108,12 @@ class SqliteCache:
             yield file
 
     def _again(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """The result of work that met a damaged file: in a new file, unless another process has made one already."""
+        """Repeat work that met a damaged file in a new one, unless another process has made that already."""
         from filelock import FileLock
 
         with FileLock(f"{self._path}.lock", timeout=_LOCK_TIMEOUT):
-            try:
+            with contextlib.suppress(_DamageError):
                 return self._once(work)
-            except sqlite3.DatabaseError as error:
-                if not _is_damage(error):
-                    raise
             aside = f"{self._path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
             for suffix in ("-wal", "-shm", ""):
                 with contextlib.suppress(FileNotFoundError):
@@ -131,10 +128,6 @@ class SqliteCache:
                 self._problems.append(problem)
         if new:
             _log.warning("%s", problem)
-
-
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _DAMAGED
 
 
 def _digest(key: str) -> str:

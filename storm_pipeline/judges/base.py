@@ -1,4 +1,4 @@
-"""The seam of the judges: claims and passages in, verdicts with a probability and the deciding words out."""
+"""The protocol of judges: claims and passages in, verdicts with a probability and the deciding words out."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class Question:
 
     @property
     def has_words(self) -> bool:
-        """Whether the claim and a passage have words, without which there is nothing to judge."""
+        """Return whether the claim and a passage have words, without which there is nothing to judge."""
         return has_word(self.claim) and any(map(has_word, self.passages))
 
 
@@ -39,26 +39,18 @@ class Span:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What passages say of a claim.
+    """What passages say of a claim."""
 
-    Attributes:
-        label: supported exactly where ``probability`` reaches the judge's threshold.
-        probability: that all of the claim follows from the passages, in [0, 1]; comparable within one judge only.
-        spans: the words that decide, the most important first; may be empty (:mod:`.spans` finds them).
-        reason: what is missing or contradicted, in a few words that a writer can act on; may be empty.
-    """
-
-    label: Label
-    probability: float
-    spans: tuple[Span, ...] = ()
-    reason: str = ""
+    label: Label  # supported exactly where ``probability`` reaches the judge's threshold
+    probability: float  # that all of the claim follows, in [0, 1]; comparable within one judge only
+    spans: tuple[Span, ...] = ()  # the words that decide, the most important first (:mod:`.spans` finds them)
+    reason: str = ""  # what is missing or contradicted, in a few words that a writer can act on
 
 
 class Judge(Protocol):
     """Says for claims whether their passages support them. Called from several threads.
 
-    A verdict depends on its own question alone, not on what else is asked with it. Where there is no passage with
-    words, or no claim, the label is ``not`` and the probability 0. ``name`` identifies the judge in reports,
+    A verdict depends on its own question alone; without words in claim or passages it is ``not`` with probability 0.
     ``threshold`` is the least probability of a supported claim, in [0, 1].
     """
 
@@ -72,17 +64,12 @@ class Judge(Protocol):
     def parameters(self) -> Parameters: ...  # noqa: D102
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """One verdict a question, in order.
-
-        Raises:
-            SettingsError: the judge's model cannot be loaded.
-            ModelError: its language model cannot be asked.
-        """
+        """Return one verdict a question, in order. Raises SettingsError, ModelError: its model cannot be used."""
         ...
 
 
 class JudgeWrapper:
-    """What wraps another judge, under its name, threshold and parameters."""
+    """A judge that wraps another one, under its name, threshold and parameters."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
@@ -90,10 +77,7 @@ class JudgeWrapper:
 
 
 class CachingJudge(JudgeWrapper):
-    """A judge that remembers another one's verdicts on the latest questions, and asks it for distinct ones in a batch.
-
-    Shared among users, it judges nothing twice. The other judge is called by one thread at a time.
-    """
+    """A judge that remembers another one's verdicts on the latest questions, and asks it in one thread at a time."""
 
     def __init__(self, judge: Judge) -> None:
         super().__init__(judge)
@@ -102,7 +86,7 @@ class CachingJudge(JudgeWrapper):
 
     @classmethod
     def of(cls, judge: Judge) -> "CachingJudge":
-        """The judge itself if it remembers already, else wrapped."""
+        """Return the judge itself if it remembers already, else wrapped."""
         return judge if isinstance(judge, cls) else cls(judge)
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
@@ -118,7 +102,7 @@ class CachingJudge(JudgeWrapper):
 
 
 def label_of(probability: float, threshold: float) -> Label:
-    """The label of a judge that has a probability alone: below half the threshold nothing counts as supported."""
+    """Return the label for a probability: below half the threshold nothing counts as supported."""
     if probability >= threshold:
         return "supported"
     return "partly" if probability >= threshold / 2 else "not"

@@ -1,7 +1,4 @@
-"""Citation recall and precision of sentences by a judge: ALCE's definitions, with leave-one-out (Gao et al. 2023, 3.2).
-
-WikiGenBench's, of the same names, differ on purpose: a sentence is supported where one citation entails it alone.
-"""
+"""Citation recall and precision of sentences by a judge, with ALCE's leave-one-out (Gao et al. 2023, 3.2)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,10 +16,9 @@ class AlceVerdict:
 
 
 def judge_alce(judge: Judge, sentences: Sequence[Question]) -> list[AlceVerdict]:
-    """ALCE's verdicts on sentences with the passages that they cite, in order, in at most three batches.
+    """Judge sentences with the passages that they cite, in order, in at most three batches.
 
-    A citation is precise if the sentence is supported, and the citation supports it alone or the others do not without
-    it.
+    A citation is precise if the sentence is supported, and it supports it alone or the others do not without it.
     """
     judge = CachingJudge.of(judge)
     judge.judge([_joint(one) for one in sentences if one.passages])
@@ -33,7 +29,7 @@ def judge_alce(judge: Judge, sentences: Sequence[Question]) -> list[AlceVerdict]
 
 
 def each_alone(sentence: Question) -> list[Question]:
-    """The sentence with each of its citations alone, in order."""
+    """Return the sentence with each of its citations alone, in order."""
     return [Question(sentence.claim, (passage,)) for passage in sentence.passages]
 
 
@@ -56,5 +52,5 @@ def _supported(judge: Judge, sentence: Question) -> bool:
 
 
 def _joint(sentence: Question) -> Question:
-    """The citations as one text, as ALCE judges them."""
+    """Join the citations to one text, as ALCE judges them."""
     return Question(sentence.claim, ("\n".join(sentence.passages),))

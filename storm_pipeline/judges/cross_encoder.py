@@ -19,17 +19,11 @@ _BATCH = 16  # windows in one forward pass
 
 
 class CrossEncoderJudge:
-    """Any cross-encoder: of one score, or a classifier whose ``id2label`` names entailment.
+    """Any cross-encoder of one score, or with labels (``id2label``) of which one names entailment.
 
-    The probability is the logistic function of the one score, or the softmax share of entailment. Passages are the
-    first text and the claim is the second, as in natural language inference; passages that do not fit are read in
-    windows of whole sentences, of which the best one counts. The model is loaded on first use, from safetensors alone;
-    nothing that its files name is run.
-
-    Args:
-        model: a local folder, or a name on the model hub.
-        threshold: minimum probability of a supported claim, in [0, 1].
-        cache: folder for models from the hub; default: the library's own.
+    The probability is the logistic function of the one score, or the softmax share of entailment. Passages that do not
+    fit are read in windows of whole sentences, of which the best one counts. The ``model``, a folder or a name on the
+    hub, is loaded on first use, from safetensors alone; nothing that its files name is run.
     """
 
     def __init__(self, model: str | Path, *, threshold: float = 0.5, cache: Path | None = None) -> None:
@@ -42,15 +36,11 @@ class CrossEncoderJudge:
 
     @property
     def parameters(self) -> Parameters:
-        """The threshold."""
+        """Return the threshold."""
         return {"threshold": self.threshold}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """As :class:`~storm_pipeline.judges.base.Judge`.
-
-        Raises:
-            SettingsError: the model cannot be loaded, has no trained head, or its labels do not name entailment.
-        """
+        """Judge. Raises SettingsError: the model cannot be loaded, is untrained, or no label names entailment."""
         scores = [0.0] * len(questions)
         asked = [i for i, one in enumerate(questions) if one.has_words]
         with self._lock:
@@ -71,7 +61,7 @@ class _Model:
     entailment: int | None
 
     def windows(self, question: Question) -> Iterator[tuple[str, str]]:
-        """Each part of the passages that fits beside the claim, with the claim."""
+        """Yield each part of the passages that fits beside the claim, with the claim."""
         tokenizer, claim = self.encoder.tokenizer, encodable(question.claim)
 
         def count(text: str) -> int:
@@ -82,7 +72,7 @@ class _Model:
         return ((part, claim) for part in token_chunks(text, max(room, self.longest // 4), count))
 
     def scores(self, pairs: list[tuple[str, str]]) -> list[float]:
-        """The probability of entailment of each pair; what is too long is cut."""
+        """Return the probability of entailment of each pair; what is too long is cut."""
         values = np.asarray(self.encoder.predict(pairs, batch_size=_BATCH, show_progress_bar=False), np.float64)
         if self.entailment is None:
             return list(map(float, 1 / (1 + np.exp(-values))))
@@ -112,7 +102,7 @@ def _load(source: str, cache: Path | None) -> _Model:
 
 
 def _entailment(source: str, labels: Mapping[int, str]) -> int:
-    """Index of the only label that names entailment; ``not_entailment`` does not."""
+    """Return the index of the only label that names entailment; ``not_entailment`` does not."""
     found = [int(index) for index, label in labels.items() if label.strip().casefold().startswith("entail")]
     if len(found) != 1:
         raise SettingsError(

@@ -24,13 +24,8 @@ _WORDS_AT_ONCE = 3000  # words of passages in one call
 class LanguageModelJudge:
     """Asks a language model about all sentences of a section in one call, with their passages numbered.
 
-    The label is the model's; its probability stands for the label alone: 1, 0.5, 0.1 or 0. A verdict may differ with
-    the sentences that share its call.
-
-    Args:
-        ask: puts a program's inputs to the model; raises ModelError.
-        name: name of the model.
-        program: asks by :class:`~storm_pipeline.signatures.judging.CheckSentences`.
+    The probability stands for the label alone: 1, 0.5, 0.1 or 0. A verdict may differ with the others of its call.
+    ``ask``: puts a program's inputs to the model; ``program``: has the fields of ``CheckSentences``.
     """
 
     def __init__(self, ask: Callable[..., object], name: str, program: Program) -> None:
@@ -41,19 +36,15 @@ class LanguageModelJudge:
 
     @property
     def parameters(self) -> Parameters:
-        """Threshold, and a hash of the prompt."""
+        """Return the threshold and a hash of the prompt."""
         return {"threshold": self.threshold, "prompt": self._program.fingerprint[:12]}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """As :class:`~storm_pipeline.judges.base.Judge`.
-
-        Raises:
-            ModelError: the model cannot be asked, or says nothing on a sentence twice.
-        """
+        """Judge. Raises ModelError: the model cannot be asked, or says nothing on a sentence twice."""
         return [verdict for batch in _batches(questions) for verdict in self._judge_batch(batch)]
 
     def _judge_batch(self, batch: Sequence[Question]) -> list[Verdict]:
-        """The verdicts of one call, and of one more for what its reply leaves out."""
+        """Return the verdicts of one call, and of one more for what its reply leaves out."""
         numbers = {text: n for n, text in enumerate(dict.fromkeys(text for one in batch for text in one.passages), 1)}
         passages = "\n".join(f"[{number}] {tidy(text)}" for text, number in numbers.items())
         found = {i: Verdict("not", 0.0) for i, one in enumerate(batch) if not one.has_words}
@@ -77,7 +68,7 @@ def _marked(question: Question, numbers: Mapping[str, int]) -> str:
 
 
 def read_verdicts(text: str) -> Iterator[tuple[int, tuple[Label, str]]]:
-    """Number of a sentence → its label and what stands behind it."""
+    """Yield numbers of sentences, each with its label and what stands behind it."""
     for line in text.splitlines():
         if found := _LINE.match(line):
             label: Label = found[2].casefold()  # type: ignore[assignment]
@@ -91,7 +82,7 @@ def _verdict(question: Question, label: Label, rest: str) -> Verdict:
 
 
 def _batches(questions: Sequence[Question]) -> Iterator[list[Question]]:
-    """The questions in order, as many together as one call can hold."""
+    """Group the questions in order, as many together as one call can hold."""
     batch: list[Question] = []
     shown: dict[str, int] = {}
     for one in questions:

@@ -17,16 +17,11 @@ def open_judge(
 ) -> CachingJudge:
     """Open a judge by name, whose verdicts have the deciding words, and which judges nothing twice.
 
-    Args:
-        name: ``screen``, as ``auto``; ``model``, the settings' language model for judging; else the folder or the hub
-            name of a cross-encoder (:mod:`storm_pipeline.judges.cross_encoder`), which is loaded when first needed.
-        settings: encoder, cache, and how to call language models.
-        threshold: minimum probability of a supported claim, in [0, 1]; None: the judge's own. Not of ``model``.
-        embedder: one that is open already; by default that of the settings.
+    ``name``: ``screen``, as ``auto``; ``model``, the settings' language model for judging; else the folder or the hub
+    name of a cross-encoder, which is loaded when first needed. ``threshold``: minimum probability of a supported
+    claim, in [0, 1]; by default the judge's, and of ``model`` always. ``embedder``: by default that of the settings.
 
-    Raises:
-        SettingsError: a language model cannot be opened.
-        AssetError, MissingExtraError, ModelError: likewise.
+    Raises SettingsError, AssetError, MissingExtraError, ModelError: a model cannot be opened.
     """
     judge: Judge
     own: dict[str, float] = {} if threshold is None else {"threshold": threshold}
@@ -48,10 +43,9 @@ def open_judge(
 
 
 def judge_of_run(settings: Settings, models: LanguageModels, programs: Programs) -> Judge | None:
-    """The judge that a run asks beside the screen; None: the screen alone.
+    """Return the judge that a run asks beside the screen, if any.
 
-    A cross-encoder judges a sentence at once, so that one that cannot be loaded is told before anything is paid
-    for. Raises SettingsError: it cannot.
+    A cross-encoder is loaded at once, before anything is paid for. Raises SettingsError: it cannot be loaded.
     """
     if settings.judge_of_run == "screen":
         return None

@@ -1,8 +1,6 @@
 """A judge without a language model: how similar passages are to a claim, and whether they have its quantities.
 
-It nearly always detects a citation of another subject, usually one of another page on the same subject, but only weakly
-whether *all* of a claim is supported: print its calibration (``storm_bench.calibration``) beside every number based on
-it. Across languages it knows next to nothing.
+It detects citations of other subjects, but only weakly whether *all* of a claim is supported: print its calibration.
 """
 
 from collections.abc import Sequence
@@ -23,10 +21,6 @@ class ScreenJudge:
 
     The probability is the mean of two numbers: the highest cosine of the claim and a window of a passage, and the share
     of the claim's stems that the passages have; half of it where a quantity of the claim is in no passage.
-
-    Args:
-        embedder: texts to unit vectors.
-        threshold: minimum probability of a supported claim, in [0, 1].
     """
 
     def __init__(self, embedder: Embedder, *, threshold: float = 0.5) -> None:
@@ -35,16 +29,16 @@ class ScreenJudge:
 
     @property
     def name(self) -> str:
-        """``screen:`` and the embedder's name."""
+        """Return ``screen:`` and the embedder's name."""
         return f"screen:{self._embedder.name}"
 
     @property
     def parameters(self) -> Parameters:
-        """Threshold, and the words of a window and of a step to the next."""
+        """Return the threshold, and the words of a window and of a step to the next."""
         return {"threshold": self.threshold, "window": _LIMITS.window, "step": _LIMITS.step}
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
-        """As :class:`~storm_pipeline.judges.base.Judge`, without spans and reasons; equal texts are embedded once."""
+        """Judge, without spans and reasons; equal texts are embedded once."""
         asked = [one for one in questions if one.has_words]
         shown = dict.fromkeys(text for one in asked for text in one.passages if has_word(text))
         parts = {text: windows(text, _LIMITS.window, _LIMITS.step) for text in shown}

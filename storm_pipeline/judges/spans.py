@@ -13,7 +13,7 @@ from storm_pipeline.types import Article, Citation, Sentence
 
 
 class ExplainingJudge(JudgeWrapper):
-    """Another judge; its verdicts get deciding words and, unless supported, what lacks, where it names neither."""
+    """A judge that adds deciding words and, unless supported, what lacks, where the other one names neither."""
 
     def judge(self, questions: Sequence[Question]) -> list[Verdict]:
         """As :meth:`~storm_pipeline.judges.base.Judge.judge`."""
@@ -26,7 +26,7 @@ def _explained(question: Question, verdict: Verdict) -> Verdict:
 
 
 def lacking(question: Question) -> str:
-    """The claim's quantities that no passage states, compared by value, as a reason; empty if there are none."""
+    """Name the claim's quantities that no passage states, by value; empty if there are none."""
     languages = [detect(text) for text in question.passages]
     own = detect(question.claim) or "en"
     found = missing(question.claim, question.passages, language=own, source_languages=languages)
@@ -34,10 +34,9 @@ def lacking(question: Question) -> str:
 
 
 def deciding(question: Question) -> tuple[Span, ...]:
-    """The sentences of the passages that together have most of a claim's words, the most important first.
+    """Return at most three sentences of the passages that have most of a claim's words, the most important first.
 
-    At most three; each adds a share of the claim's words of its own. Empty where no passage has any of them. Across
-    languages names and numbers alone can be found.
+    Empty where no passage has any of them. Across languages names and numbers alone can be found.
     """
     language = detect(question.claim)
     wanted = stem_set(question.claim, language)
@@ -46,7 +45,7 @@ def deciding(question: Question) -> tuple[Span, ...]:
 
 
 def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
-    """Where the passages have a quotation word for word, but for white space and case; empty where none has it."""
+    """Find a quotation in the passages word for word, but for white space and case."""
     if not quotation.strip():
         return ()
     pattern = r"\s+".join(map(re.escape, quotation.split()))
@@ -55,11 +54,7 @@ def quoted(question: Question, quotation: str) -> tuple[Span, ...]:
 
 
 def with_spans(article: Article) -> Article:
-    """The article whose citations say where in their passages the words stand that they rest on.
-
-    Spans that are there already stay: a judge that read the passage knows better. Where passage and sentence share no
-    word, as between languages, a citation keeps none.
-    """
+    """Add to citations where in their passages the deciding words stand; spans of a judge stay."""
     texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
 
     def located(claim: str, citation: Citation) -> Citation:
@@ -75,17 +70,10 @@ def with_spans(article: Article) -> Article:
 
 
 def _pieces(passage: int, text: str, wanted: frozenset[str]) -> Iterator[tuple[Span, frozenset[str]]]:
-    """The sentences of a passage that have a word of the claim, each with the claim's stems that it has."""
-    language = detect(text)
-    for start, end in _spans_of_sentences(text):
-        if shared := stem_set(text[start:end], language) & wanted:
-            yield Span(passage, start, end), shared
-
-
-def _spans_of_sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Where each sentence of a text starts and ends."""
-    end = 0
-    for sentence in split_sentences(text, detect(text)):
+    """Yield the sentences of a passage that have a word of the claim, each with the claim's stems that it has."""
+    language, end = detect(text), 0
+    for sentence in split_sentences(text, language):
         start = text.index(sentence, end)
         end = start + len(sentence)
-        yield start, end
+        if shared := stem_set(sentence, language) & wanted:
+            yield Span(passage, start, end), shared

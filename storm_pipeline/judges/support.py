@@ -1,7 +1,7 @@
 """How well the sources of an article support it, by a run's judge."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from storm_pipeline.judges.base import CachingJudge, Judge, Question, Verdict
 from storm_pipeline.judges.citation_quality import each_alone, judge_alce
@@ -18,20 +18,16 @@ class Verdicts:
         self._known: dict[str, Verdict] = {}
 
     def note(self, text: str, verdict: Verdict) -> None:
-        """Keep a verdict, in place of an earlier one on the same text."""
+        """Keep a verdict, in place of an earlier one."""
         self._known[text] = verdict
 
     def of(self, text: str) -> Verdict | None:
-        """The verdict on a text, if there is one."""
+        """Return the verdict on a text, if there is one."""
         return self._known.get(text)
 
 
 def support_of(article: Article, judge: Judge) -> Support:
-    """Recall, precision and errors of an article's citations, lead and body, by a judge.
-
-    Raises:
-        SettingsError, ModelError: the judge cannot judge.
-    """
+    """Measure an article's citations by a judge. Raises SettingsError, ModelError: the judge cannot judge."""
     judge = CachingJudge.of(judge)
     sentences, questions = _asked(article)
     alce = judge_alce(judge, questions)
@@ -47,31 +43,29 @@ def support_of(article: Article, judge: Judge) -> Support:
         precision=_share(sum(one.precise for one in alce), citations),
         recall_alone=_share(sum(map(any, entailed)), len(sentences)),
         precision_alone=_share(sum(sum(own) / len(own) for own in cited), len(cited)),
-        errors=_errors(questions, verdicts, [one.supported for one in alce]),
+        errors=_errors(zip(questions, verdicts, (one.supported for one in alce), strict=True)),
     )
 
 
 def support_as_judged(article: Article, judge: Judge, known: Verdicts) -> Support:
-    """Recall and errors by what a run's judge said while the article was written; no question is asked.
+    """Measure an article's citations by what a run's judge said while it was written; nothing is asked.
 
     Precision and what citations entail alone are not known. Sentences on which the judge said nothing are unsettled.
     """
     sentences, questions = _asked(article)
     found = [known.of(one.text) if one.citations else Verdict("not", 0.0) for one in sentences]
-    settled = [(question, one) for question, one in zip(questions, found, strict=True) if one is not None]
-    supported = [one.label == "supported" for _, one in settled]
-    errors = _errors([question for question, _ in settled], [one for _, one in settled], supported)
+    settled = [(question, one, one.label == "supported") for question, one in zip(questions, found, strict=True) if one]
     return Support(
         judge=judge.name,
         sentences=len(sentences),
-        recall=_share(sum(supported), len(settled)),
-        errors=errors,
+        recall=_share(sum(supported for *_, supported in settled), len(settled)),
+        errors=_errors(settled),
         unsettled=len(sentences) - len(settled),
     )
 
 
 def _asked(article: Article) -> tuple[list[Sentence], list[Question]]:
-    """The sentences that have words, and each with the texts that it cites."""
+    """Return the sentences that have words, and each with the texts that it cites."""
     texts = {snippet.id: snippet.text for source in article.sources for snippet in source.snippets}
     sentences = [one for one in article.sentences() if has_word(one.text)]
     cited = (dict.fromkeys(citation.snippet_id for citation in one.citations) for one in sentences)
@@ -79,20 +73,13 @@ def _asked(article: Article) -> tuple[list[Sentence], list[Question]]:
     return sentences, [Question(one.text, own) for one, own in zip(sentences, shown, strict=True)]
 
 
-def _errors(
-    questions: Sequence[Question], verdicts: Sequence[Verdict], supported: Sequence[bool]
-) -> tuple[tuple[SupportError, int], ...]:
-    """How many unsupported sentences there are of each class, the most frequent first."""
-    judged = zip(questions, verdicts, supported, strict=True)
-    counts = Counter(_class(question, verdict) for question, verdict, is_supported in judged if not is_supported)
-    return tuple(counts.most_common())
+def _errors(judged: Iterable[tuple[Question, Verdict, bool]]) -> tuple[tuple[SupportError, int], ...]:
+    """Count the unsupported sentences of each class, the most frequent first."""
+    return tuple(Counter(_class(question, verdict) for question, verdict, ok in judged if not ok).most_common())
 
 
 def _class(question: Question, verdict: Verdict) -> SupportError:
-    """The class of an unsupported sentence (paper, Table 9), by its form and the judge's label.
-
-    No judge tells apart facts that a sentence ties together without ground: they count as inaccurate paraphrasing.
-    """
+    """Return the class of an unsupported sentence (paper, Table 9), by its form and the judge's label."""
     if not question.passages:
         return "no citation"
     if not is_complete(question.claim):

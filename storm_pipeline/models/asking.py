@@ -10,8 +10,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from storm_pipeline.errors import ReplyError
-from storm_pipeline.models.call_errors import first_line
-from storm_pipeline.models.engine import Engine, Received, RunLM
+from storm_pipeline.models.engine import Engine, Received, RunLM, first_line
 from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.open_models import object_model
 from storm_pipeline.models.prices import listed_window, parse_prices
@@ -31,56 +30,33 @@ Parse = Callable[[dspy.Adapter, dspy.BaseLM], Values]
 """Asks a model once through an adapter and parses its replies; raises AdapterParseError if they do not parse."""
 Draw = Callable[[dspy.BaseLM, Parse], Values]
 """Draws samples from a model until one parses."""
-_REPLY = 1 / 8
-"""Share of a window kept free for a reply, at most."""
+_REPLY = 1 / 8  # share of a window kept free for a reply, at most
 Usable = Callable[[dspy.Prediction | str], bool]
 """Whether what a model replied serves: the values of its reply; or, where no sample parses, the text of the last."""
 
 
 class SamplingAdapter(PromptAdapter):
-    """Hands each call of a predictor, with its model, to a function, which may ask and parse several times.
-
-    Args:
-        draw: the function; without it, that of the active adapter: ``dspy.Refine`` makes a subclass without arguments.
-    """
+    """Passes each call of a predictor to a function, by default that of the active adapter (``dspy.Refine``)."""
 
     def __init__(self, draw: Draw | None = None) -> None:
         super().__init__()
         self._draw: Draw = draw or dspy.settings.adapter._draw
 
     def __call__(
-        self,
-        lm: dspy.BaseLM,
-        lm_kwargs: dict[str, Any],
-        signature: type[dspy.Signature],
-        demos: list[dict[str, Any]],
-        inputs: dict[str, Any],
+        self, lm: dspy.BaseLM, lm_kwargs: dict[str, Any], signature: type[dspy.Signature], *call: Any, **named: Any
     ) -> Values:
-        """The values of the output fields. Of a copy of the run's model only what makes another sample counts."""
+        """Return the values of the output fields; a copy of the run's model changes rollout and temperature alone."""
         own = lm.kwargs if isinstance(lm, RunLM) and lm.kwargs.get("rollout_id") is not None else {}
         options = {name: own[name] for name in ("rollout_id", "temperature") if own.get(name) is not None} | lm_kwargs
-
-        def parse(adapter: dspy.Adapter, served: dspy.BaseLM) -> Values:
-            values: Values = adapter(served, dict(options), signature, demos, inputs)
-            return values
-
-        return self._draw(lm, parse)
+        return self._draw(lm, lambda adapter, served: adapter(served, dict(options), signature, *call, **named))
 
     async def acall(self, *call: Any, **named: Any) -> Values:
-        """As a call."""
+        """Call in a thread."""
         return await asyncio.to_thread(self, *call, **named)
 
 
 class LanguageModels:
-    """The models of a run by role, with one limit on concurrent calls.
-
-    Programs run unchanged, with DSPy's callbacks, traces and usage. Each of their calls is served from the journal if
-    an earlier session made it; otherwise it is sent and journalled.
-
-    Args:
-        journal: holds the replies of earlier sessions of the run; new replies are added.
-        settings: limits on concurrent calls, attempts and samples; seed and prices.
-    """
+    """The models of a run by role, whose calls are journalled and capped, with DSPy's callbacks, traces and usage."""
 
     def __init__(
         self, table: dict[Role, Model], *, events: Events, control: RunControl, journal: Journal, settings: Settings
@@ -101,7 +77,7 @@ class LanguageModels:
         *,
         journal: Journal | None = None,
     ) -> "LanguageModels":
-        """Models without a run: journalled if a journal is given, and limited by the caps of the settings only."""
+        """Return models without a run, journalled if a journal is given, within the caps of the settings."""
         control = RunControl(settings, Spent(), threading.Event())
         journal = journal or Journal(None)
         return cls(table, events=events or Events(control), control=control, journal=journal, settings=settings)
@@ -109,23 +85,16 @@ class LanguageModels:
     def ask(self, role: Role, program: Program, usable: Usable | None = None, /, **inputs: Any) -> dspy.Prediction:
         """Run a program with the role's model, which serves all predictors that have none of their own.
 
-        Inputs that the model's context window has no room for are shortened, where the window is known, and that is
-        recorded (:func:`storm_pipeline.text.fitting.fitted`). A reply that does not parse is sampled again, up to
-        ``parse_attempts`` replies in all.
+        Inputs are shortened to the model's window where it is known (:func:`storm_pipeline.text.fitting.fitted`). A
+        reply that does not parse is sampled again, up to ``parse_attempts`` replies in all. The replies of a program
+        that fails are rejected in the journal, so that a resumed run asks for others.
 
-        The replies of a program that fails are rejected in the journal, so that a resumed run asks for others.
-
-        Args:
-            usable: positional; whether the values can be used; with False, the program has failed. It is also called
-                with the last reply, as text, where no sample parses; with True, the replies are kept, and the caller
-                reads them from the error.
+        ``usable``: whether the values can be used, else the program has failed; also called with the last reply, as
+        text, where no sample parses: with True it is kept, and the caller reads it from the error.
 
         Raises:
-            ModelAuthError: the endpoint refuses the key.
-            ModelError: the endpoint cannot be reached, refuses the request, or keeps failing.
-            BudgetSpentError: a cap leaves no room for a call.
             ReplyError: no sample had the requested form, or the values cannot be used.
-            StoppedError, TooManyFailuresError: the run must end.
+            ModelAuthError, ModelError, BudgetSpentError, StoppedError, TooManyFailuresError: as ``Engine.complete``.
         """
         received: list[Received] = []
         model = self.model_of(role, program)
@@ -143,14 +112,11 @@ class LanguageModels:
         return prediction
 
     def lm(self, role: Role, token_limit: int) -> RunLM:
-        """The role's model, with which any DSPy code can be run: journalled and capped like every call.
-
-        ``token_limit``: maximum tokens of a reply from a small model.
-        """
+        """Return the role's model for any DSPy code; ``token_limit``: maximum tokens of a small model's reply."""
         return self._run_lm(role, self._table[role], token_limit)
 
     def model_of(self, role: Role, program: Program) -> Model:
-        """The model that a program asks in a role: its own, else the role's."""
+        """Return the model that a program asks in a role: its own, else the role's."""
         own = program.own_lm
         return self._table[role] if own is None else self._opened(own)
 
@@ -158,38 +124,38 @@ class LanguageModels:
         return RunLM(self._engine, role, model, token_limit, {"max_tokens": token_limit} if model.bounded else {})
 
     def _opened(self, lm: dspy.BaseLM) -> Model:
-        """The model that a predictor asks; of a copy of the run's, that one."""
+        """Return the model that a predictor asks."""
         return lm.served if isinstance(lm, RunLM) else object_model(lm, self._settings, self._prices)
 
     def _tell_cut(self, role: Role, program: Program, received: Sequence[Received]) -> None:
         """Record each reply that ended at its limit of tokens, of this session or an earlier one."""
         how, name = longer_replies(self._settings, role, program.token_limit), self.model_of(role, program).name
-        for _ in (reply for reply in received if reply.record.get("cut")):
-            self._events.degraded(f"a reply to {program.name} was cut off at its limit of tokens ({name}): {how}")
+        for reply in received:
+            if reply.record.get("cut"):
+                self._events.degraded(f"a reply to {program.name} was cut off at its limit of tokens ({name}): {how}")
 
     def _reject(self, received: Sequence[Received]) -> None:
         for reply in received:
             self._journal.reject("reply", reply.key, reply.record)
 
     def window(self, role: Role) -> int | None:
-        """Tokens of prompt and reply that the role's model holds; None where nobody knows."""
+        """Return the tokens of prompt and reply that the role's model holds; None if unknown."""
         return window_of(self._settings, role)
 
     def _fitted(self, role: Role, model: Model, program: Program, inputs: dict[str, Any]) -> dict[str, Any]:
-        """The inputs as far as the model can read them, with room for its reply."""
+        """Shorten the inputs to what the model can read, with room for its reply."""
         window = self.window(role) if program.own_lm is None else self._settings.context or listed_window(model.name)
         if window is None:
             return inputs
         reserve = min(program.token_limit, int(_REPLY * window))
         shorter = fitted(inputs, window - program.overhead - reserve)
         if shorter != inputs:
-            self._events.degraded(
-                f"{program.name} was shown less than there is: {model.name} reads {window:,} tokens at once"
-            )
+            reads = f"{model.name} reads {window:,} tokens at once"
+            self._events.degraded(f"{program.name} was shown less than there is: {reads}")
         return shorter
 
     def _draw(self, role: Role, program: Program, received: list[Received], asked: dspy.BaseLM, parse: Parse) -> Values:
-        """The values of a predictor's output fields, from the first sample of its model that parses."""
+        """Return the values of a predictor's output fields, from the first sample of its model that parses."""
         model = self._opened(asked)
         reason = reply = ""
         for sample in range(self._settings.parse_attempts):
@@ -207,6 +173,5 @@ class LanguageModels:
             finally:
                 received += lm.received
                 self._tell_cut(role, program, lm.received)
-        raise ReplyError(
-            f"{model.name} gave {self._settings.parse_attempts} replies in the wrong form: {reason}", reply
-        )
+        attempts = self._settings.parse_attempts
+        raise ReplyError(f"{model.name} gave {attempts} replies in the wrong form: {reason}", reply)

@@ -1,7 +1,6 @@
 """Which model each role and each program of a run asks, and who chose it.
 
-In this order: the predictor's own (``set_lm``, or ``lm=`` of a call), what code gave to ``Storm``, DSPy's settings
-(``dspy.context``, ``dspy.configure``), the default.
+In this order: the predictor's own (``set_lm``, or ``lm=`` of a call), ``Storm(…)``, DSPy's settings, the default.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,28 +24,22 @@ _WHO = (_OF_PROGRAM, "Storm", "settings", _OF_DSPY, "run", "default")
 
 @dataclass(frozen=True)
 class Given:
-    """The models that somebody chose.
+    """The models that somebody chose."""
 
-    Attributes:
-        objects: setting, such as ``lm`` → the object that it stands for.
-        by: setting → who chose it, see :class:`storm_pipeline.types.ModelChoice`.
-        note: for the user, that the model of DSPy's settings is not used; empty where it is, or there is none.
-    """
-
-    objects: Mapping[str, ModelObject] = field(default_factory=dict)
-    by: Mapping[str, str] = field(default_factory=dict)
-    note: str = ""
+    objects: Mapping[str, ModelObject] = field(default_factory=dict)  # setting, such as ``lm`` → what it stands for
+    by: Mapping[str, str] = field(default_factory=dict)  # setting → who chose it, see :class:`ModelChoice`
+    note: str = ""  # for the user, that the model of DSPy's settings is not used; empty where it is, or there is none
 
     @property
     def chosen_by(self) -> dict[str, str]:
-        """Setting of a model → who chose it."""
+        """Map settings of models to who chose them."""
         return {name: self.by.get(name, "default") for name in sorted(_FIELDS)}
 
     @classmethod
     def to_storm(
         cls, settings: Settings | None, keywords: Iterable[str], objects: Mapping[str, ModelObject]
     ) -> "Given":
-        """What code gave to ``Storm``: in a value of settings, and one by one."""
+        """Note what code gave to ``Storm``, in a value of settings and one by one."""
         explicit = settings.model_fields_set if settings else frozenset()
         by = dict.fromkeys(_FIELDS & explicit, "settings") | dict.fromkeys(_FIELDS & {*keywords}, "Storm")
         return cls(objects, by)
@@ -55,14 +48,7 @@ class Given:
 def choose(
     settings: Settings, given: Given, programs: Programs, begun: Mapping[str, Any] | None = None
 ) -> tuple[Settings, Given]:
-    """The settings and models of a run that begins in this thread.
-
-    Args:
-        given: to ``Storm``.
-        begun: of a run that is resumed, what its ``run.json`` says; the settings are its own, and its models stay.
-
-    Raises SettingsError: the model of DSPy's settings is needed and is none.
-    """
+    """Return settings and models of a run; one that is resumed, whose ``run.json`` is ``begun``, keeps its models."""
     own = [program.own_lm for program in programs.named().values()]
     if all(lm is not None for lm in own):
         most = max(own, key=lambda lm: sum(lm is other for other in own))
@@ -94,10 +80,7 @@ def _with_lm(settings: Settings, given: Given, lm: ModelObject | None, by: str =
 
 
 def _overruled(settings: Settings, given: Given, lm: object, now: Mapping[str, str]) -> str:
-    """A note that a model of DSPy's settings is not used, or not for some roles; empty where all use it.
-
-    ``now``: setting → who chose it for this session of the run; all others were chosen when it was begun.
-    """
+    """Say that a model of DSPy's settings is not used, or not for some roles; ``now``: choices of this session."""
     fields = {role: settings.names_model_of(role) for role in ROLES}
     others = [role for role, name in fields.items() if given.by[name] != _OF_DSPY and given.objects.get(name) is not lm]
     if not others:
@@ -113,7 +96,7 @@ def _overruled(settings: Settings, given: Given, lm: object, now: Mapping[str, s
 
 
 def own_models(programs: Programs, settings: Settings) -> dict[str, list[Model]]:
-    """Name of each program whose predictors have models of their own → these, each once.
+    """Map names of programs to the models that their predictors have of their own, each once.
 
     Raises SettingsError: dollars are capped, and the price of one is unknown; or one is not a model.
     """
@@ -132,27 +115,22 @@ def own_models(programs: Programs, settings: Settings) -> dict[str, list[Model]]
 def choices(
     settings: Settings, given: Given, table: Mapping[Role, Model], own: Mapping[str, list[Model]]
 ) -> tuple[ModelChoice, ...]:
-    """Whom each role asks, and each program that does not ask the model of roles; empty of a run that asks nobody."""
-    by = {role: given.by.get(settings.names_model_of(role), "default") for role in ROLES}
+    """Return whom each role asks, and each program that does not ask the roles' model; empty if nobody is asked."""
     if not table:
         return ()
+    by = {role: given.by.get(settings.names_model_of(role), "default") for role in ROLES}
     of_roles = [ModelChoice(role, table[role].name, by[role]) for role in ROLES]
     of_all = given.objects.get("lm") if given.by.get("lm") == _OF_PROGRAM else None
-    return (
-        *of_roles,
-        *(
-            ModelChoice(name, " + ".join(one.name for one in models), _OF_PROGRAM)
-            for name, models in own.items()
-            if any(one.lm is not of_all for one in models)
-        ),
-    )
+    of_programs = [
+        ModelChoice(name, " + ".join(one.name for one in models), _OF_PROGRAM)
+        for name, models in own.items()
+        if any(one.lm is not of_all for one in models)
+    ]
+    return (*of_roles, *of_programs)
 
 
 def may_differ(saved: object, settings: Settings, programs: Programs) -> bool:
-    """Whether a program has a model of its own that a run did not ask.
-
-    ``saved``: as for :func:`require_own`; the settings are those of the run.
-    """
+    """Return whether a program has a model of its own that a run did not ask; ``saved``: see :func:`require_own`."""
     asked = {name.removeprefix("object:") for name in settings.models}
     asked |= {str(name) for name in saved.values()} if isinstance(saved, dict) else set()
     own = (one.lm for program in programs.named().values() for one in program.predictors())
@@ -160,12 +138,9 @@ def may_differ(saved: object, settings: Settings, programs: Programs) -> bool:
 
 
 def require_own(saved: object, programs: Programs) -> None:
-    """Check that programs which asked models of their own have such models.
+    """Check that programs which asked models of their own have some, since models are not saved with a run.
 
-    Args:
-        saved: name of a program → name of its model, as a run's ``run.json`` says.
-
-    Raises SettingsError: one has none, since models are not saved with a run.
+    ``saved``: name of a program → name of its model, of ``run.json``. Raises SettingsError: one has none.
     """
     named = programs.named()
     for name, model in saved.items() if isinstance(saved, dict) else ():

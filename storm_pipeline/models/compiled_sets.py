@@ -1,8 +1,6 @@
-"""Compiled sets: programs that an optimiser improved, as a folder of JSON files.
+"""Compiled sets: programs that an optimiser improved, as a folder of JSON files; ``set.json`` says how.
 
-``set.json`` says of each program what it was compiled for, on what, with which gain, and the checksum of its file. Only
-instructions, descriptions of fields and examples are read from the files
-(:meth:`storm_pipeline.models.programs.SafeModule.load_state`): no model, no address, no key.
+Only instructions, descriptions of fields and examples are read from the files: no model, no address, no key.
 """
 
 import hashlib
@@ -54,10 +52,7 @@ class CompiledSet:
     format: int = FORMAT  # of the folder
 
     def apply(self, programs: Programs) -> Programs:
-        """The programs with those of the set in place of their own.
-
-        Raises ProgramError: a file is missing, was changed, or is of another program.
-        """
+        """Replace programs by those of the set. Raises ProgramError: a file is missing, changed, or of another."""
         known = programs.named()
         loaded: dict[str, Program] = {}
         for name, compiled in self.programs.items():
@@ -74,10 +69,7 @@ class CompiledSet:
 
 
 def read_set(folder: Path) -> CompiledSet:
-    """What a folder says of its compiled programs; their files are read by :meth:`CompiledSet.apply`.
-
-    Raises ProgramError: it is no compiled set, is damaged, or of a newer version.
-    """
+    """Read ``set.json`` of a folder. Raises ProgramError: it is missing, damaged, or of a newer version."""
     file = folder / _SET
     content = _object(file, _read(file))
     if content.get("format") != FORMAT:
@@ -90,15 +82,12 @@ def read_set(folder: Path) -> CompiledSet:
 
 
 def programs_of(folder: Path | None) -> Programs:
-    """The package's own programs, with those of a compiled set in place of some. Raises as :func:`read_set`."""
+    """Return the package's programs, with those of a compiled set in place of some. Raises ProgramError."""
     return read_set(folder).apply(Programs()) if folder else Programs()
 
 
 def add_to_set(folder: Path, name: str, program: Program, compiled: Compiled, versions: Mapping[str, str]) -> None:
-    """Write a compiled program into a set, which is made if it does not exist; it replaces one of the same name.
-
-    Raises ProgramError: the set cannot be read or written.
-    """
+    """Write a program into a set, which is made if need be. Raises ProgramError: it cannot be read or written."""
     before = read_set(folder).programs if (folder / _SET).exists() else {}
     states = {path: predictor.dump_state() for path, predictor in program.named_predictors()}
     state = {path: {"signature": own["signature"], "demos": own["demos"]} for path, own in states.items()}
@@ -118,9 +107,7 @@ def _read(file: Path) -> bytes:
     try:
         return read_bounded(file, _MOST)
     except FileNotFoundError as error:
-        raise ProgramError(
-            f"{file} is missing: name the folder of a compiled set (`storm compile` makes one)"
-        ) from error
+        raise ProgramError(f"{file} is missing: name the folder of a set (`storm compile` makes one)") from error
     except OSError as error:
         raise ProgramError(f"cannot read {file}: {error.strerror or error}") from error
 

@@ -16,28 +16,40 @@ from dspy.utils.exceptions import (
     LMAuthError,
     LMError,
     LMNotConfiguredError,
+    LMProviderError,
     LMTimeoutError,
+    LMTransportError,
+    is_retryable_lm_error,
 )
 
 from storm_pipeline.concurrency import process_slot
+from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import ModelAuthError, ModelError
-from storm_pipeline.models.call_errors import is_transient, reason_of, remedy_for, seconds_to_wait
 from storm_pipeline.models.model_objects import Model, told_calls
 from storm_pipeline.models.refusals import Refusals, adapted
-from storm_pipeline.models.request import Answer, Reply, Request, is_cut, valid_counts, with_text
+from storm_pipeline.models.request import WEB_PAGE, Answer, Reply, Request, is_cut, valid_counts, with_text
 from storm_pipeline.net.retrying import within
 from storm_pipeline.run.events import CallFinished, Events, Retried, Reused
 from storm_pipeline.run.journal import Journal, current_place
 from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.settings import Role, Settings
+from storm_pipeline.text import formatting
 
 # DSPy 3.4 takes a model of the user in every form by messages alone, and warns of it; 3.5 takes requests.
 warnings.filterwarnings("ignore", "Passing OpenAI-style message", DeprecationWarning, r"storm_pipeline\.models\.engine")
+_MAX_WAIT = 60.0
+_REMEDIES = {
+    None: "; check that the endpoint runs and that --api-base is its address",
+    200: "; check that --api-base is the address of a model server",
+    404: "; check the model's name and the path of --api-base (often /v1)",
+    429: "; lower --workers or wait",
+}
+"""Status of an answer, None without one → what the user can do."""
 
 
 @dataclass(frozen=True)
 class Received:
-    """What a request got: the replies, in the form of ``dspy.LM``, and their key and record in the journal."""
+    """The replies to a request, in the form of ``dspy.LM``, with their key and record in the journal."""
 
     outputs: list[Any]
     key: str
@@ -45,12 +57,7 @@ class Received:
 
 
 class Engine:
-    """Sends the requests of a run: journalled, capped, throttled, retried and counted. Thread-safe.
-
-    Args:
-        journal: holds the replies of earlier sessions of the run; new replies are added.
-        settings: limits on concurrent calls, and attempts.
-    """
+    """Sends the requests of a run: journalled, capped, throttled, retried and counted. Thread-safe."""
 
     def __init__(self, *, events: Events, control: RunControl, journal: Journal, settings: Settings) -> None:
         self._events = events
@@ -61,7 +68,7 @@ class Engine:
         self._slots = threading.BoundedSemaphore(settings.calls_in_flight)
 
     def complete(self, request: Request) -> Received:
-        """The replies from the journal, or new ones, which are added to it.
+        """Return the replies from the journal, or new ones, which are added to it.
 
         Raises:
             ModelAuthError: the endpoint refuses the key.
@@ -82,8 +89,8 @@ class Engine:
         model = request.model
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(self._settings.call_attempts),
-            wait=seconds_to_wait,
-            retry=tenacity.retry_if_exception(is_transient),
+            wait=_seconds_to_wait,
+            retry=tenacity.retry_if_exception(_is_transient),
             before_sleep=lambda state: self._emit_retry(model, state),
             sleep=self._control.wait,
             reraise=True,
@@ -98,7 +105,7 @@ class Engine:
         except LMError as error:
             self._control.seconds_left()
             raise ModelError(
-                f"{model.name} at {model.where} failed: {reason_of(model, error)}{remedy_for(error)}"
+                f"{model.name} at {model.where} failed: {_reason_of(model, error)}{_remedy_for(error)}"
             ) from error
 
     def _call(self, request: Request) -> Received:
@@ -122,23 +129,10 @@ class Engine:
         return Received(reply.outputs, request.key, self._record(request, reply, seconds, without))
 
     def _record(self, request: Request, reply: Reply, seconds: float, without: Collection[str]) -> Mapping[str, Any]:
-        """Journal a reply with its usage, and report it, whether or not it parses.
-
-        ``without``: parts of the request that the model was asked without, since it refuses them.
-        """
+        """Journal a reply with its usage, and report it; ``without``: parts of the request that the model refuses."""
         model = request.model
-        tokens_in, cached, tokens_out = reply.tokens
-        call = CallFinished(
-            self._events.stage,
-            request.role,
-            model.name,
-            tokens_in=tokens_in,
-            tokens_cached=cached,
-            tokens_out=tokens_out,
-            seconds=round(seconds, 3),
-            cost=reply.dollars(model),
-            estimated=reply.estimated,
-        )
+        names = self._events.stage, request.role, model.name
+        call = CallFinished(*names, *reply.tokens, round(seconds, 3), reply.dollars(model), reply.estimated)
         record: dict[str, Any] = {"texts": reply.texts, "role": request.role, "model": model.name, "call": asdict(call)}
         record |= {"cut": True} if reply.cut else {}
         record |= {"without": sorted(without)} if without else {}
@@ -149,20 +143,16 @@ class Engine:
     def _emit_retry(self, model: Model, state: tenacity.RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         wait = state.next_action.sleep if state.next_action else 0.0
-        self._events.emit(Retried(self._events.stage, model.name, reason_of(model, error), round(wait, 2)))
+        self._events.emit(Retried(self._events.stage, model.name, _reason_of(model, error), round(wait, 2)))
 
 
 class RunLM(dspy.BaseLM):
-    """A role's model as DSPy asks it: any program, module or optimiser run with it goes through the engine of the run.
+    """A role's model as DSPy asks it: what any program, module or optimiser sends goes through the run's engine.
 
-    Args:
-        token_limit: expected maximum tokens of a reply.
-        options: parameters of every call; those of a call come first.
+    ``token_limit``: expected maximum tokens of a reply; ``options``: parameters of every call, after those of a call.
     """
 
-    def __init__(
-        self, engine: Engine, role: Role, served: Model, token_limit: int, options: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, engine: Engine, role: Role, served: Model, token_limit: int, options: Mapping[str, Any]) -> None:
         super().__init__(served.lm.model, served.lm.model_type, cache=False, num_retries=0)
         self.kwargs = dict(served.lm.kwargs)
         self.received: list[Received] = []
@@ -170,12 +160,12 @@ class RunLM(dspy.BaseLM):
         self._role = role
         self.served = served
         self._token_limit = token_limit
-        self._options = dict(options or {})
+        self._options = options
 
     def __call__(
         self, prompt: str | None = None, *, messages: list[dict[str, Any]] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """The replies, in the form of ``dspy.LM``; errors as :meth:`Engine.complete`."""
+        """Return the replies, in the form of ``dspy.LM``; errors as :meth:`Engine.complete`."""
         own = self.served.lm.kwargs
         changed = {name: value for name, value in self.kwargs.items() if value != own.get(name)}  # of a copy
         options = {**self._options, **changed, **kwargs}
@@ -186,7 +176,7 @@ class RunLM(dspy.BaseLM):
         return received.outputs
 
     async def acall(self, *prompt: str, **kwargs: Any) -> list[Any]:
-        """As a call."""
+        """Call in a thread."""
         return await asyncio.to_thread(self, *prompt, **kwargs)
 
     def __deepcopy__(self, _: dict[int, Any]) -> "RunLM":
@@ -195,24 +185,58 @@ class RunLM(dspy.BaseLM):
 
 
 def _sent(request: Request, seconds_left: float | None, answer: Answer) -> Reply:
-    """The reply to a request, complete within the model's timeout, and within what the run has left.
-
-    ``answer``: gets what the server answered, an error too. Raises LMError: it failed.
-    """
+    """Return the reply to a request, complete within the model's timeout and the run's; ``answer`` gets its text."""
     from storm_pipeline.models.reply_bounds import bounded_replies  # here, since httpx takes long to load
-    from storm_pipeline.models.span_tokens import tokens_in_spans
 
     lm = request.model.lm
     limits = [limit for limit in (request.model.timeout, seconds_left) if limit is not None]
-    with (
-        dspy.track_usage() as tracker,
-        tokens_in_spans(lm.model, tracker),
-        bounded_replies(min(limits, default=math.inf), answer),
-        told_calls() as calls,
-    ):
+    with dspy.track_usage() as tracker, bounded_replies(min(limits, default=math.inf), answer), told_calls() as calls:
         ask = partial(lm, messages=request.messages, **request.options)
         outputs = within(min(limits), lambda: ask() or [""]) if limits else ask() or [""]
     if outputs is None:
         raise LMTimeoutError("the reply was not complete in time", model=lm.model)
     usage = valid_counts(tracker.get_total_tokens().get(lm.model))
     return Reply([*map(with_text, outputs)], usage, request.tokens_in, any(is_cut(call["response"]) for call in calls))
+
+
+def _is_transient(error: BaseException) -> bool:
+    """Return whether a retry may succeed; a response body that was cut off (HTTP 200, invalid JSON) counts."""
+    cut_off = isinstance(error, LMProviderError) and error.status == 200
+    return isinstance(error, Exception) and (cut_off or is_retryable_lm_error(error))
+
+
+def _seconds_to_wait(state: tenacity.RetryCallState) -> float:
+    """Return the server's Retry-After, else exponential backoff with jitter; at most a minute."""
+    error = state.outcome.exception() if state.outcome else None
+    if retry_after := getattr(error, "retry_after", None):
+        return min(float(retry_after), _MAX_WAIT)
+    return tenacity.wait_random_exponential(0.5, max=30)(state)
+
+
+def first_line(model: Model, error: BaseException | None) -> str:
+    """Return the first line of an error's message without keys and passwords, or its class without a message."""
+    key = str(model.connection("api_key") or "")
+    return redacted(formatting.first_line(getattr(error, "message", None) or error), key)
+
+
+def _reason_of(model: Model, error: BaseException | None) -> str:
+    """Return what went wrong, in one line; a read timeout in our own words, since DSPy would name its own option."""
+    if _is_read_timeout(error):
+        return f"it timed out, no complete reply within {model.timeout:g} s" if model.timeout else "it timed out"
+    return first_line(model, error)
+
+
+def _is_read_timeout(error: BaseException | None) -> bool:
+    """Return whether the client timed out; a timeout that the server reports has a status."""
+    if isinstance(error, LMTransportError):
+        return any(told in error.message.lower() for told in ("read timeout", "read timed out"))
+    return isinstance(error, LMTimeoutError) and error.status is None
+
+
+def _remedy_for(error: LMError) -> str:
+    """Return what the user can do about an error, as the end of a sentence; empty if unknown."""
+    if error.code == WEB_PAGE:
+        return ": check --api-base, whose path is often /v1"
+    if _is_read_timeout(error):
+        return "; check that the endpoint runs, or raise --lm-timeout"
+    return _REMEDIES.get(error.status, "")

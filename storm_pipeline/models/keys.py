@@ -16,7 +16,7 @@ _NO_KEY = "none"  # Self-hosted servers need no key, but client libraries demand
 
 
 def endpoint_of(name: str, settings: Settings) -> tuple[str, str]:
-    """A model's name without its endpoint, and the endpoint; empty for the provider's own."""
+    """Split a model's name and its endpoint, which is empty for the provider's own."""
     model, base = model_and_endpoint(name)
     return model, base or (settings.api_base or "" if name == settings.lm else "")
 
@@ -39,13 +39,8 @@ class KeyUse:
 def key_use(name: str, settings: Settings) -> KeyUse:
     """Decide which key is sent to a hosted model, and to which address; nothing else decides that.
 
-    The settings are the user's word, see :mod:`storm_pipeline.configuration.layers`. ``api_key_env`` is the key of
-    ``lm``, and of other models at the same address; where ``lm`` is embedded, of the first model that is not. A
-    provider's usual key goes to the provider, or to the address that the settings give for a model of it.
-
-    Args:
-        name: the model as in the settings, with or without endpoint.
-        settings: name the models, their addresses and the variable.
+    ``api_key_env`` is the key of ``lm``, and of other models at the same address; where ``lm`` is embedded, of the
+    first model that is not. A provider's usual key goes to the provider, or to the address that the settings give.
 
     Raises SettingsError: no key is set, or it cannot be one; names the variable.
     """
@@ -70,7 +65,7 @@ def key_use(name: str, settings: Settings) -> KeyUse:
 
 
 def _shares_the_key(name: str, settings: Settings) -> bool:
-    """Whether a model is where the model is that ``api_key_env`` belongs to."""
+    """Return whether a model is where the model is that ``api_key_env`` belongs to."""
     hosted = [one for one in (settings.lm, *map(settings.lm_of, ROLES)) if not is_embedded(one) and not is_object(one)]
     return not hosted or _place(name, settings) == _place(hosted[0], settings)
 
@@ -82,7 +77,7 @@ def _place(name: str, settings: Settings) -> tuple[str, ...]:
 
 
 def _address_of_the_environment(model: str) -> str:
-    """The address that the user's environment gives for a provider, which LiteLLM obeys; empty if none."""
+    """Return the address that the environment gives for a provider, which LiteLLM obeys."""
     prefix = model.split("/", maxsplit=1)[0].upper().removesuffix("_CHAT")  # "ollama_chat" is Ollama
     return next(filter(None, (os.environ.get(f"{prefix}_{end}", "") for end in ("BASE_URL", "API_BASE"))), "")
 

@@ -1,15 +1,11 @@
-"""The embedded language model: llama.cpp in this process, behind its own OpenAI-compatible HTTP endpoint.
-
-The endpoint listens on the loopback interface only, on a port that the system chooses, and requires a key that only
-this process knows. It batches concurrent requests and caches prompt prefixes, so prompts that grow by appending are
-processed once. Needs the extra ``local``.
-"""
+"""The embedded language model: llama.cpp in this process, an OpenAI-compatible endpoint on the loopback with a key."""
 
 import atexit
 import os
 import secrets
 import socket
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,40 +16,27 @@ _LOOPBACK = "127.0.0.1"
 _GGUF_MAGIC = b"GGUF"
 _SILENT = -1
 _BATCH = 128
-"""Prompt tokens per batch. More is hardly faster on a CPU, and a batch cannot be interrupted: other replies and
-:meth:`LocalServer.close` wait for it."""
+"""Prompt tokens per batch. More is hardly faster on a CPU, and a batch cannot be interrupted."""
 _OPEN_SOCKETS = (Path("/proc/self/fd"), Path("/dev/fd"))
 
 
 class LocalServer:
-    """A language model that runs in this process and is served over HTTP.
-
-    Close it when done; as a context manager it closes itself.
-
-    Attributes:
-        url: base address for an OpenAI client, ``http://127.0.0.1:<port>/v1``.
-        key: the API key; random for every server.
-        model: model name for requests: the file's name without ``.gguf``.
-    """
+    """A language model that runs in this process and is served over HTTP; a context manager."""
 
     def __init__(self, server: Any, *, key: str, model: str) -> None:
-        self.url = f"{server.listening_address}/v1"
-        self.key = key
-        self.model = model
+        self.url = f"{server.listening_address}/v1"  # http://127.0.0.1:<port>/v1
+        self.key = key  # random for every server
+        self.model = model  # the file's name without ``.gguf``
         self._server = server
         self._lock = threading.Lock()
 
     @property
     def closed(self) -> bool:
-        """Whether the server was closed."""
+        """Return whether the server was closed."""
         return self._server is None
 
     def close(self) -> None:
-        """Stop serving and free the model: at once when idle, else within seconds, after the batch being computed.
-
-        Requests in flight end with a connection error; on Windows, where a process cannot list its sockets, they are
-        waited for instead. Idempotent.
-        """
+        """Stop serving and free the model: when the batch is computed. Idempotent; requests in flight fail."""
         with self._lock:
             if self._server is not None:
                 # llama.cpp waits for open requests, but drops those whose connection is closed.
@@ -72,8 +55,7 @@ def start_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads
 
     Args:
         slots: concurrent requests, at least 1; further ones wait.
-        context: tokens of prompts and replies in all slots together; a request may use all that is free. A request
-            without ``max_tokens`` gets a reply of at most ``context / slots`` tokens.
+        context: tokens of all slots together; without ``max_tokens`` a reply has at most ``context / slots``.
         threads: CPU threads; by default the physical cores that this process may use.
 
     Raises:
@@ -114,22 +96,17 @@ _shared_lock = threading.Lock()
 
 
 def shared_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads: int | None = None) -> LocalServer:
-    """The one server of this process for a model file; started at the first call, closed when the process ends.
-
-    Arguments and errors are those of :func:`start_server`; they do not change a server that already runs.
-    """
+    """Return the one server of this process for a model file; arguments, if it is new, as :func:`start_server`."""
     path = model.resolve()
     with _shared_lock:
-        running = _shared.get(path)
-        if running is None or running.closed:
-            running = start_server(model, slots=slots, context=context, threads=threads)
-            atexit.register(running.close)
-            _shared[path] = running
-        return running
+        if path not in _shared or _shared[path].closed:
+            _shared[path] = start_server(model, slots=slots, context=context, threads=threads)
+            atexit.register(_shared[path].close)
+        return _shared[path]
 
 
 def runtime() -> Any:
-    """The package ``xllamacpp``. Raises MissingExtraError: the extra ``local`` is not installed."""
+    """Import ``xllamacpp``. Raises MissingExtraError: the extra ``local`` is not installed."""
     with needs_extra("local", "the embedded model"):
         import xllamacpp
     return xllamacpp
@@ -149,12 +126,7 @@ def _check_gguf(model: Path) -> None:
 
 
 def _bound_repetition(sampling: Any) -> None:
-    """Enable DRY sampling against loops of small models: the longer a repeated run of tokens, the less likely.
-
-    A plain repetition penalty would also hit single tokens that recur legitimately: names, citation markers, JSON
-    punctuation. Runs of up to ``dry_allowed_length`` tokens are not penalised. The window reaches into the prompt, so
-    it also discourages copying a source verbatim.
-    """
+    """Enable DRY sampling against loops: it penalises repeated runs of tokens, not single ones such as markers."""
     sampling.dry_multiplier = 0.8
     sampling.dry_base = 1.75
     sampling.dry_allowed_length = 10
@@ -162,7 +134,7 @@ def _bound_repetition(sampling: Any) -> None:
 
 
 def _physical_cores() -> int:
-    """Physical cores that this process may use; hyper-threads do not speed up decoding."""
+    """Return the number of physical cores of this process; hyper-threads do not speed up decoding."""
     cpus = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
     siblings = (Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list") for cpu in cpus)
     return len({path.read_text() for path in siblings if path.is_file()}) or len(cpus)
@@ -171,19 +143,15 @@ def _physical_cores() -> int:
 def _shut_sockets(port: int) -> None:
     """Shut this process's sockets on a port, the listening one first, so that clients cannot reconnect."""
     listing = next((folder for folder in _OPEN_SOCKETS if folder.is_dir()), None)
-    if listing is None:
-        return
-    found = [s for entry in sorted(listing.iterdir()) if (s := _socket_on(int(entry.name), port)) is not None]
+    entries = sorted(listing.iterdir()) if listing else []
+    found = [handle for entry in entries if (handle := _socket_on(int(entry.name), port)) is not None]
     for handle in sorted(found, key=lambda s: not s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)):
-        with handle:
-            try:
-                handle.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                continue  # already closed by the peer
+        with handle, suppress(OSError):  # already closed by the peer
+            handle.shutdown(socket.SHUT_RDWR)
 
 
 def _socket_on(descriptor: int, port: int) -> socket.socket | None:
-    """A duplicate of the descriptor's socket if it is one that is bound to the port, else None."""
+    """Duplicate the descriptor's socket if it is bound to the port."""
     try:
         handle = socket.socket(fileno=os.dup(descriptor))
     except OSError:

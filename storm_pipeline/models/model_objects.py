@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import dspy
@@ -18,7 +18,7 @@ _OBJECT = "object:"
 
 @dataclass(frozen=True)
 class Model:
-    """A language model, its adapter, and its name and endpoint for people."""
+    """A language model, its adapter, its name and its endpoint."""
 
     lm: dspy.BaseLM  # called with its own parameters
     adapter: PromptAdapter  # formats signatures as messages and parses replies
@@ -49,16 +49,16 @@ class StatelessLM(dspy.LM):
                 module.history.append(entry)
 
 
+@dataclass
 class _Listener:
-    """Stands among the modules that make a call, to which DSPy tells what each call got."""
+    """A member of DSPy's list of calling modules, which are told of each call."""
 
-    def __init__(self) -> None:
-        self.history: list[dict[str, Any]] = []
+    history: list[dict[str, Any]] = field(default_factory=list)
 
 
 @contextmanager
 def told_calls() -> Iterator[list[dict[str, Any]]]:
-    """The calls that the block makes, as DSPy's history has them; empty if the user has turned that off."""
+    """Collect the calls of the block, as DSPy's history has them; none if the user has turned that off."""
     listener = _Listener()
     with dspy.context(caller_modules=[*(dspy.settings.caller_modules or ()), listener]):
         yield listener.history
@@ -70,35 +70,26 @@ ModelObject: TypeAlias = Model | dspy.BaseLM
 def split_models(
     lm: str | ModelObject | None, models: Mapping[Role, str | ModelObject]
 ) -> tuple[dict[str, str], dict[str, ModelObject]]:
-    """Split the models that a user passes into settings and objects.
-
-    Args:
-        lm: for every role without a model of its own; None if not passed.
-
-    Returns:
-        Settings such as ``lm`` and ``writer_lm`` → model name; and setting → object for those passed as objects.
-
-    Raises SettingsError: there is no such role, or a value is not a model.
-    """
+    """Split models into settings → names and settings → objects. Raises SettingsError: bad role, or not a model."""
     unknown = next((role for role in models if role not in ROLES), None)
     if unknown is not None:
         raise SettingsError(f"there is no role {unknown!r} for a model: choose among {', '.join(ROLES)}")
     by_field: dict[str, str | ModelObject] = {"lm": lm} if lm is not None else {}
     by_field |= {f"{role}_lm": model for role, model in models.items()}
-    objects = {field: model for field, model in by_field.items() if not isinstance(model, str)}
-    for field, model in objects.items():
+    objects = {name: model for name, model in by_field.items() if not isinstance(model, str)}
+    for name, model in objects.items():
         if not isinstance(model, Model | dspy.BaseLM):
-            raise SettingsError(f"{field} is a {type(model).__name__}: give a model's name, a dspy.LM or a Model")
-    return {field: _name_of(model) for field, model in by_field.items()}, objects
+            raise SettingsError(f"{name} is a {type(model).__name__}: give a model's name, a dspy.LM or a Model")
+    return {name: _name_of(model) for name, model in by_field.items()}, objects
 
 
 def is_object(name: str) -> bool:
-    """Whether a name in the settings stands for an object that the user passed."""
+    """Return whether a name in the settings stands for an object that the user passed."""
     return name.startswith(_OBJECT)
 
 
 def model_object(name: str, field: str, objects: Mapping[str, ModelObject]) -> ModelObject:
-    """The object that a setting stands for. Raises SettingsError: it was not passed, or another one was."""
+    """Return the object that a setting stands for. Raises SettingsError: it was not passed, or another one was."""
     model = objects.get(field)
     if model is None or _name_of(model) != name:
         role = field.removesuffix("_lm")

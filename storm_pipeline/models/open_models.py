@@ -23,8 +23,7 @@ from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 _PAPER_SAMPLING = (1.0, 0.9)
 _EMBEDDED_SAMPLING = (0.7, 0.8)
 """Temperature and top_p: the paper's (section 4.4), and those that the embedded model's vendor recommends."""
-_EMBEDDED_TIMEOUT = 3600.0
-"""Read timeout in seconds; long, since calls queue for a free slot and slow machines take long."""
+_EMBEDDED_TIMEOUT = 3600.0  # seconds; long, since calls queue for a free slot and slow machines take long
 _OLLAMA = "http://localhost:11434"
 
 
@@ -33,10 +32,8 @@ def open_models(
 ) -> dict[Role, Model]:
     """Open the models that the settings name, by role; starts the embedded model if one is named.
 
-    Args:
-        settings: names of models and endpoints, sampling, time-outs.
-        progress: called with ``(name, bytes done, total bytes)`` while the embedded model is fetched.
-        objects: the objects that settings such as ``lm`` and ``writer_lm`` stand for, by these names.
+    ``progress``: called with ``(name, bytes done, total bytes)`` while the embedded model is fetched; ``objects``:
+    setting, such as ``writer_lm`` → the object that it stands for.
 
     Raises:
         SettingsError: a name or a key variable is not usable, or an object that a setting stands for is missing.
@@ -45,20 +42,20 @@ def open_models(
     _prepare_litellm()
     prices = parse_prices(settings.prices)
     fields = {role: settings.names_model_of(role) for role in ROLES}
-    opened = {
-        field: _opened(field, settings, progress, objects or {}, prices) for field in dict.fromkeys(fields.values())
-    }
+    opened: dict[str, Model] = {}
+    for field in dict.fromkeys(fields.values()):
+        name = getattr(settings, field)
+        if is_object(name):
+            opened[field] = object_model(model_object(name, field, objects or {}), settings, prices)
+        else:
+            price = price_of(full_name(name, settings), prices)
+            opened[field] = replace(_open(name, settings, progress), price=price)
     require_prices(settings.max_cost, {model.name: model.price for model in opened.values()})
     return {role: opened[fields[role]] for role in ROLES}
 
 
 def open_model(name: str, settings: Settings) -> Model:
-    """Open one hosted model, without its price; errors as :func:`open_models`.
-
-    Args:
-        name: the model as in the settings.
-        settings: endpoint, sampling and time-out.
-    """
+    """Open one hosted model, without its price; errors as :func:`open_models`."""
     _prepare_litellm()
     return _open(name, settings, None)
 
@@ -68,32 +65,14 @@ def _prepare_litellm() -> None:
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else LiteLLM puts the nearest .env into the environment
 
 
-def _opened(
-    field: str,
-    settings: Settings,
-    progress: Progress | None,
-    objects: Mapping[str, ModelObject],
-    prices: Mapping[str, Price],
-) -> Model:
-    """The model that a setting names, with its price."""
-    name = getattr(settings, field)
-    if not is_object(name):
-        return replace(_open(name, settings, progress), price=price_of(full_name(name, settings), prices))
-    return object_model(model_object(name, field, objects), settings, prices)
-
-
 def object_model(found: ModelObject, settings: Settings, prices: Mapping[str, Price]) -> Model:
-    """The model of an object that a user passed, or that a predictor has of its own, with its price."""
+    """Wrap an object that a user passed, or that a predictor has of its own, with its price."""
     if isinstance(found, Model):
         return found if found.price else replace(found, price=price_of(found.name, prices))
     base = redacted(found.kwargs.get("api_base") or found.kwargs.get("base_url") or "")
-    return Model(
-        found,
-        PromptAdapter(structured=_structured(found, settings)),
-        found.model,
-        base or f"the provider of {found.model}",
-        price=price_of(f"{found.model}@{base}" if base else found.model, prices),
-    )
+    price = price_of(f"{found.model}@{base}" if base else found.model, prices)
+    adapter = PromptAdapter(structured=_structured(found, settings))
+    return Model(found, adapter, found.model, base or f"the provider of {found.model}", price=price)
 
 
 def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
@@ -104,9 +83,8 @@ def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
     use = key_use(name, settings)
     given: dict[str, Any] = {"timeout": settings.lm_timeout, "api_base": filled_in(base), "api_key": use.key}
     if model.startswith(("ollama/", "ollama_chat/")):
-        given = {
-            "engine": _engine(_with_path(filled_in(use.address) or _OLLAMA), use.key or "none", settings.lm_timeout)
-        }
+        address = _with_path(filled_in(use.address) or _OLLAMA)
+        given = {"engine": _engine(address, use.key or "none", settings.lm_timeout)}
     if model.startswith("openai/"):
         given = {"engine": _engine(filled_in(use.address), use.key or "", settings.lm_timeout)}
     lm = _lm(model, settings, **{name: value for name, value in given.items() if value})
@@ -115,12 +93,12 @@ def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
 
 
 def _with_path(address: str) -> str:
-    """An address of Ollama as it prints it, with the path of OpenAI's protocol."""
+    """Add the path of OpenAI's protocol to an address of Ollama."""
     return address if urlsplit(address).path.strip("/") else address.rstrip("/") + "/v1"
 
 
 def _engine(address: str, key: str, timeout: float) -> Any:
-    """What asks a server of OpenAI's protocol; imported here, since OpenAI's client takes long to load."""
+    """Make the engine that asks a server of OpenAI's protocol, whose client takes long to load."""
     from storm_pipeline.models.openai_engine import OPENAI, OpenAIEngine
 
     return OpenAIEngine(address or OPENAI, key, timeout)
@@ -156,14 +134,9 @@ def _open_embedded(name: str, settings: Settings, progress: Progress | None) -> 
     asset = EMBEDDED_MODELS.get(name)
     path = fetch(asset, settings.cache, progress) if asset else Path(name.removeprefix("gguf:")).expanduser()
     server = shared_server(path)
-    lm = _lm(
-        f"openai/{server.model}",
-        settings,
-        _EMBEDDED_SAMPLING,
-        engine=_engine(server.url, server.key, _EMBEDDED_TIMEOUT),
-    )
-    adapter = PromptAdapter(structured=settings.structured != "never")
-    greedy = settings.temperature is None
+    engine = _engine(server.url, server.key, _EMBEDDED_TIMEOUT)
+    lm = _lm(f"openai/{server.model}", settings, _EMBEDDED_SAMPLING, engine=engine)
+    adapter, greedy = PromptAdapter(structured=settings.structured != "never"), settings.temperature is None
     return Model(lm, adapter, server.model, "the embedded model", bounded=True, greedy=greedy)
 
 

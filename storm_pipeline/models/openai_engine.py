@@ -47,14 +47,11 @@ class OpenAIEngine:
 
     @cached_property
     def with_other_limit(self) -> "OpenAIEngine":
-        """An engine that sends the limit by the name that older servers know, ``max_tokens``."""
+        """Return an engine that sends the limit by the name that older servers know, ``max_tokens``."""
         return replace(self, limit="max_tokens")
 
     def complete(self, request: lm15.Request) -> lm15.Response:
-        """The reply to a request.
-
-        Raises LM15Error: the server cannot be reached, refuses, or gives no reply in the form of its protocol.
-        """
+        """Send a request. Raises LM15Error: the server cannot be reached, refuses, or breaks its protocol."""
         name = request.model.partition("/")[2] or request.model
         built = self._format.build_request(replace(request, model=name), stream=False)
         body = json.loads(built.body or b"{}")
@@ -81,17 +78,18 @@ class OpenAIEngine:
 
 
 def _headers() -> Any:
-    """Headers of every request: none that the client would take from the environment and send to whatever server."""
+    """Omit the headers that the client would take from the environment and send to whatever server."""
     custom = [line.partition(":")[0].strip() for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")]
     return dict.fromkeys(filter(None, ["OpenAI-Organization", "OpenAI-Project", *custom]), openai.Omit())
 
 
 def _reply(response: httpx.Response, model: str) -> lm15.Response:
-    """What a body says; malformed usage is left out, since the reply is paid for."""
+    """Read a body; malformed usage is left out, since the reply is paid for."""
     try:
-        body = _with_choices(response.json())
-        for choice in body.get("choices") or ():  # the protocol's earlier form of a tool call
-            if call := choice["message"].get("function_call"):
+        body = response.json()
+        choices = body.get("choices") if "error" in body else body["choices"]  # other JSON would be an empty reply
+        for choice in choices or ():
+            if call := choice["message"].get("function_call"):  # the protocol's earlier form of a tool call
                 choice["message"]["tool_calls"] = [{"type": "function", "function": call}]
         return lm15.response_from_openai_chat(body | {"usage": valid_counts(body.get("usage"))}, model=model)
     except lm15.LM15Error:
@@ -99,10 +97,3 @@ def _reply(response: httpx.Response, model: str) -> lm15.Response:
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         told = f"the reply is no completion: {error}; it starts {response.text[:200]!r}"
         raise lm15.ProviderError(told, status=response.status_code) from error
-
-
-def _with_choices(body: dict[str, Any]) -> dict[str, Any]:
-    """The body, which has replies or an error; other JSON would be read as an empty reply."""
-    if "choices" not in body and "error" not in body:
-        raise ValueError("it has no choices")
-    return body

@@ -18,8 +18,7 @@ from storm_pipeline.settings import Settings, is_embedded
 _MAX_PRICE = 100_000.0
 _TABLE = "model_prices_and_context_window_backup.json"
 _TEXT_MODES = frozenset({"chat", "completion", "responses"})
-_LOCAL_PROVIDERS = ("ollama/", "ollama_chat/", "lemonade/", "llamafile/", "lm_studio/")
-"""Providers that run on the user's machine, free of charge."""
+_LOCAL_PROVIDERS = ("ollama/", "ollama_chat/", "lemonade/", "llamafile/", "lm_studio/")  # free of charge
 
 
 @dataclass(frozen=True)
@@ -35,15 +34,11 @@ FREE = Price(0.0, 0.0, 0.0)
 
 
 def price_of(model: str, user_prices: Mapping[str, Price] | None = None) -> Price | None:
-    """The price of a model's tokens; None if unknown, which is not the same as free.
+    """Return the price of a model's tokens; None if unknown, which is not the same as free.
 
-    The user's prices come first. Models that run in this process or in a program on the user's machine are free. Else
-    LiteLLM's packaged table decides. A price of 0 there for a hosted model is missing data (subscriptions, trials), so
-    it counts as unknown; so does a server on a private address, which may be a proxy of a paid provider.
-
-    Args:
-        model: as in the settings, ``provider/model`` or ``provider/model@URL``; a provider may be left out.
-        user_prices: the user's prices by model name, with or without provider and endpoint.
+    The user's prices come first, then LiteLLM's packaged table. Models in this process or in a program on the user's
+    machine are free. Unknown are listed prices of 0 of hosted models, which are missing data, and servers on private
+    addresses, which may be proxies. ``model``: as in the settings, with or without provider and endpoint.
     """
     for name in _spellings(model):
         if user_prices and name in user_prices:
@@ -56,14 +51,7 @@ def price_of(model: str, user_prices: Mapping[str, Price] | None = None) -> Pric
 
 
 def require_prices(max_cost: float | None, prices: Mapping[str, Price | None]) -> None:
-    """Check that every model has a price, where dollars are capped.
-
-    Args:
-        max_cost: the cap; None if there is none.
-        prices: model → its price.
-
-    Raises SettingsError: one has none.
-    """
+    """Check that each model has a price if dollars are capped. Raises SettingsError: one has none."""
     unpriced = [name for name, price in prices.items() if price is None]
     if max_cost is not None and unpriced:
         raise SettingsError(
@@ -73,35 +61,31 @@ def require_prices(max_cost: float | None, prices: Mapping[str, Price | None]) -
 
 
 def full_name(model: str, settings: Settings) -> str:
-    """A model's name with its endpoint, also if that comes from ``api_base``; the form that :func:`price_of` takes."""
+    """Return a model's name with its endpoint, also if that comes from ``api_base``, as :func:`price_of` takes it."""
     add_base = settings.api_base and model == settings.lm and "@" not in model and not is_embedded(model)
     return f"{model}@{settings.api_base}" if add_base else model
 
 
 def reasons_by_default(model: str) -> bool:
-    """Whether a model is listed as one that reasons without being asked to; reasoning is billed as output."""
+    """Return whether a model is listed as one that reasons by default; reasoning is billed as output."""
     name = model_and_endpoint(model)[0]
     return "claude" not in name and bool(_entry(name).get("supports_reasoning"))
 
 
 def listed_window(model: str) -> int | None:
-    """Tokens that a model's context window holds by LiteLLM's table; None where it is not listed."""
+    """Return the tokens of a model's context window by LiteLLM's table; None where it is not listed."""
     tokens = _entry(model_and_endpoint(model)[0]).get("max_input_tokens")
     return int(tokens) if tokens else None
 
 
 def cost(price: Price, tokens_in: float, tokens_cached: float, tokens_out: float) -> float:
-    """Cost of calls in US dollars; ``tokens_in`` counts cached prompt tokens too, ``tokens_cached`` these alone."""
+    """Return the cost of calls in US dollars; ``tokens_in`` includes the cached prompt tokens."""
     cached = min(tokens_cached, tokens_in)
     return ((tokens_in - cached) * price.fresh + cached * price.cached + tokens_out * price.output) / 1e6
 
 
 def parse_price(text: str) -> tuple[str, Price]:
-    """Parse ``MODEL=IN/OUT`` or ``MODEL=IN/CACHED/OUT``, in US dollars per million tokens.
-
-    Raises SettingsError: the format is wrong, a number is invalid or out of range, or cached input costs more than
-    fresh input.
-    """
+    """Parse ``MODEL=IN/OUT`` or ``MODEL=IN/CACHED/OUT`` in US dollars per million tokens. Raises SettingsError."""
     model, _, amounts = text.rpartition("=")
     parts = amounts.split("/")
     if not model.strip() or len(parts) not in (2, 3):
@@ -114,7 +98,7 @@ def parse_price(text: str) -> tuple[str, Price]:
 
 
 def parse_prices(texts: Iterable[str]) -> dict[str, Price]:
-    """Prices by model name, each parsed by :func:`parse_price`; the last one given for a model counts."""
+    """Return prices by model name, each parsed by :func:`parse_price`; of several for a model the last."""
     return dict(map(parse_price, texts))
 
 
@@ -136,7 +120,6 @@ def _price_error(text: str, why: str) -> SettingsError:
 
 
 def _spellings(model: str) -> list[str]:
-    """The name as given, without the endpoint, and without the provider."""
     name = model_and_endpoint(model)[0]
     return list(dict.fromkeys([model, name, name.partition("/")[2] or name]))
 
@@ -160,7 +143,7 @@ def _listed_price(name: str) -> Price | None:
 
 
 def _entry(name: str) -> Mapping[str, Any]:
-    """The table's entry of a model, by its full name or, if the provider matches, by its bare name."""
+    """Return the table's entry of a model, by its full name or, if the provider matches, by its bare name."""
     table = _table()
     if name in table:
         return table[name]
@@ -172,7 +155,7 @@ def _entry(name: str) -> Mapping[str, Any]:
 
 @cache
 def _table() -> Mapping[str, Mapping[str, Any]]:
-    """LiteLLM's packaged table, read without importing LiteLLM, which takes seconds; empty if not installed."""
+    """Read LiteLLM's packaged table without importing LiteLLM, which takes seconds; empty if not installed."""
     package = find_spec("litellm")
     if package is None or package.origin is None:
         return {}

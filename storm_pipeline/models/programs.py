@@ -1,20 +1,20 @@
-"""DSPy programs, one per task: text in, typed value out, no I/O. These are what a DSPy optimiser compiles."""
+"""DSPy programs, one per task: text in, typed value out, no I/O. A DSPy optimiser compiles them."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from typing import Any
 
 import dspy
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
 
 from storm_pipeline.errors import ProgramError
-from storm_pipeline.models.outlined import Outlined
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.settings import Settings
-from storm_pipeline.signatures import answers, examples, judging, outline, points, research, review, writing
+from storm_pipeline.signatures import answers, examples, judging, outline, points, research, review, shapes, writing
 from storm_pipeline.text.fitting import most_tokens
 
 _log = logging.getLogger(__name__)
@@ -26,28 +26,62 @@ class SafeModule(dspy.Module):
     """A module whose saved states are data: only instructions, descriptions of fields and examples are read."""
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - DSPy's contract
-        """The state of each predictor, without the model that it may have of its own."""
+        """Return the state of each predictor, without its model."""
         named = {name: copy(predictor) for name, predictor in self.named_predictors()}
         for predictor in named.values():
             predictor.lm = None
         return {name: predictor.dump_state(json_mode) for name, predictor in named.items()}
 
     def load_state(self, state: Mapping[str, Any], *, allow_unsafe_lm_state: bool = False) -> None:  # noqa: ARG002
-        """Take over what a state says of each predictor: no model, address or key comes from a file.
-
-        Raises ProgramError: the state is damaged, or of predictors with other fields.
-        """
+        """Take over a state. Raises ProgramError: it is damaged, or of predictors with other fields."""
         for name, predictor in self.named_predictors():
             if name not in state:
                 raise ProgramError(f"the state lacks the predictor {name}: compile it anew")
             _take_over(predictor, state[name])
 
 
+class Outlined(dspy.Module):
+    """Outline-enhanced generation (FoRAG, 4.1): two calls in place of one; it predicts ``pattern`` and ``points`` too.
+
+    Departures from appendix A: two calls instead of one; a point may name several passages; the text cites them.
+    """
+
+    def __init__(self, signature: type[dspy.Signature], demos: Sequence[dspy.Example] = ()) -> None:
+        super().__init__()
+        what, name = str(signature.instructions).partition(".")[0], signature.__name__
+        told = f"{answers.OutlineText.instructions}\n\nThe text will be written by these instructions: {what}."
+        follow = f"{signature.instructions}\n{answers.FOLLOW_PLAN}"
+        self.outline = dspy.Predict(_instructed(answers.OutlineText, told, answers.OutlineText.__name__))
+        self.expand = dspy.Predict(_instructed(signature.append("plan", dspy.InputField(), str), follow, name))
+        self.expand.demos = [dspy.Example(plan="", **demo) for demo in demos]
+
+    def forward(self, **inputs: Any) -> dspy.Prediction:
+        """Return the signature's output fields, with the outline."""
+        about = {name: inputs.get(name, "") for name in self.outline.signature.input_fields}
+        outlined = self.outline(**about)
+        text = self.expand(**inputs, plan=_as_text(outlined.pattern, outlined.points))
+        return dspy.Prediction(**text.toDict(), pattern=outlined.pattern, points=outlined.points)
+
+
+def _instructed(signature: Signature, instructions: str, name: str) -> Signature:
+    made: Signature = signature.with_instructions(instructions)
+    made.__name__ = name
+    return made
+
+
+def _as_text(pattern: str, points: Sequence[shapes.Point]) -> str:
+    """Format the outline for a prompt; empty without points."""
+    marks = ("".join(f"[{passage}]" for passage in point.passages) for point in points)
+    lines = [
+        f"{number}. {point.text} {mark}" for number, (point, mark) in enumerate(zip(points, marks, strict=True), 1)
+    ]
+    return "\n".join([f"Order: {pattern}", *lines]) if lines else ""
+
+
 class Program(SafeModule):
     """A DSPy module: a signature with worked examples, or any module with the same fields.
 
-    In a run its calls are journalled one by one. A predictor that has a model of its own (``set_lm``) asks that, any
-    other the model of the calling role.
+    A predictor with a model of its own (``set_lm``) asks that, any other the model of the calling role.
 
     Args:
         asked: a signature; or a module (``dspy.ChainOfThought``, several steps) whose prediction has the same fields.
@@ -68,13 +102,12 @@ class Program(SafeModule):
         self.predict = asked if own else dspy.Predict(asked)
         unused = {} if own else dict.fromkeys(asked.input_fields, "")
         self.worked = [dspy.Example(**{**unused, **one}) for one in demos or ()]  # apart: optimisers reset the others
-        self.name: str = type(asked).__name__ if own else asked.__name__
-        """Name of the signature, or of the module."""
+        self.name: str = type(asked).__name__ if own else asked.__name__  # of the signature, or of the module
         self.token_limit = token_limit
         self.greedy = greedy
 
     def outlined(self) -> "Program":
-        """The program that outlines its text first; one of a module stays as it is."""
+        """Return the program that outlines its text first; one of a module stays as it is."""
         if not isinstance(self.predict, dspy.Predict):
             return self
         program = Program(Outlined(self.predict.signature, self.shown), token_limit=self.token_limit)
@@ -84,55 +117,45 @@ class Program(SafeModule):
 
     @property
     def own_lm(self) -> dspy.BaseLM | None:
-        """The model that its predictors have of their own, of several the first; None: a predictor has none."""
+        """Return the model that its predictors have of their own, of several the first; None if one has none."""
         own = [predictor.lm for predictor in self.predictors()]
         return own[0] if own and all(lm is not None for lm in own) else None
 
     @property
     def shown(self) -> list[dspy.Example]:
-        """The examples that its prompts have: the worked ones, and the optimiser's that have the form of a reply.
-
-        Empty for a module of several predictors.
-        """
+        """Return the examples of its prompts, worked and the optimiser's; none for a module of several predictors."""
         if not isinstance(self.predict, dspy.Predict):
             return []
         return [*self.worked, *(demo for demo in self.predict.demos if _fits(self.predict, demo))]
 
     @property
     def overhead(self) -> int:
-        """Tokens of what every prompt of it begins with, at most: instructions, form of the reply, worked examples."""
-        begins = (
-            [
-                str(predictor.signature.instructions),
-                *(str(field.json_schema_extra) for field in predictor.signature.output_fields.values()),
-                *(str(dict(demo)) for demo in self._shown_by(predictor)),
-            ]
-            for predictor in self.predictors()
-        )
-        return max((sum(map(most_tokens, told)) for told in begins), default=0)
+        """Return the most tokens of what its prompts begin with: instructions, form of the reply, examples."""
+        most = 0
+        for predictor in self.predictors():
+            fields = [field.json_schema_extra for field in predictor.signature.output_fields.values()]
+            begins = [predictor.signature.instructions, *fields, *map(dict, self._shown_by(predictor))]
+            most = max(most, sum(most_tokens(str(part)) for part in begins))
+        return most
 
     @property
     def fingerprint(self) -> str:
-        """Hash of what the requests are made of: instructions, fields, examples, limit and sampling."""
+        """Hash what the requests are made of: instructions, fields, examples, limit and sampling."""
         parts: list[object] = [self.token_limit]
         for predictor in self.predictors():
             signature = predictor.signature
             fields = {name: [str(f.annotation), f.json_schema_extra] for name, f in signature.fields.items()}
-            demos = [_plain(dict(demo)) for demo in self._shown_by(predictor)]
+            demos = [to_jsonable_python(dict(demo), fallback=dict) for demo in self._shown_by(predictor)]
             parts += [signature.instructions, fields, demos, predictor.config]
         return fingerprint(*parts)
 
     def forward(self, **inputs: object) -> dspy.Prediction:
-        """Run the program, under this package's adapter unless a run's is active.
-
-        Returns:
-            A prediction with the signature's output fields.
-        """
+        """Return the signature's output fields, under this package's adapter unless a run's is active."""
         with _own_adapter():
             return self.predict(**self._with_examples(inputs))
 
     async def aforward(self, **inputs: object) -> dspy.Prediction:
-        """As :meth:`forward`."""
+        """Async version of :meth:`forward`."""
         with _own_adapter():
             return await self.predict.acall(**self._with_examples(inputs))
 
@@ -172,41 +195,33 @@ class Programs(SafeModule):
         self.answer = self.plain_answer.outlined()
 
     def named(self) -> dict[str, Program]:
-        """Name → program, in the order in which a run asks them."""
+        """Map names to programs, in the order in which a run asks them."""
         return {name: value for name, value in vars(self).items() if isinstance(value, Program)}
 
     def replace(self, **programs: Program) -> "Programs":
-        """These programs with others in place of some, which share what is not replaced.
-
-        Raises ProgramError: there is no program of such a name.
-        """
+        """Return these programs with others in place of some. Raises ProgramError: there is no such name."""
         new = Programs()
-        for name in programs:
-            if name not in new.named():
-                raise ProgramError(f"there is no program {name!r}: choose among {', '.join(new.named())}")
         for name, program in (self.named() | programs).items():
+            if name not in new.named():
+                raise ProgramError(f"there is no program {name!r}: choose among {', '.join(self.named())}")
             setattr(new, name, program)
         return new
 
     def for_settings(self, settings: Settings) -> "Programs":
-        """These programs; those of interviews' answers and of sections outline their texts first, if that is set."""
+        """Return these programs; answers of interviews and sections are outlined first, if that is set."""
         if settings.answers == "plain":
             return self
         return self.replace(passage_answer=self.passage_answer.outlined(), section=self.section.outlined())
 
     def fingerprints(self) -> dict[str, str]:
-        """Name of each program → its fingerprint, which changes with its prompts."""
+        """Map names to fingerprints, which change with the prompts."""
         return {name: program.fingerprint for name, program in self.named().items()}
 
 
-@contextmanager
-def _own_adapter() -> Iterator[None]:
-    """This package's adapter, under which programs are optimised as they are run; a run's own stays."""
-    if isinstance(dspy.settings.adapter, PromptAdapter):
-        yield
-        return
-    with dspy.context(adapter=_ADAPTER):
-        yield
+def _own_adapter() -> AbstractContextManager[None]:
+    """Set this package's adapter, under which programs are optimised as they are run; a run's own stays."""
+    is_set = isinstance(dspy.settings.adapter, PromptAdapter)
+    return nullcontext() if is_set else dspy.context(adapter=_ADAPTER)
 
 
 def _take_over(predictor: dspy.Predict, state: Mapping[str, Any]) -> None:
@@ -232,19 +247,10 @@ def _take_over(predictor: dspy.Predict, state: Mapping[str, Any]) -> None:
 
 
 def _fits(predictor: dspy.Predict, demo: Mapping[str, Any]) -> bool:
-    """Whether an example has the form of a reply; one that another adapter let through may not."""
+    """Return whether an example has the form of a reply; one that another adapter let through may not."""
     try:
         _ADAPTER.format_assistant_message_content(predictor.signature, dict(demo))
     except ValidationError:
         _log.warning("an example of %s is left out: it has not the form of a reply", predictor.signature.__name__)
         return False
     return all(demo.get(name) for name in predictor.signature.output_fields)
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it: what a demo holds is the same before it is saved and after it is loaded."""
-    if isinstance(value, BaseModel):
-        return _plain(value.model_dump(mode="json"))
-    if isinstance(value, Mapping):
-        return {str(name): _plain(own) for name, own in value.items()}
-    return [_plain(own) for own in value] if isinstance(value, list | tuple) else value

@@ -1,8 +1,4 @@
-"""The DSPy adapter: formats a signature as messages and parses replies.
-
-Prompts share long prefixes: the constant parts (instructions, reply format, worked examples) come first, then the
-inputs in the order of the signature, and nothing after them.
-"""
+"""The DSPy adapter: formats a signature as messages, constant parts first, and parses replies."""
 
 import json
 from collections.abc import Callable
@@ -27,32 +23,23 @@ _EXCERPT_LENGTH = 1000  # characters of a too long reply that an error keeps
 
 
 class PromptAdapter(dspy.Adapter):
-    """Plain text for a signature with one string output, one JSON object for any other.
-
-    Args:
-        structured: send the JSON schema with the request, so that the server constrains decoding.
-    """
+    """Plain text for a signature with one string output, one JSON object, by a schema if ``structured``, for others."""
 
     def __init__(self, *, structured: bool = False) -> None:
         super().__init__()
         self.structured = structured
 
     def __call__(
-        self,
-        lm: dspy.BaseLM,
-        lm_kwargs: dict[str, Any],
-        signature: type[dspy.Signature],
-        demos: list[dict[str, Any]],
-        inputs: dict[str, Any],
+        self, lm: dspy.BaseLM, lm_kwargs: dict[str, Any], signature: type[dspy.Signature], *call: Any, **named: Any
     ) -> list[dict[str, Any]]:
         """Call the model once and parse; raises AdapterParseError if the reply has the wrong form."""
         if self.structured and not _is_text(signature):
             lm_kwargs = {**lm_kwargs, "response_format": _response_format(signature)}
-        result: list[dict[str, Any]] = super().__call__(lm, lm_kwargs, signature, demos, inputs)
+        result: list[dict[str, Any]] = super().__call__(lm, lm_kwargs, signature, *call, **named)
         return result
 
     def format_system_message(self, signature: type[dspy.Signature]) -> str:
-        """Instructions, then the format of the reply unless it is plain text."""
+        """Return the instructions, then the format of the reply unless it is plain text."""
         if _is_text(signature):
             return str(signature.instructions)
         fields = ", ".join(
@@ -61,38 +48,29 @@ class PromptAdapter(dspy.Adapter):
         return f"{signature.instructions}\n\nReply with one JSON object and nothing else: {{{fields}}}"
 
     def format_user_message_content(
-        self,
-        signature: type[dspy.Signature],
-        inputs: dict[str, Any],
-        prefix: str = "",
-        suffix: str = "",
-        main_request: bool = False,  # noqa: ARG002, FBT001, FBT002 - the base class's contract
+        self, signature: type[dspy.Signature], inputs: dict[str, Any], prefix: str = "", suffix: str = "", **_: Any
     ) -> str:
-        """The inputs in the order of the signature, each with its name; empty ones are left out."""
-        blocks = [
-            prefix,
-            *(_labelled(name, inputs[name]) for name in signature.input_fields if inputs.get(name)),
-            suffix,
-        ]
-        return "\n".join(block for block in blocks if block)
+        """Return the inputs in the order of the signature, each with its name; empty ones are left out."""
+        blocks = [_labelled(name, inputs[name]) for name in signature.input_fields if inputs.get(name)]
+        return "\n".join(filter(None, [prefix, *blocks, suffix]))
 
     def format_assistant_message_content(
         self, signature: type[dspy.Signature], outputs: dict[str, Any], missing_field_message: str | None = None
     ) -> str:
-        """A worked example's reply, in the requested format."""
+        """Return a worked example's reply, in the requested format."""
         values = {name: outputs.get(name, missing_field_message) for name in signature.output_fields}
         if _is_text(signature):
             return str(next(iter(values.values())))
         return _reply_type(signature).model_validate(values).model_dump_json()
 
     def format_field_with_value(self, fields_with_values: dict[Any, Any], role: str = "assistant") -> str:  # noqa: ARG002
-        """A reply with these values, as ``dspy.utils.DummyLM`` gives it: a text by itself, else one JSON object."""
+        """Return a reply with these values for ``dspy.utils.DummyLM``: a text by itself, else one JSON object."""
         values = {field.name: value for field, value in fields_with_values.items()}
         texts = [value for value in values.values() if isinstance(value, str)]
         return texts[0] if len(values) == len(texts) == 1 else json.dumps(values, ensure_ascii=False)
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
-        """Values of the output fields, without what stands around the reply (``reply_objects``, ``reply_texts``)."""
+        """Return the values of the output fields. Raises AdapterParseError: the reply has the wrong form."""
         completion = encodable(completion)
         text = completion if len(completion) <= _MAX_REPLY_LENGTH else strip_thinking(completion)
         if len(text) > _MAX_REPLY_LENGTH:
@@ -125,7 +103,7 @@ def _labelled(name: str, value: object) -> str:
 
 @_cached
 def _reply_type(signature: type[dspy.Signature]) -> type[BaseModel]:
-    """The output fields as a pydantic model, with the constraints that the signature declares."""
+    """Make a pydantic model of the output fields, with the constraints that the signature declares."""
     fields: dict[str, Any] = {
         name: (
             Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation,
@@ -143,7 +121,7 @@ def _response_format(signature: type[dspy.Signature]) -> dict[str, Any]:
 
 
 def _strict(schema: Any) -> Any:
-    """The schema in the form of strict mode: objects have all their properties, none besides, and no defaults."""
+    """Return the schema for strict mode: objects have all their properties, none besides, and no defaults."""
     if isinstance(schema, list):
         return [_strict(item) for item in schema]
     if not isinstance(schema, dict):

@@ -1,8 +1,4 @@
-"""What models refuse of a request: it is left out, renamed or moved, and the request is sent again.
-
-Models of one protocol take different parameters, and say so only when they are asked. What one refuses is read from its
-answer, so that no list of models has to be kept.
-"""
+"""What models refuse of a request, read from their answers: it is left out, renamed or moved, and sent again."""
 
 import json
 import re
@@ -51,12 +47,7 @@ _NOTES = {
 
 
 class Refusals:
-    """The parts of requests that models refuse, by model and address. Thread-safe.
-
-    Args:
-        events: told once of each part that a model refuses.
-        settings: what the user chose, which is never left out.
-    """
+    """The parts of requests that models refuse; what the user chose is never left out. Thread-safe."""
 
     def __init__(self, events: Events, settings: Settings) -> None:
         self._events = events
@@ -65,13 +56,13 @@ class Refusals:
         self._known: dict[tuple[str, str], frozenset[str]] = {}
 
     def known(self, request: Request) -> frozenset[str]:
-        """The parts of a request that its model is known to refuse, without those that the user chose."""
+        """Return the parts of a request that its model is known to refuse, without those that the user chose."""
         with self._lock:
             known = self._known.get(_place(request), frozenset())
         return frozenset(part for part in known & _parts(request).keys() if not self._is_kept(request, part))
 
     def keep(self, request: Request, parts: Collection[str]) -> None:
-        """Remember what a model was asked without, for its later calls, and tell what is new."""
+        """Remember what a model was asked without, and report what is new."""
         with self._lock:
             before = self._known.get(_place(request), frozenset())
             new = [part for part in _SPELLINGS if part in parts and part not in before]
@@ -81,12 +72,9 @@ class Refusals:
             self._events.degraded(f"{request.model.name} refuses {part}: {note}")
 
     def part_to_leave_out(self, request: Request, without: Collection[str], error: LMError, body: str) -> str | None:
-        """The part of a request that an error is about, where it can be sent without; None for any other error.
+        """Return the part of a request that an error is about, where it can be sent without; None for other errors.
 
-        Args:
-            without: parts that were left out already.
-            body: the server's answer, as far as it is known.
-
+        ``without``: parts that were left out already; ``body``: the server's answer.
         Raises SettingsError: the user chose what is refused.
         """
         if not _is_refusal(error):
@@ -108,30 +96,28 @@ class Refusals:
         return None
 
     def _is_kept(self, request: Request, part: str) -> bool:
-        """Whether a part must be sent as it is: the user chose it, and it cannot be sent otherwise."""
+        """Return whether a part must be sent as it is: the user chose it, and it cannot be sent otherwise."""
         return part not in _NOTES and self._choice(request, part) is not None
 
     def _choice(self, request: Request, part: str) -> tuple[str, str] | None:
-        """How the user chose a part of a request, and how to take that back; None if nobody chose it."""
+        """Return how the user chose a part of a request, and how to take that back; None if nobody chose it."""
         if part == "response_format" and self._settings.structured == "always":
             return "--structured always", "leave it out with --structured never"
-        setting = _SETTINGS.get(part)
-        value = getattr(self._settings, setting) if setting else None
-        by_setting = setting and value not in (None, NONE)
-        if setting and by_setting and part == "seed":
+        setting = _SETTINGS.get(part, "")
+        value = getattr(self._settings, setting, None)
+        is_set = value not in (None, NONE)
+        if is_set and part == "seed":
             return f"--seed {value}", "leave it out with --seed none"
         if part == SYSTEM or any(request.options.get(name) is not None for name in (part, _OTHER_NAME.get(part, part))):
             return None
         if not isinstance(request.model.lm, StatelessLM):
             return f"the {part} of your {type(request.model.lm).__name__}", "make it without, or with another value"
-        if setting and by_setting:
-            option = option_name(setting)
-            return f"{option} {value}", f"give another value, or leave it out with {option} none"
-        return None
+        option = option_name(setting) if is_set else ""
+        return (f"{option} {value}", f"give another value, or leave it out with {option} none") if is_set else None
 
 
 def adapted(request: Request, without: Collection[str]) -> Request:
-    """A request without some of its parts; the system's text goes before the user's, a limit gets its other name."""
+    """Send parts otherwise or not: the system's text goes before the user's, a limit gets its other name."""
     model, options, messages = request.model, dict(request.options), request.messages
     for part in without:
         if part == SYSTEM:
@@ -148,7 +134,7 @@ def adapted(request: Request, without: Collection[str]) -> Request:
 
 
 def _parts(request: Request) -> dict[str, Any]:
-    """The parts of a request that may be refused, with their values."""
+    """Return the parts of a request that may be refused, with their values."""
     sent = {**request.model.lm.kwargs, **request.options}
     sent[MOST_TOKENS] = sent.get("max_tokens") or sent.get("max_completion_tokens")
     sent[SYSTEM] = any(message["role"] == "system" for message in request.messages) or None
@@ -160,12 +146,12 @@ def _place(request: Request) -> tuple[str, str]:
 
 
 def refuses_limit(error: LMError) -> bool:
-    """Whether an error says that a reply may not, or cannot, be limited to so few tokens."""
+    """Return whether an error says that a reply cannot be limited to so few tokens."""
     return _is_refusal(error) and bool(_SPELLINGS[MOST_TOKENS] & _words([error.message]))
 
 
 def _is_refusal(error: LMError) -> bool:
-    """Whether an error says that a request is not accepted as it is; not that it is too long, or its model unknown."""
+    """Return whether a request is not accepted as it is; not because it is too long, or its model unknown."""
     if isinstance(error, ContextWindowExceededError | LMUnsupportedModelError):
         return False
     asked_badly = isinstance(error, LMInvalidRequestError) and error.status in {400, 422}
@@ -177,7 +163,7 @@ def _words(texts: Collection[str]) -> set[str]:
 
 
 def _said(body: str) -> tuple[list[str], list[str]]:
-    """The places of a request that an error's body points to, and its messages; what it repeats of the request not."""
+    """Return the places of a request that an error's body points to, and its messages."""
     try:
         told = json.loads(body)
         return list(_strings(told, _PLACES)), list(_strings(told, _MESSAGES))
@@ -197,7 +183,7 @@ def _strings(value: Any, names: Collection[str], name: str = "") -> Iterator[str
 
 
 def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages with the system's text before the first of the user."""
+    """Put the system's text before the user's first message."""
     text = "\n\n".join(str(message["content"]) for message in messages if message["role"] == "system")
     others = [message for message in messages if message["role"] != "system"]
     first = next((place for place, message in enumerate(others) if message["role"] == "user"), None)

@@ -1,9 +1,6 @@
-"""Bounds on a reply while it is read: its size, and the time until it is complete.
+"""Bounds on a reply while it is read, its size and its time, for which no client has a setting.
 
-Neither OpenAI's client, nor DSPy's own, nor LiteLLM has a setting for them: a reply without end would fill the memory,
-and one that drips would be read on after its caller gave up. So what they read through is wrapped, once in the process;
-that changes no request outside :func:`bounded_replies`. Not covered are the few providers of LiteLLM whose own library
-speaks to the server with neither httpx nor DSPy's client.
+The transports of httpx and DSPy are wrapped once in the process, for requests within :func:`bounded_replies` alone.
 """
 
 import time
@@ -20,18 +17,25 @@ from dspy.utils.exceptions import LMConfigurationError, LMError, LMTransportErro
 
 from storm_pipeline.models.request import WEB_PAGE, Answer
 
-LARGEST_REPLY = 32 * 2**20
-"""Bytes of a reply."""
+LARGEST_REPLY = 32 * 2**20  # bytes
 _GRACE = 1.0  # seconds after which reading ends when nobody waits any more
 
 
 @dataclass
 class _Bounds:
-    """When reading must end, in monotonic seconds, and how a reply broke the bounds; empty if none did."""
+    """What bounds the replies of a block."""
 
-    ends: float
-    answer: Answer
-    broken: str = ""
+    ends: float  # when reading must end, in monotonic seconds
+    answer: Answer  # gets the beginning of the last answer
+    broken: str = ""  # how a reply broke the bounds
+
+    def begin(self, response: Any, status: int, header: Callable[[str], str | None], error: type[Exception]) -> None:
+        """Note the head of an answer; raises the client's ``error`` for one that is compressed."""
+        self.answer.begin(status, header("content-type"))
+        if (header("content-encoding") or "identity").lower() != "identity":
+            self.broken = "the reply is compressed, which was not asked for"
+            response.close()
+            raise error(self.broken)
 
 
 _bounds: ContextVar[_Bounds | None] = ContextVar("storm_reply_bounds", default=None)
@@ -39,14 +43,9 @@ _bounds: ContextVar[_Bounds | None] = ContextVar("storm_reply_bounds", default=N
 
 @contextmanager
 def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
-    """Replies to requests of the block are at most :data:`LARGEST_REPLY` long, and read for about so many seconds.
+    """Bound replies to requests of the block to :data:`LARGEST_REPLY` bytes and about so many seconds.
 
-    Args:
-        answer: gets the beginning of the last answer.
-
-    Raises:
-        LMTransportError: a reply was larger, or compressed.
-        LMConfigurationError: a web page was the answer.
+    Raises LMTransportError: a reply was larger, or compressed; LMConfigurationError: it was a web page.
     """
     _wrap_clients()
     bounds = _Bounds(time.monotonic() + seconds + _GRACE, answer)
@@ -57,8 +56,8 @@ def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
         if bounds.broken:  # clients tell it in words of their own, or hide it
             raise LMTransportError(bounds.broken, model=error.model) from error
         if answer.is_page:
-            told = "it answered with a web page, not a completion"
-            raise LMConfigurationError(told, model=error.model, code=WEB_PAGE) from error
+            why = "it answered with a web page, not a completion"
+            raise LMConfigurationError(why, model=error.model, code=WEB_PAGE) from error
         raise
     finally:
         _bounds.reset(token)
@@ -89,13 +88,6 @@ class _Bounded(httpx.SyncByteStream):
         self.stream.close()
 
 
-def _is_packed(bounds: _Bounds, encoding: str | None) -> bool:
-    if (encoding or "identity").lower() == "identity":
-        return False
-    bounds.broken = "the reply is compressed, which was not asked for"
-    return True
-
-
 @cache
 def _wrap_clients() -> None:
     """Wrap httpx's transport, for OpenAI's client and LiteLLM, and that of DSPy's client."""
@@ -107,10 +99,7 @@ def _wrap_clients() -> None:
             return handle(self, request)
         request.headers["Accept-Encoding"] = "identity"  # a small reply may unpack to a large one
         response = handle(self, request)
-        bounds.answer.begin(response.status_code, response.headers.get("content-type"))
-        if _is_packed(bounds, response.headers.get("content-encoding")):
-            response.close()
-            raise httpx.RemoteProtocolError(bounds.broken)
+        bounds.begin(response, response.status_code, response.headers.get, httpx.RemoteProtocolError)
         response.stream = _Bounded(response.stream, bounds, httpx.RemoteProtocolError, httpx.ReadTimeout)
         return response
 
@@ -118,10 +107,7 @@ def _wrap_clients() -> None:
         response, bounds = stream(self, request), _bounds.get()
         if bounds is None:
             return response
-        bounds.answer.begin(response.status, response.header("content-type"))
-        if _is_packed(bounds, response.header("content-encoding")):
-            response.close()
-            raise transports.ProtocolError(bounds.broken)
+        bounds.begin(response, response.status, response.header, transports.ProtocolError)
         response._chunks = iter(_Bounded(response._chunks, bounds, transports.ProtocolError, transports.ReadTimeout))
         return response
 

@@ -5,8 +5,6 @@ A mark in backticks is mentioned, not used, so that text about marks stays as it
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
 from typing import Literal
 
 _MARK = re.compile(
@@ -19,6 +17,7 @@ _MARK = re.compile(
 """A tag or token: ``<think>``, ``</seed:think>``, ``<|END_THINKING|>``, ``[THINK]``, ``◁think▷``, ``&lt;think&gt;``."""
 _MARK_OR_OBJECT = re.compile(rf"{_MARK.pattern} | \{{")
 _THINKING = frozenset("cot analysis reflection scratchpad monologue plan planning".split())
+_THOUGHT = ("think", "thought", "reason")
 _THINKING_FENCE = re.compile(r"\A\s*```([a-z_]{3,20})[ \t]*\n.*?\n```[ \t]*(?:\n|\Z)", re.S | re.I)
 _OTHER_MARKS = (["inner", "prefix"], ["inner", "suffix"])
 _ENDS = frozenset({"end", "stop", "suffix"})
@@ -50,10 +49,9 @@ _BLANK = " \t\r\n\ufeff\u200b\x00"
 
 
 def is_thinking(name: str) -> bool:
-    """Whether a tag, a channel or a key of this name holds thinking."""
+    """Return whether a tag, a channel or a key of this name holds thinking."""
     words = _words_of(name)
-    stems = (word.removesuffix("s").removesuffix("ing") for word in words)
-    is_thought = any(stem.endswith(("think", "thought", "reason")) for stem in stems)
+    is_thought = any(word.removesuffix("s").removesuffix("ing").endswith(_THOUGHT) for word in words)
     return is_thought or words in _OTHER_MARKS or not _THINKING.isdisjoint(words)
 
 
@@ -62,10 +60,9 @@ def _words_of(name: str) -> list[str]:
 
 
 def strip_thinking(text: str) -> str:
-    """Remove a reasoning model's thinking, in whatever marks: ``<think>…</think>``, ``[THINK]…[/THINK]``, channels.
+    """Remove a reasoning model's thinking: ``<think>…</think>``, ``[THINK]…[/THINK]``, channels; strip the rest.
 
-    Text before an unmatched closing mark is removed too (chat templates open the block in the prompt),
-    and so is everything after an unmatched opening one. The rest is returned stripped.
+    Text before an unmatched closing mark (chat templates open it in the prompt), and after an opening one, goes.
     """
     text = final_channel(text)
     if (fence := _THINKING_FENCE.match(text)) and is_thinking(fence[1]):
@@ -74,11 +71,9 @@ def strip_thinking(text: str) -> str:
 
 
 def outside_thinking(text: str, skip: Callable[[int], int] | None = None) -> list[tuple[int, int]]:
-    """The parts of a text that are no thinking, as offsets of start and end.
+    """Return the parts of a text that are not thinking, as offsets of start and end.
 
-    Args:
-        skip: called with the offset of each ``{`` outside thinking; returns the offset at which reading goes on, so
-            that marks within an object are none.
+    ``skip`` is called with the offset of each ``{`` outside thinking and returns the offset where reading goes on.
     """
     parts: list[tuple[int, int]] = []
     opened = ""  # name of the mark that is open
@@ -104,7 +99,7 @@ def outside_thinking(text: str, skip: Callable[[int], int] | None = None) -> lis
 
 
 def _kind_of(text: str, mark: re.Match[str], opened: str) -> tuple[Literal["opens", "closes", "empty", ""], str]:
-    """What a mark does to thinking, and its name; empty if nothing."""
+    """Return what a mark does to thinking, and its name."""
     name = (mark["name"] or mark["square"] or mark["escaped"]).lower()
     word = mark["square"] or "A"
     is_a_word = not word.isupper() and f"[/{word}]" not in text
@@ -125,35 +120,31 @@ def _kind_of(text: str, mark: re.Match[str], opened: str) -> tuple[Literal["open
 
 
 def final_channel(text: str) -> str:
-    """What a text says in its final channel, in the form of gpt-oss or Gemma; the text where it has no channels.
+    """Return the final channel of a text in the form of gpt-oss or Gemma; the text where it has no channels.
 
-    Where no channel is final, what stands outside of all counts, then what is in none for thinking.
+    Where no channel is final, the text outside of all counts, then that of a channel that is not for thinking.
     """
     for begins, ends in _WITHOUT_TOKENS:
         if text.startswith(begins) and ends in text:
             return text.rpartition(ends)[2]
     if "<|channel|>" not in text and "<|message|>" not in text:
         return _GEMMA_FINAL.sub(r"\1", text) if "<|channel>" in text else text
-    outside, *told = _HARMONY.split(text)
-    bodies: dict[str, list[str]] = {"": [outside]}
-    header = ""
-    for mark, said in zip(told[::2], told[1::2], strict=True):
+    outside, *parts = _HARMONY.split(text)
+    bodies, header = {"": outside}, ""
+    for mark, said in zip(parts[::2], parts[1::2], strict=True):
         if mark == "message":
             words = _words_of(header)
             kind = "final" if "final" in words else "thinking" if any(map(is_thinking, words)) else "other"
-            bodies.setdefault(kind, []).append(said)
-            header = ""
+            bodies[kind], header = said, ""
         elif mark in {"start", "channel", "constrain"}:
             header += f" {said}"
         else:
-            bodies[""].append(said)
-    if "final" in bodies:
-        return bodies["final"][-1]
-    return "".join(bodies[""]) if "".join(bodies[""]).strip() else bodies.get("other", [""])[-1]
+            bodies[""] += said
+    return bodies.get("final", bodies[""] if bodies[""].strip() else bodies.get("other", ""))
 
 
 def without_tokens(text: str) -> str:
-    """A reply without the special tokens at its ends, and without what follows the end of its turn."""
+    """Remove the special tokens at the ends of a reply."""
     started = _AT_START.match(text)
     text = text[started.end() :] if started and not started[0].isspace() else text
     text = text.strip(_BLANK)
@@ -163,7 +154,7 @@ def without_tokens(text: str) -> str:
 
 
 def first_turn(text: str) -> str:
-    """The text of the first turn where lines such as ``### Response:`` begin turns; the text where none does."""
+    """Return the first turn of a text in which lines such as ``### Response:`` begin turns."""
     begins = _TURN.match(text)
     body = text[begins.end() :] if begins else text
     ends = _TURN.search(body)
@@ -171,26 +162,18 @@ def first_turn(text: str) -> str:
 
 
 def in_words(text: str) -> str:
-    """The words of a reply that a server sent as a tokenizer's own pieces: ``TheĠroadĊ`` or ``The▁road``."""
+    """Return the words of a reply that a server sent as a tokenizer's pieces: ``TheĠroadĊ`` or ``The▁road``."""
+    from tokenizers.decoders import ByteLevel
+
     if any(map(str.isspace, text)):
         return text
-    if "Ġ" in text:
-        with suppress(UnicodeDecodeError):
-            return b"".join(_byte_of().get(char) or char.encode() for char in text).decode()
+    if "Ġ" in text and "\ufffd" not in (words := str(ByteLevel().decode(list(text)))):
+        return words
     return text.replace("▁", " ").replace("<0x0A>", "\n").strip() if "▁" in text else text
 
 
-@cache
-def _byte_of() -> dict[str, bytes]:
-    """Character → byte, of byte-level tokenizers (GPT-2's and all after it)."""
-    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in shown]
-    characters = [*map(chr, shown), *(chr(256 + i) for i in range(len(others)))]
-    return {char: bytes([byte]) for char, byte in zip(characters, [*shown, *others], strict=True)}
-
-
 def end_of_turn(text: str, start: int = 0) -> int:
-    """Offset of the first token behind ``start`` that ends a turn; the text's length if there is none."""
+    """Return the offset of the first token behind ``start`` that ends a turn; the text's length without one."""
     tokens = _END_OF_TURN.finditer(text, start)
     ends = (own.start() for own in tokens if own[1] or not any(name in own[0].lower() for name in _NO_ENDS))
     end = next(ends, len(text))

@@ -2,9 +2,8 @@
 
 import html
 import re
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -23,10 +22,11 @@ from storm_pipeline.models.reply_json import (
     ReplyFormError,
     json_end,
     object_at,
+    outermost_values,
     partial_value,
     repaired_value,
+    whole_value,
 )
-from storm_pipeline.text.words import encodable_values
 
 R = TypeVar("R", bound=BaseModel)
 _FIRST_KEY = re.compile(r"\{\s*[\"'“‘]?([\w -]+?)[\"'”’]?\s*:")
@@ -39,7 +39,7 @@ _STRINGS = 3  # JSON within JSON strings, in levels
 
 
 def read_object(reply: str, reply_type: type[R]) -> R:
-    """The values of a reply that is to be one JSON object.
+    """Return the values of a reply that is to be one JSON object.
 
     Raises ReplyFormError: no object fits, the last one is cut off behind a whole one, or a repair would lose content.
     """
@@ -48,16 +48,15 @@ def read_object(reply: str, reply_type: type[R]) -> R:
 
 @dataclass
 class _Reader(Generic[R]):
-    """Reads replies of one type; ``error`` says why the last object that was tried does not fit."""
+    """Reader of replies of one type; ``error`` says why the last object that was tried does not fit."""
 
     type: type[R]
     error: ValidationError | None = None
-    _read: int = field(default=0, init=False)
+    _read: int = 0
 
     def read(self, text: str, level: int = 0) -> R:
-        """The reply that a text holds; raises ReplyFormError."""
         text = _unescaped(text)
-        whole = _whole(text)
+        whole = whole_value(text)
         if isinstance(whole, str) and level < _STRINGS:
             return self.read(without_tokens(whole), level + 1)
         if not isinstance(whole, dict):
@@ -69,7 +68,7 @@ class _Reader(Generic[R]):
         return reply
 
     def _objects(self, text: str) -> list[JsonObject]:
-        """What stands at each ``{`` outside thinking and outside of other objects, up to the end of the turn."""
+        """Return what stands at each ``{`` outside thinking and outside of other objects, up to the end of the turn."""
         found: list[JsonObject] = []
         ends = json_end(text)
 
@@ -87,7 +86,7 @@ class _Reader(Generic[R]):
         return [one for one in outside if one.start < turn]
 
     def _last_of(self, objects: list[JsonObject], text: str) -> R | None:
-        """The last object that fits or was meant to; None if there is none."""
+        """Return the last object that fits or was meant to."""
         fitting: R | None = None
         last: JsonObject | None = None
         for one in objects:
@@ -106,14 +105,11 @@ class _Reader(Generic[R]):
             return fitting
         if last.cut and fitting:
             raise ReplyFormError("the last object is cut off")
-        return (
-            self._fit(partial_value(text[last.start :]), cut=True)
-            if last.cut
-            else self._fit(repaired_value(text[last.start :]))
-        )
+        rest = text[last.start :]
+        return self._fit(partial_value(rest), cut=True) if last.cut else self._fit(repaired_value(rest))
 
     def _is_meant(self, one: JsonObject, text: str) -> bool:
-        """Whether what is no whole object was to be the reply: it has a key of it."""
+        """Return whether a cut or broken object has a key of the reply."""
         first = _FIRST_KEY.match(text, one.start)
         found = _ANY_KEY.finditer(text, one.start) if one.cut else [first] if first else []
         return any(plain_key(key[1]) in self._names for key in found)
@@ -123,9 +119,9 @@ class _Reader(Generic[R]):
         return {plain_key(name): name for name in self.type.model_fields}
 
     def _fit(self, value: Any, *, cut: bool = False, level: int = 0) -> R | None:
-        """The reply that a value is or holds, the last one; None if it holds none."""
+        """Return the last reply that a value is or holds."""
         if isinstance(value, str) and level < _DEEPEST and value.lstrip()[:1] in {"{", "["}:
-            value = _whole(value.strip())
+            value = whole_value(value.strip())
         if isinstance(value, dict):
             if any(plain_key(key) in self._names for key in value) and (reply := self._validated(value, cut=cut)):
                 return reply
@@ -136,42 +132,42 @@ class _Reader(Generic[R]):
         within = value if isinstance(value, list) else []
         if isinstance(value, dict):
             within = [own for key, own in value.items() if not is_thinking(str(key))]
-        replies = (self._fit(own, cut=cut, level=level + 1) for own in reversed(within))
-        return next((reply for reply in replies if reply), None)
+        replies = (self._fit(part, cut=cut, level=level + 1) for part in reversed(within))
+        return next(filter(None, replies), None)
 
     def _validated(self, value: dict[str, Any], *, cut: bool) -> R | None:
-        """The reply; the last item of one that was cut off is left out if it is incomplete."""
-        given = {self._names.get(plain_key(str(key)), str(key)): own for key, own in value.items()}
+        """Return the reply, without the last item of one that was cut off if that is incomplete."""
+        given = {self._names.get(plain_key(str(key)), str(key)): part for key, part in value.items()}
         given |= {name: value[name] for name in self.type.model_fields if name in value}
         try:
             return self.type.model_validate(given)
         except ValidationError as error:
             self.error = error
         name, last = next(reversed(given.items()))
-        variants = [{key: _unwrapped(own) for key, own in given.items()}]
+        variants = [{key: _unwrapped(part) for key, part in given.items()}]
         variants += [given | {name: last[:-1]}] if cut and isinstance(last, list) and last else []
-        for variant in variants:
-            with suppress(ValidationError):
-                return self.type.model_validate(variant)
+        return next(filter(None, map(self._valid, variants)), None)
+
+    def _valid(self, value: dict[str, Any]) -> R | None:
+        with suppress(ValidationError):
+            return self.type.model_validate(value)
         return None
 
     def _as_only_field(self, value: Any) -> R | None:
-        """The reply that is the bare value of a type's only field."""
+        """Return the reply that is the bare value of a type's only field."""
         if len(self.type.model_fields) != 1 or isinstance(value, dict):
             return None
-        with suppress(ValidationError):
-            return self.type.model_validate(dict.fromkeys(self.type.model_fields, value))
-        return None
+        return self._valid(dict.fromkeys(self.type.model_fields, value))
 
     def _bare(self, objects: list[JsonObject], text: str) -> R | None:
-        """The reply of one field that is given as its value alone: a list, its items one by one, or a word."""
+        """Return the reply of one field that comes as its value alone: a list, its items one by one, or a word."""
         if len(self.type.model_fields) != 1 or any(not one.whole for one in objects):
             return None
         parts = outside_thinking(text)
         lists = [
             reply
             for start, end in parts
-            for at, value in _lists(text[start:end])
+            for at, _, value in outermost_values(text[start:end], "[")
             if not any(one.start < start + at < one.end for one in objects) and (reply := self._as_only_field(value))
         ]
         items = [one.value for one in objects]
@@ -186,20 +182,20 @@ class _Reader(Generic[R]):
 
 
 def _unwrapped(value: Any) -> Any:
-    """A field's value in the schema's own form, or as JSON in a string."""
-    if isinstance(value, dict) and value and all(str(key).isdecimal() for key in value):
-        return list(value.values())
+    """Return a field's value that stands in its schema's form, or as JSON in a string."""
     if isinstance(value, dict):
+        if value and all(str(key).isdecimal() for key in value):
+            return list(value.values())
         return next((value[key] for key in _VALUE_KEYS if key in value), value)
     if isinstance(value, list) and all(isinstance(own, dict) and len(own) == 1 for own in value):
         return [next(iter(own.values())) for own in value]
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
-        return _whole(value.strip()) or value
+        return whole_value(value.strip()) or value
     return value
 
 
 def _unescaped(text: str) -> str:
-    """A text whose JSON was escaped once more, for HTML or as a string, as it was before."""
+    """Undo a second escaping of JSON, for HTML or as a string."""
     if '"' in text.replace('\\"', ""):
         return text
     if "&quot;" in text or "&#34;" in text:
@@ -208,24 +204,3 @@ def _unescaped(text: str) -> str:
         with suppress(ValueError):
             return str(DECODER.decode(f'"{text}"'))
     return text
-
-
-def _whole(text: str) -> Any:
-    """The JSON value that a text is; None if it is none."""
-    if text[:1] not in {"{", "[", '"'}:
-        return None
-    try:
-        value, end = DECODER.raw_decode(text)
-    except (ValueError, RecursionError):
-        return None
-    return encodable_values(value) if not text[end:].strip() else None
-
-
-def _lists(text: str) -> Iterator[tuple[int, list[Any]]]:
-    """The JSON lists of a text with their offsets, outermost only."""
-    position = tried = 0
-    while (start := text.find("[", position)) >= 0 and (tried := tried + 1) <= _DEEPEST:
-        position = start + 1
-        with suppress(ValueError, RecursionError):
-            value, position = DECODER.raw_decode(text, start)
-            yield start, encodable_values(value)

@@ -1,4 +1,4 @@
-"""Reads the text of a reply: what stands around it is taken off, one level at a time."""
+"""Reads the text of a reply: takes off what stands around it, one level at a time."""
 
 import ast
 import json
@@ -20,10 +20,9 @@ from storm_pipeline.models.reply_frames import (
     strip_thinking,
     without_tokens,
 )
-from storm_pipeline.models.reply_json import DECODER, ReplyFormError
+from storm_pipeline.models.reply_json import DECODER, ReplyFormError, outermost_values
 
 _LEVELS = 24  # more than anything real has around it
-_MOST_OBJECTS = 50  # brackets that are tried
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*([\w+.#-]*)[ \t]*$", re.M)
 _TEXT_FENCES = frozenset({"", "text", "txt", "plain", "plaintext", "markdown", "md", "json", "xml", "html"})
 _TAGGED = re.compile(r"<([A-Za-z][\w:.-]*+)[^<>]*>(.*)</\1\s*>", re.S)
@@ -47,9 +46,9 @@ _THINKING_LABEL = re.compile(r"[*_#\s]{0,8}+([A-Za-z]{3,12})[*_\s]{0,4}+[:：]")
 
 
 def read_text(reply: str, field: str) -> str:
-    """The text of a reply that is to be the value of one output field.
+    """Return the text of a reply that is the value of one output field.
 
-    Raises ReplyFormError: there is none, or it is an object in which nobody can tell which text is meant.
+    Raises ReplyFormError: the reply is empty, or an object of several texts of which none has the field's name.
     """
     levels: tuple[Callable[[str], str], ...] = (
         without_tokens,
@@ -69,8 +68,7 @@ def read_text(reply: str, field: str) -> str:
     )
     text = in_words(reply).replace("\r\n", "\n")
     for _ in range(_LEVELS):
-        taken = next((taken for level in levels if (taken := level(text)) != text), text)
-        if taken == text:
+        if (taken := next((taken for level in levels if (taken := level(text)) != text), text)) == text:
             break
         text = taken
     if not text.strip():
@@ -79,7 +77,7 @@ def read_text(reply: str, field: str) -> str:
 
 
 def _without_json(text: str, field: str) -> str:
-    """The text that a JSON string or object holds: whole, cut off, or with quotes that are not escaped."""
+    """Return the text of a JSON string or object: whole, cut off, or with quotes that are not escaped."""
     if text[:1] not in {"{", "[", '"'}:
         return text
     try:
@@ -89,7 +87,7 @@ def _without_json(text: str, field: str) -> str:
             return _unescaped(one[1])
         with suppress(ValueError):
             cut = text[0] == "{" and error.msg.startswith("Unterminated string")
-            return (_text_in(from_json(text, allow_partial="trailing-strings"), field) if cut else None) or text
+            return (cut and _text_in(from_json(text, allow_partial="trailing-strings"), field)) or text
         return text
     except RecursionError as error:
         raise ReplyFormError("the reply is nested too deeply") from error
@@ -100,17 +98,14 @@ def _without_json(text: str, field: str) -> str:
 
 
 def _parts_of_python(text: str) -> list[Any] | None:
-    """The parts of a message that a server printed as Python does: ``[{'type': 'text', 'text': …}]``; else None."""
-    if not text.startswith("[{'"):
-        return None
+    """Return the parts of a message that a server printed as Python does: ``[{'type': 'text', 'text': …}]``."""
     with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-        parts = ast.literal_eval(text)
-        return parts if isinstance(parts, list) else None
+        return list(ast.literal_eval(text)) if text.startswith("[{'") else None
     return None
 
 
 def _unescaped(text: str) -> str:
-    """The text of a JSON string whose inner quotes may not be escaped."""
+    """Read a JSON string whose inner quotes may not be escaped."""
     escaped = re.sub(r"(\\.)|\"", lambda found: found[1] or '\\"', text, flags=re.S)
     with suppress(ValueError):
         return str(DECODER.decode(f'"{escaped}"'))
@@ -118,30 +113,27 @@ def _unescaped(text: str) -> str:
 
 
 def _text_in(value: Any, field: str) -> str | None:
-    """The text that a JSON value holds: of the field's name, else the only one that is not about the reply."""
+    """Return the text in a JSON value that has the field's name, else the only one that is not about the reply."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and value:
-        said = [own for own in value if not (isinstance(own, dict) and is_thinking(str(own.get("type", ""))))]
-        parts = [_text_in(own, field) for own in said]
+        said = [part for part in value if not (isinstance(part, dict) and is_thinking(str(part.get("type", ""))))]
+        parts = [_text_in(part, field) for part in said]
         return None if None in parts else "\n\n".join(filter(None, parts))
     if not isinstance(value, dict):
         return None
-    entries = list(_entries(value))
-    named = [own for key, own in entries if plain_key(key) == plain_key(field)]
-    own_keys = [own for key, own in value.items() if plain_key(str(key)) == plain_key(field)]
-    for own in (*own_keys[-1:], *named[-1:]):
-        if (text := _text_in(own, field)) is not None:
+    entries, name = list(_entries(value)), plain_key(field)
+    for pairs in (value.items(), entries):
+        named = [part for key, part in pairs if plain_key(str(key)) == name]
+        if named and (text := _text_in(named[-1], field)) is not None:
             return text
-    texts = [(key, own) for key, own in entries if isinstance(own, str) and own.strip()]
-    for kept in ([own for key, own in texts if plain_key(key) not in _ABOUT], [own for _, own in texts]):
-        if len(kept) == 1:
-            return kept[0]
-    return None
+    texts = [(key, part) for key, part in entries if isinstance(part, str) and part.strip()]
+    said = [part for key, part in texts if plain_key(key) not in _ABOUT]
+    return said[0] if len(said) == 1 else texts[0][1] if len(texts) == 1 else None
 
 
 def _entries(value: Any, level: int = 0) -> Iterator[tuple[str, Any]]:
-    """Keys and values of an object and of what it holds, without thinking; JSON in strings counts as what it says."""
+    """Yield keys and values of an object and of all in it, without thinking; JSON in strings is read."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, own in pairs if level <= _LEVELS else ():
         if is_thinking(str(key)):
@@ -155,39 +147,33 @@ def _entries(value: Any, level: int = 0) -> Iterator[tuple[str, Any]]:
 
 
 def _is_most(inside: str, outside: str) -> bool:
-    """Whether a part of a reply is the reply, and what stands around it is about it."""
+    """Return whether a part of a reply is longer than what stands around it."""
     return len(inside.strip()) > len(outside.strip())
 
 
 def _without_fence(text: str) -> str:
-    """The text in a fence: around all of it, or around most of it; a fence that is left at the end goes."""
+    """Return the text in a fence around all or most of it; a fence that is left at the end goes."""
     inside = text.strip("`")
     fence = text[: len(text) - len(text.lstrip("`"))]
     if inside and fence and text == f"{fence}{inside}{fence}" and "`" not in inside and "\n" not in inside:
         return inside.strip()
-    blocks: list[tuple[int, int, int, int, str]] = []
-    opened: list[re.Match[str]] = []
-    for own in _FENCE.finditer(text):
-        if own[1] or not opened:
-            opened.append(own)
-        elif len(opened) > 1:
-            opened.pop()
-        else:
-            first = opened.pop()
-            blocks.append((first.start(), first.end(), own.start(), own.end(), first[1]))
-    if opened:
-        blocks.append((opened[0].start(), opened[0].end(), len(text), len(text), opened[0][1]))
-    if len(blocks) != 1:
+    fences = list(_FENCE.finditer(text))
+    depth, closing = 0, []
+    for one in fences:
+        depth += 1 if one[1] or not depth else -1
+        closing += [] if depth else [one]
+    if len(closing) + bool(depth) != 1:
         return text
-    start, begins, ends, end, info = blocks[0]
-    inside, outside = text[begins:ends].strip(), (text[:start] + text[end:]).strip()
+    first = fences[0]
+    ends, end = closing[0].span() if closing else (len(text), len(text))
+    inside, outside = text[first.end() : ends].strip(), (text[: first.start()] + text[end:]).strip()
     if not inside and not text[end:].strip():
-        return text[:start].rstrip()
-    return inside if not outside or (info.lower() in _TEXT_FENCES and _is_most(inside, outside)) else text
+        return text[: first.start()].rstrip()
+    return inside if not outside or (first[1].lower() in _TEXT_FENCES and _is_most(inside, outside)) else text
 
 
 def _without_line_marks(text: str) -> str:
-    """The text without a comment before it, a language's name that a fence had, marks of quotation on every line."""
+    """Remove a comment before the text, the name of a fence's language, and marks of quotation on every line."""
     name, _, rest = text.partition("\n")
     text = rest if name in _TEXT_FENCES - {""} and rest[:1].strip() else text
     text = text.partition("-->")[2].lstrip() if text.startswith("<!--") and "-->" in text else text
@@ -200,7 +186,7 @@ def _without_line_marks(text: str) -> str:
 
 
 def _without_tags(text: str, field: str) -> str:
-    """The text between tags: around all of it, or those of the field's name around most of it."""
+    """Return the text between tags around all of it, or between those of the field's name around most of it."""
     whole = _TAGGED.fullmatch(text)
     if whole and f"</{whole[1]}" not in whole[2]:
         return whole[2].strip()
@@ -219,7 +205,7 @@ def _without_tags(text: str, field: str) -> str:
 
 
 def _without_label(text: str, field: str) -> str:
-    """The text behind the field's own name: ``Text:``, ``**Text:**``, ``## Text``, ``[[ ## text ## ]]``."""
+    """Return the text behind the field's name: ``Text:``, ``**Text:**``, ``## Text``, ``[[ ## text ## ]]``."""
     name = re.escape(field).replace("_", "[ _-]")
     marker, bold = rf"\[\[\s*\#\#\s*{name}\s*\#\#\s*\]\]", r"(?:\*\*|__)"
 
@@ -236,16 +222,9 @@ def _without_label(text: str, field: str) -> str:
 
 
 def _of_object(text: str, field: str) -> str:
-    """The JSON object with a text that is most of a reply."""
-    position, last = 0, ""
-    for _ in range(_MOST_OBJECTS):
-        if (start := text.find("{", position)) < 0:
-            break
-        position = start + 1
-        with suppress(ValueError, RecursionError):
-            value, position = DECODER.raw_decode(text, start)
-            if _text_in(value, field) is not None:
-                last = text[start:position]
+    """Return the JSON object with a text that is most of a reply."""
+    found = [text[start:end] for start, end, value in outermost_values(text, "{") if _text_in(value, field) is not None]
+    last = found[-1] if found else ""
     begun = re.search(rf"\{{\s*[\"']{field}[\"']\s*:", text, re.I)
     if begun and not last:
         last = text[begun.start() : text.rfind("}") + 1 or None]
@@ -253,16 +232,16 @@ def _of_object(text: str, field: str) -> str:
 
 
 def _without_quotes(text: str) -> str:
-    """The text between quotation marks or marks of emphasis around all of it, with none of them inside."""
+    """Return the text between quotation marks or marks of emphasis, with none of them inside."""
     for opens, closes in _QUOTED:
         inside = text.removeprefix(opens).removesuffix(closes)
-        if len(inside) == len(text) - len(opens) - len(closes) and opens not in inside and closes not in inside:
+        if f"{opens}{inside}{closes}" == text and opens not in inside and closes not in inside:
             return inside.strip()
     return text
 
 
 def _without_rules(text: str) -> str:
-    """The text between two rules, if it is most of all; rules that are left at the ends go."""
+    """Return the text between two rules, if it is most of all; rules that are left at the ends go."""
     parts = [part.strip() for part in _RULE.split(text)]
     kept = [part for part in parts if part]
     if len(parts) == 3 and _is_most(parts[1], parts[0] + parts[2]):

@@ -26,8 +26,6 @@ _PAGE_BEGINS = (b"<!doctype html", b"<html")
 WEB_PAGE = "web_page"
 """Code of the error for an endpoint that answers with a web page."""
 _LIKELY = 3 / 4  # share of the most tokens that a text may have which it has with a tokenizer that knows its language
-
-
 _CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 """Reasons by which servers say that a reply ended at its limit of tokens."""
 
@@ -45,20 +43,20 @@ class Request:
 
     @cached_property
     def key(self) -> str:
-        """Journal key: equal for equal requests from the same place."""
+        """Return the journal key: equal for equal requests from the same place."""
         sent = {**self.model.lm.kwargs, **self.options}
         decoding = {name: value for name, value in sent.items() if name not in _CONNECTION and value is not None}
         return fingerprint(self.place, self.model.name, decoding, self.messages)
 
     @property
     def tokens_in(self) -> int:
-        """Approximate prompt tokens."""
+        """Estimate the prompt's tokens."""
         return sum(_likely_tokens(str(message["content"])) for message in self.messages)
 
 
 @dataclass
 class Answer:
-    """What a server answered on the wire, whichever client reads it: an error's text tells more than its class."""
+    """What a server answered on the wire, whichever client reads it."""
 
     status: int = 0
     kind: str = ""  # Content-Type
@@ -74,12 +72,12 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The beginning of the body."""
+        """Decode the beginning of the body."""
         return self.start.decode("utf-8", "replace")
 
     @property
     def is_page(self) -> bool:
-        """Whether a web server answered, which has no model: not with an overload or a log-in."""
+        """Return whether a web server without a model answered: not with an overload or a log-in."""
         start = bytes(self.start.lstrip()[:15].lower())
         page = start.startswith(_PAGE_BEGINS) or (self.kind.startswith("text/html") and start[:1] in (b"", b"<"))
         return page and self.status < 500 and self.status not in {401, 403, 407, 408, 429}
@@ -96,12 +94,12 @@ class Reply:
 
     @property
     def texts(self) -> list[str]:
-        """The replies, without reasoning text."""
+        """Return the replies, without reasoning text."""
         return [str((output.get("text") if isinstance(output, dict) else output) or "") for output in self.outputs]
 
     @property
     def tokens(self) -> tuple[int, int, int]:
-        """Prompt tokens, the cached ones among them, and completion tokens; estimated where they are not reported."""
+        """Return prompt tokens, the cached ones among them, and completion tokens; estimated if not reported."""
         tokens_in = self.usage.get("prompt_tokens") or self.estimate
         cached = self.usage.get("prompt_tokens_details", {}).get("cached_tokens", 0)
         tokens_out = self.usage.get("completion_tokens") or sum(map(_likely_tokens, self._written))
@@ -109,23 +107,23 @@ class Reply:
 
     @property
     def estimated(self) -> bool:
-        """Whether a number of :attr:`tokens` is estimated."""
+        """Return whether a number of :attr:`tokens` is estimated."""
         unknown_out = not self.usage.get("completion_tokens") and any(self._written)
         return not self.usage.get("prompt_tokens") or unknown_out
 
     @property
     def _written(self) -> list[str]:
-        """All that the model wrote, reasoning included where it is shown."""
+        """Return all that the model wrote, reasoning included where it is shown."""
         parts = [output.values() if isinstance(output, dict) else [output] for output in self.outputs]
         return [part for own in parts for part in own if isinstance(part, str)]
 
     def dollars(self, model: Model) -> float | None:
-        """Cost in US dollars; None if unknown."""
+        """Return the cost in US dollars; None if unknown."""
         return cost(model.price, *self.tokens) if model.price else None
 
 
 def with_text(output: Any) -> Any:
-    """A reply in the form of ``dspy.LM``; one that is a tool call alone has the call's arguments as its text."""
+    """Give a reply of ``dspy.LM`` that is a tool call alone the call's arguments as its text."""
     if not isinstance(output, dict) or output.get("text") or not output.get("tool_calls"):
         return output
     arguments = _part(_part(output["tool_calls"][-1], "function"), "arguments")
@@ -133,7 +131,7 @@ def with_text(output: Any) -> Any:
 
 
 def is_cut(response: Any) -> bool:
-    """Whether a provider's response, as DSPy's history has it, ended at its limit of tokens."""
+    """Return whether a provider's response, as DSPy's history has it, ended at its limit of tokens."""
     if isinstance(response, tuple):
         return any(map(is_cut, response))
     choices = _part(_part(response, "provider_data") or response, "choices") or []
@@ -147,19 +145,15 @@ def _part(value: Any, name: str) -> Any:
 
 
 def options_of(model: Model, program: Program, sample: int, seed: int | None) -> dict[str, Any]:
-    """Parameters of a call that override the model's own.
-
-    Args:
-        sample: number of earlier replies to the same request that did not parse.
-        seed: seed of the run; None if not seeded.
-    """
+    """Return the parameters of a call that override the model's; ``sample``: earlier replies that did not parse."""
     options: dict[str, Any] = {}
     if model.bounded:
         options["max_tokens"] = min(program.token_limit, model.lm.kwargs.get("max_tokens") or program.token_limit)
     if model.greedy and program.greedy and not sample:
         options["temperature"] = 0.0
-    if seed is not None:
-        options["seed"] = seed + _seed_offset(current_place()) + sample
+    if seed is not None:  # parts of a run that send equal prompts get different replies
+        place = current_place()
+        options["seed"] = seed + (int(fingerprint(place)[:6], 16) if place else 0) + sample
     if sample and model.lm.cache:
         options["cache"] = False  # else DSPy would serve the same unusable reply again
     return options
@@ -169,13 +163,8 @@ def _likely_tokens(text: str) -> int:
     return math.ceil(_LIKELY * most_tokens(text))
 
 
-def _seed_offset(place: str) -> int:
-    """Offset of the seed by place, so that parts of a run that send equal prompts get different replies."""
-    return int(fingerprint(place)[:6], 16) if place else 0
-
-
 def valid_counts(usage: object) -> dict[str, Any]:
-    """The counts of a report, and of its details, that are plausible integers; whatever else it holds is left out."""
+    """Return the counts of a report, and of its details, that are plausible integers."""
     if not isinstance(usage, Mapping):
         return {}
     counts: dict[str, Any] = {

@@ -23,14 +23,9 @@ _PROMPT = [
 
 
 def try_model(name: str, settings: Settings) -> str:
-    """Ask a hosted model for at most 16 tokens, once, without caps and journal.
+    """Ask a hosted model for at most 16 tokens, once; return that it replies, and what it refuses of a request.
 
-    Returns:
-        That it replies, and what it refuses of a request.
-
-    Raises:
-        ModelError, ModelAuthError: it cannot be asked; says why and what to do.
-        SettingsError: no key is set, or the model refuses a parameter that the settings choose.
+    Raises ModelError, ModelAuthError: it cannot be asked; SettingsError: no key is set, or it refuses a chosen setting.
     """
     uncapped = {"max_cost": None, "max_tokens": None, "max_minutes": None}
     once = settings.model_copy(update=uncapped | {"call_attempts": 1, "lm_timeout": min(settings.lm_timeout, _SECONDS)})

@@ -1,28 +1,20 @@
 """How much a model can read at once, and how many words of evidence that has room for."""
 
 from storm_pipeline.models.prices import listed_window
-from storm_pipeline.settings import Role, Settings, is_embedded
+from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
 
 CONTEXT = 16_384
-"""Tokens of prompt and reply that the embedded model's server holds unless it is told otherwise."""
+"""Tokens of prompt and reply that the embedded model's server holds by default."""
 ASSUMED = CONTEXT
 """Tokens assumed where nobody knows a window, to budget evidence and interviews; prompts are not shortened then."""
 _EVIDENCE = 3 / 8
-"""Share of a window that passages may take; instructions, outline, findings, draft, remarks and reply have the rest.
-
-1,536 words at 8,192 tokens, where the paper's budgets just fit (1,500, and two thirds of it for an answer); 3,072 at
-16,384; 6,144 at 32,768.
-"""
+"""Share of a window that passages may take: 1,536 words at 8,192 tokens, where the paper's budgets just fit."""
 _INTERVIEWS = 1 / 2  # share of a window that interviews may take in the prompt that refines an outline
 _TOKENS_A_WORD = 2
 
 
 def window_of(settings: Settings, role: Role) -> int | None:
-    """Tokens of prompt and reply that the model of a role holds; None where nobody knows.
-
-    What the settings say (``context``) comes before LiteLLM's table, which comes with the package. A model that runs in
-    this process has its server's window, or a smaller one if the settings say so.
-    """
+    """Return the tokens of prompt and reply that a role's model holds: ``context``, else LiteLLM's; None if unknown."""
     name = settings.lm_of(role).removeprefix("object:")
     if is_embedded(name):
         return min(CONTEXT, settings.context or CONTEXT)
@@ -30,22 +22,15 @@ def window_of(settings: Settings, role: Role) -> int | None:
 
 
 def settled(settings: Settings) -> Settings:
-    """The settings with budgets of words for which the models' windows have room; what a run keeps when it is resumed.
-
-    Evidence fits the writer and the expert, interviews fit the outliner. What fits already stays.
-    """
+    """Return the settings with evidence that fits writer and expert, and interviews that fit the outliner."""
     evidence = int(min(_readers(settings).values()) * _EVIDENCE / _TOKENS_A_WORD)
     interviews = int((window_of(settings, "outliner") or ASSUMED) * _INTERVIEWS / _TOKENS_A_WORD)
-    return settings.model_copy(
-        update={
-            "evidence": min(settings.evidence_words, evidence),
-            "outline_words": min(settings.interview_words, interviews),
-        }
-    )
+    fitting = min(settings.evidence_words, evidence), min(settings.interview_words, interviews)
+    return settings.model_copy(update=dict(zip(("evidence", "outline_words"), fitting, strict=True)))
 
 
 def why_less(asked: Settings) -> str:
-    """In words, why a run has less evidence than is asked for or usual; empty if it has not."""
+    """Return why a run has less evidence than is asked for or usual; empty if it has not."""
     words = settled(asked).evidence_words
     if words == asked.evidence_words or asked.is_extract:
         return ""
@@ -60,11 +45,7 @@ def why_less(asked: Settings) -> str:
 
 
 def longer_replies(settings: Settings, role: Role, token_limit: int) -> str:
-    """What to do so that replies of a role's model may be longer, as the end of a sentence.
-
-    Args:
-        token_limit: tokens of a reply that a program allows the embedded model.
-    """
+    """Return what to do for longer replies, as the end of a sentence; ``token_limit``: of the embedded model's."""
     name, own = settings.lm_of(role), settings.reply_tokens
     if name.startswith("object:"):
         return "raise max_tokens of the model that was passed"
@@ -76,6 +57,4 @@ def longer_replies(settings: Settings, role: Role, token_limit: int) -> str:
 
 
 def _readers(settings: Settings) -> dict[Role, int]:
-    """The windows of those who are shown passages."""
-    roles: tuple[Role, ...] = ("writer", "expert")
-    return {role: window_of(settings, role) or ASSUMED for role in roles}
+    return {role: window_of(settings, role) or ASSUMED for role in ROLES if role in {"writer", "expert"}}

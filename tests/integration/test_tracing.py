@@ -43,10 +43,6 @@ assert {span.context.trace_id for span in spans} == {run.context.trace_id}
 calls = [span for span in spans if span.name == "StatelessLM.__call__"]
 assert len(calls) == asked == article.usage.calls
 assert all("llm.input_messages.0.message.content" in span.attributes for span in calls)
-for name, total in {"prompt": article.usage.tokens_in, "completion": article.usage.tokens_out}.items():
-    assert sum(span.attributes[f"llm.token_count.{name}"] for span in calls) == total > 0
-counted = [span for span in spans if any(name.startswith("llm.token_count") for name in span.attributes)]
-assert len(counted) == len(calls)
 known = {span.context.span_id for span in spans}
 assert all(span.parent.span_id in known for span in spans if span is not run)
 """
@@ -81,7 +77,7 @@ def run(code: str, place: Path, **variables: str) -> str:
     return done.stdout
 
 
-def test_openinference_has_one_trace_a_run_with_a_span_and_the_tokens_of_every_call(tmp_path: Path) -> None:
+def test_openinference_has_one_trace_a_run_with_a_span_of_every_call(tmp_path: Path) -> None:
     pytest.importorskip("opentelemetry.sdk")
     pytest.importorskip("openinference.instrumentation.dspy")
     run(BEFORE + EXPORTER + example("OpenTelemetry") + ONE_TRACE, tmp_path)
@@ -155,11 +151,3 @@ def test_dspys_callbacks_see_each_run_as_one_call_in_all_threads(tmp_path: Path,
 def roots(seen: Sequence[SimpleNamespace]) -> list[str]:
     known = {one.id for one in seen}
     return [one.name for one in seen if one.around not in known]
-
-
-def test_tokens_are_written_into_no_span_but_a_calls(tmp_path: Path) -> None:
-    sdk = pytest.importorskip("opentelemetry.sdk.trace")
-    tracer = sdk.TracerProvider().get_tracer("a service's")
-    with FakeModel(answers()) as model, tracer.start_as_current_span("a request") as span:
-        open_storm(model, tmp_path).outline("Silk Road")
-    assert not span.attributes
