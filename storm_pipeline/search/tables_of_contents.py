@@ -1,23 +1,19 @@
 """Tables of contents of Wikipedia articles, to learn from related articles (paper section 3.1)."""
 
-import socket
+import re
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
-from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.documents.plain import objects, plain_text
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.identity import is_title, is_wiki_language
-from storm_pipeline.net.gates import Rate, gate
-from storm_pipeline.net.http import SOON
-from storm_pipeline.net.http import user_agent as default_user_agent
-from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError, within
+from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.refusals import unknown_format
+from storm_pipeline.net.retrying import Patience
 from storm_pipeline.sqlite_cache import SqliteCache
 
 _BACK_MATTER = frozenset(
@@ -27,9 +23,10 @@ _BACK_MATTER = frozenset(
         "see also", "sources", "works cited",
     }
 )  # fmt: skip
-_PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
-_CONCURRENT = _MAX_FAILURES = 2
-"""Small, since the run waits for optional data. This many consecutive failures open the circuit for a minute."""
+_HEADING = re.compile(r"^(={2,})[^\S\n]*(.*?)[^\S\n]*={2,}[^\S\n]*$", re.M)
+# Small, since the run waits for optional data: a network that swallows packets costs less than 3 s.
+_RATE = Rate(10.0, concurrent=2, failures=1)
+_PATIENCE = Patience(connect=1.0, read=10.0, attempts=2, first_pause=0.25, total=20.0)
 
 
 @dataclass(frozen=True)
@@ -66,9 +63,6 @@ class WikipediaContents:
 
     Args:
         cache: the cache folder; tables are kept in ``pages/contents.sqlite`` inside it.
-        user_agent: User-Agent header; Wikipedia asks for a name and a contact.
-        timeout: read timeout in seconds, and connect timeout, which is capped at 2.5.
-        patience: attempts and pauses; ``timeout`` overrides its ``connect`` and ``read``.
         days: age in days after which a cached table (or a cached miss) expires.
         api: URL of another MediaWiki's ``api.php``, instead of Wikipedia's.
 
@@ -81,94 +75,71 @@ class WikipediaContents:
         cache: Path,
         language: str = "en",
         *,
-        user_agent: str | None = None,
-        timeout: float = 10.0,
-        patience: Patience | None = None,
+        patience: Patience = _PATIENCE,
         days: float = 30.0,
         api: str | None = None,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._cache = SqliteCache(Path(cache) / "pages" / "contents.sqlite")
-        self._language = language.strip().lower()
-        if not is_wiki_language(self._language):
+        self._cache, self._days = SqliteCache(Path(cache) / "pages" / "contents.sqlite"), days
+        if not is_wiki_language(code := language.strip().lower()):
             raise SettingsError(f"{language!r} is not a language code of a Wikipedia; give one such as en or de")
-        self._user_agent = user_agent or default_user_agent()
-        self._timeout = timeout
-        self._patience = patience or _PATIENCE
-        self._days = days
-        self._api = api
-        self._sleep = sleep
-        host = urlsplit(api).netloc if api else f"{self._language}.wikipedia.org"
-        self._gate = gate("Wikipedia", f"{host}, contents", Rate(10.0, concurrent=_CONCURRENT), failures=_MAX_FAILURES)
-        self._probing = threading.Lock()
-        self._is_silent: bool | None = None
-        self._slots = threading.Semaphore(_CONCURRENT)  # held across retries, so waiting threads see an open circuit
+        self._place = api or code
+        address = api or f"https://{code}.wikipedia.org/w/api.php"
+        self._client = ApiClient("Wikipedia contents", address, rate=_RATE, patience=patience)
+        self._slots = threading.Semaphore(_RATE.concurrent)  # held across retries: waiting threads see an open circuit
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
         """Headings of the article with this title, or of its redirect target; None if there is no such article.
 
         Raises SearchError: the request failed.
         """
-        title = " ".join(plain_text(title).partition("#")[0].replace("_", " ").split())
+        title = spaced_title(title)
         if not is_title(title):
             return None
-        key = f"{self._api or self._language}\n{title}"
+        key = f"{self._place}\n{title}"
         if (known := self._cache.get(key, self._days)) is not None:
             return TableOfContents(known[0], tuple((level, text) for level, text in known[1])) if known else None
         with self._slots:
-            self._check_answers()
-            table = self._gate.call(lambda: self._look_up(title), self._patience, sleep=self._sleep)
+            table = self._look_up(title)
         self._cache.put(key, [table.title, table.headings] if table else [])
         return table
 
-    def _check_answers(self) -> None:
-        """Raise a SearchError if the network swallows packets: connecting would time out for every title."""
-        with self._probing:
-            if self._is_silent is None:
-                self._is_silent = _is_silent(self._api or f"https://{self._language}.wikipedia.org", self._timeout)
-        if self._is_silent:
-            raise SearchError("Wikipedia could not be reached: nothing answers; check the network")
-
-    @cached_property
-    def _wikipedia(self) -> Any:
-        import httpx
-        import wikipediaapi
-
-        hooks = {"request": [_redirection(self._api)]} if self._api else {}
-        return wikipediaapi.Wikipedia(
-            self._user_agent,
-            self._language,
-            headers={"Connection": "close"},  # the library offers no way to close connections later
-            max_retries=0,  # the library's own retries have no limit on Retry-After
-            timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, SOON)),
-            proxy=_proxy_for(self._api or f"https://{self._language}.wikipedia.org"),
-            event_hooks=hooks,
-        )
-
     def _look_up(self, title: str) -> TableOfContents | None:
-        """One attempt to look up an article."""
-        import wikipediaapi
-
-        try:
-            page = self._wikipedia.page(title)
-            sections = list(page.sections)
-            exists = page.exists()
-        except wikipediaapi.WikiRateLimitError as error:
-            raise TransientError(
-                "Wikipedia answered 429: too many requests; wait a little", error.retry_after
-            ) from error
-        except wikipediaapi.WikiHttpError as error:
-            message = f"Wikipedia answered {error.status_code}; try again later"
-            raise (TransientError if error.status_code in RETRIED_STATUSES else SearchError)(message) from error
-        except wikipediaapi.WikiHttpTimeoutError as error:
-            raise TransientError("Wikipedia did not answer in time; check the network") from error
-        except wikipediaapi.WikiConnectionError as error:
-            raise TransientError("Wikipedia could not be reached; check the network") from error
-        except (wikipediaapi.WikiInvalidJsonError, LookupError, TypeError, AttributeError) as error:
-            raise SearchError("Wikipedia answered in an unknown format; check the network for a login page") from error
-        if not exists:
+        pages = wiki_pages(self._client, {"prop": "extracts", "titles": title, "redirects": 1})
+        if not pages or any(pages[0].get(kind) for kind in ("missing", "invalid")):
             return None
-        return TableOfContents(plain_text(page.title), tuple(without_back_matter(_flattened(sections))))
+        if not isinstance(text := pages[0].get("extract"), str):
+            raise unknown_format("Wikipedia")
+        headings = without_back_matter((level, heading) for level, heading, _ in sections(text))
+        return TableOfContents(plain_text(pages[0].get("title")), tuple(headings))
+
+
+def wiki_pages(client: ApiClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The pages of MediaWiki's answer to a query for plain texts, one text at a time; empty if there are none."""
+    common = {"action": "query", "format": "json", "formatversion": 2}
+    answer = client.get_json(common | {"explaintext": 1, "exsectionformat": "wiki", "exlimit": 1} | dict(params))
+    answer = answer if isinstance(answer, dict) else {}
+    if isinstance(error := answer.get("error"), dict):
+        reason = plain_text(error.get("info")) or plain_text(error.get("code"))
+        raise SearchError(f"wikipedia refused the search: {reason[:200]}; try again later")
+    if "query" not in answer and "batchcomplete" in answer:
+        return []
+    pages = query.get("pages", []) if isinstance(query := answer.get("query"), dict) else None
+    if not isinstance(pages, list):
+        raise unknown_format("wikipedia")
+    return objects(pages)
+
+
+def sections(text: str) -> Iterator[tuple[int, str, str]]:
+    """Level, heading and text of each section of an article's plain text; first the lead, of level 0, without one."""
+    lead, *pieces = _HEADING.split(text)
+    yield 0, "", lead
+    for marks, heading, section in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        yield len(marks) - 1, plain_text(heading), section
+
+
+def spaced_title(title: str) -> str:
+    """An article's title as it is written, without the name of a section."""
+    return " ".join(plain_text(title).partition("#")[0].replace("_", " ").split())
 
 
 def without_back_matter(headings: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -183,46 +154,5 @@ def without_back_matter(headings: Iterable[tuple[int, str]]) -> Iterator[tuple[i
 
 
 def is_back_matter(heading: str) -> bool:
-    """Whether a heading is that of references, a see-also list or the like."""
+    """Return whether a heading is that of references, a see-also list or the like."""
     return heading.casefold().strip(" .:") in _BACK_MATTER
-
-
-def _flattened(sections: Iterable[Any]) -> Iterator[tuple[int, str]]:
-    for section in sections:
-        yield section.level, plain_text(section.title)
-        yield from _flattened(section.sections)
-
-
-def _redirection(api: str) -> Callable[[Any], None]:
-    """A request hook that redirects the library's requests to another URL, keeping the query."""
-    target = urlsplit(api)
-
-    def redirect(request: Any) -> None:
-        request.url = request.url.copy_with(
-            scheme=target.scheme, host=target.hostname, port=target.port, path=target.path
-        )
-        request.headers["Host"] = target.netloc
-
-    return redirect
-
-
-def _is_silent(address: str, timeout: float) -> bool:
-    """Whether a host, or the proxy on the way to it, neither accepts nor refuses a connection."""
-    parts = urlsplit(_proxy_for(address) or address)
-    port = parts.port or (80 if parts.scheme == "http" else 443)
-
-    def connect() -> bool:
-        try:
-            socket.create_connection((parts.hostname or "", port), timeout).close()
-        except OSError:  # a refusal is an answer too, which the request itself reports
-            return True
-        return True
-
-    return within(min(timeout, SOON), connect) is None
-
-
-def _proxy_for(address: str) -> str | None:
-    """The proxy set in the environment for a URL, which the library itself ignores."""
-    parts = urlsplit(address)
-    host = parts.hostname or ""
-    return None if proxy_bypass(host) else getproxies().get(parts.scheme)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,15 +68,14 @@ SLOW = Reply(delay=20)  # the server gives up waiting when the test ends
 
 def article(text: str = ARTICLE, title: str = "Silk Road") -> Reply:
     page = {"pageid": 29, "ns": 0, "title": title, "extract": text}
-    return Reply(body={"batchcomplete": "", "query": {"pages": {"29": page}}})
+    return Reply(body={"batchcomplete": True, "query": {"pages": [page]}})
 
 
-MISSING = Reply(body={"batchcomplete": "", "query": {"pages": {"-1": {"ns": 0, "title": "Nope", "missing": ""}}}})
+MISSING = Reply(body={"batchcomplete": True, "query": {"pages": [{"ns": 0, "title": "Nope", "missing": True}]}})
 
 
 def contents(server_url: str, cache: Path, **kwargs: Any) -> WikipediaContents:
-    settings: dict[str, Any] = {"patience": BRISK, "timeout": 10} | kwargs
-    return WikipediaContents(cache, user_agent="tests (me@example.org)", api=f"{server_url}/w/api.php", **settings)
+    return WikipediaContents(cache, api=f"{server_url}/w/api.php", **{"patience": BRISK} | kwargs)
 
 
 @contextmanager
@@ -105,7 +105,7 @@ def test_a_network_that_swallows_packets_costs_three_seconds_at_most(tmp_path: P
         with ThreadPoolExecutor(5) as pool:
             said = list(pool.map(look_up, ["Silk", "Road", "Tea", "Salt", "Jade"] * 3))
         assert time.monotonic() - start < 3
-    assert set(said) == {"Wikipedia could not be reached: nothing answers; check the network"}
+    assert all("did not answer in time" in one for one in said)
 
 
 def test_headings_without_back_matter(tmp_path: Path) -> None:
@@ -116,8 +116,6 @@ def test_headings_without_back_matter(tmp_path: Path) -> None:
     assert request.path == "/w/api.php"
     asked = {"action": "query", "prop": "extracts", "titles": "Silk Road", "redirects": "1", "format": "json"}
     assert asked.items() <= request.query.items()
-    assert request.headers["user-agent"].startswith("tests (me@example.org)")
-    assert request.headers["host"] == server.url.removeprefix("http://")
 
 
 def test_redirects_give_the_title_they_lead_to(tmp_path: Path) -> None:
@@ -189,8 +187,8 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_a_warning(
 )
 def test_what_may_pass_is_tried_again(tmp_path: Path, failure: Reply) -> None:
     with ScriptedServer(failure, article()) as server:
-        timeout = 0.5 if failure is SLOW else 10
-        assert contents(server.url, tmp_path, timeout=timeout).table_of_contents("Silk Road") == TABLE
+        patience = replace(BRISK, read=0.5) if failure is SLOW else BRISK
+        assert contents(server.url, tmp_path, patience=patience).table_of_contents("Silk Road") == TABLE
         assert len(server.requests) == 2
 
 
@@ -200,10 +198,10 @@ def test_what_may_pass_is_tried_again(tmp_path: Path, failure: Reply) -> None:
         (Reply(403), "answered 403", 1),
         (Reply(500), "answered 500", 3),
         (Reply(429), "answered 429", 3),
-        (Reply(body="<html>Log in"), "unknown format", 1),
-        (Reply(body={"error": {"code": "x"}}), "unknown format", 1),
+        (Reply(body="<html>Log in"), "a web page instead of JSON", 1),
+        (Reply(body={"error": {"code": "x"}}), "refused the search: x", 1),
         (Reply(body=[1]), "unknown format", 1),
-        (Reply(body={"query": {"pages": {"9": {"pageid": 9, "title": "x"}}}}), "unknown format", 1),
+        (Reply(body={"query": {"pages": [{"pageid": 9, "title": "x"}]}}), "unknown format", 1),
         (Reply(reset=True), "could not be reached", 3),
     ],
 )
@@ -231,13 +229,13 @@ def test_nobody_at_home(tmp_path: Path) -> None:
 def test_a_wikipedia_that_does_not_answer_is_soon_given_up(tmp_path: Path) -> None:
     titles = [f"Page {n}" for n in range(6)]
     with ScriptedServer(SLOW) as server:
-        wiki = contents(server.url, tmp_path, timeout=0.3, patience=Patience(attempts=1, total=60))
+        wiki = contents(server.url, tmp_path, patience=Patience(read=0.3, attempts=1, total=60))
         with ThreadPoolExecutor(6) as pool:
             failures = [future.exception() for future in [pool.submit(wiki.table_of_contents, t) for t in titles]]
         again = contents(server.url, tmp_path / "other")  # of the next run of the same process
         with pytest.raises(SearchError, match="left alone"):
             again.table_of_contents("Page 9")
-        assert len(server.requests) in (2, 3)  # the third where two failures are not told in the same moment
+        assert len(server.requests) == 2
     assert all(isinstance(failure, SearchError) for failure in failures)
     assert sum("left alone" in str(failure) for failure in failures) >= 3
 

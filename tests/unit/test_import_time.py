@@ -34,7 +34,6 @@ HEAVY = {
     "trafilatura",
     "transformers",
     "uvicorn",
-    "wikipediaapi",
     "xllamacpp",
 }
 

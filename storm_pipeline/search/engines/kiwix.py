@@ -20,7 +20,12 @@ from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.search.paging import best_of_each
 from storm_pipeline.search.queries import joined, topic_words
-from storm_pipeline.search.tables_of_contents import TableOfContents, is_back_matter, without_back_matter
+from storm_pipeline.search.tables_of_contents import (
+    TableOfContents,
+    is_back_matter,
+    spaced_title,
+    without_back_matter,
+)
 from storm_pipeline.types import Snippet
 
 _URL, _DEFAULT = "KIWIX_URL", "http://127.0.0.1:8080"
@@ -85,7 +90,7 @@ class KiwixSearch:
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
         """Headings of the article with this title, in any case; None if there is none. Raises SearchError."""
-        title = " ".join(plain_text(title).partition("#")[0].replace("_", " ").split())
+        title = spaced_title(title)
         for link, found in self._hits(title, 10)[1] if title else ():
             if found.casefold() == title.casefold() and (article := self._article(link)):
                 return TableOfContents(found, tuple(without_back_matter(article[2])))

@@ -41,7 +41,6 @@ SERVICE = WebService(
     page=20,
     request=lambda query, size, _: {"query": query, "max_results": size},
     options=_options,
-    hits=lambda answer: results if isinstance(results := answer.get("results"), list) else None,
     texts=lambda hit: texts([hit.get("content")]),
     published=lambda hit: iso_date(hit.get("published_date")),
     remedies={
