@@ -53,9 +53,7 @@ class EngineInfo:
     supports: frozenset[str] = frozenset()
     open_web: bool = True  # whether it finds pages of unknown quality, which need the reliable-source filter
     remote: bool = True  # whether it queries a service, whose responses are worth caching
-    # the character between the specifications of the engines that a composite engine queries, each of which applies the
-    # options itself; empty for all other engines
-    separator: str = ""
+    composite: bool = False  # whether it queries other engines, each of which applies the options itself
     own: bool = False  # whether it searches texts of the user's own, of which no other service need hear
 
     @property
