@@ -14,16 +14,13 @@ MAX_RESULTS = 100
 
 
 def doi_name(doi: object) -> str | None:
-    """A DOI by itself, lower-cased since DOIs are case-insensitive; None if it is none."""
+    """A DOI in lower case, since DOIs are case-insensitive; None for anything else."""
     name = plain_text(doi).lower()
     return name if name.startswith("10.") else None
 
 
 def joined_names(names: Iterable[object]) -> str | None:
-    """Names of authors as :attr:`storm_pipeline.types.Snippet.author` has them, the first 30; None if there are none.
-
-    ``names``: each ``Given Family`` or ``Family, Given``; anything but a string is left out.
-    """
+    """The first 30 names of authors as :attr:`storm_pipeline.types.Snippet.author` has them; None if there are none."""
     plain = (plain_text(name).replace(";", ",") for name in names)
     return "; ".join(list(filter(None, plain))[:MAX_AUTHORS]) or None
 
@@ -39,7 +36,7 @@ def first_text(value: object) -> str:
 
 
 def doi_address(doi: object) -> str:
-    """URL of a paper by its DOI, lower-cased since DOIs are case-insensitive; empty if there is no DOI."""
+    """URL of a paper by its DOI; empty if there is no DOI."""
     name = doi_name(doi)
     return "https://doi.org/" + quote(name, safe="/:;().,_-~!*'") if name else ""
 
