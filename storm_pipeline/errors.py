@@ -15,7 +15,6 @@
     ├── SearchError          a search engine or a corpus cannot be used
     │   ├── CorpusError          a file of the user's documents cannot be read
     │   └── PageError            a web page cannot or must not be fetched
-    ├── SourcesError         a list of sources cannot be read, fetched or trusted
     ├── DatasetError         a data set cannot be read or built
     ├── StoreError           the reference store is closed, lacks an id, or could not embed
     ├── RunError             a run folder cannot be written or read
@@ -106,10 +105,6 @@ class CorpusError(SearchError):
 
 class PageError(SearchError):
     """A web page could not be fetched: refused, unreachable, too large, too slow, or without text."""
-
-
-class SourcesError(StormError):
-    """A list of reliable and unreliable sources cannot be read, fetched or trusted."""
 
 
 class DatasetError(StormError):
