@@ -18,7 +18,6 @@ from storm_pipeline.errors import (
     RunError as RunError,
     SearchError as SearchError,
     SettingsError as SettingsError,
-    SourcesError as SourcesError,
     StoppedError as StoppedError,
     StoreError as StoreError,
     StormError as StormError,

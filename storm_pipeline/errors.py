@@ -73,10 +73,6 @@ class PageError(SearchError):
     """A web page could not be fetched: refused, unreachable, too large, too slow, or without text."""
 
 
-class SourcesError(StormError):
-    """A list of reliable and unreliable sources cannot be read, fetched or trusted."""
-
-
 class DatasetError(StormError):
     """A data set cannot be read or built: absent, damaged, or its service answers with an error."""
 

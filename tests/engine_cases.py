@@ -5,6 +5,7 @@ them all with one entry.
 """
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from servers import Reply, Request, Script, ScriptedServer
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.retrying import Patience, TransientError
 from storm_pipeline.search.base import SearchEngine
+from storm_pipeline.search.web_service import WebService, WebServiceSearch
 
 KEY = "key-7f3c-secret"
 BRISK = Patience(connect=10, read=10, total=30, attempts=3, first_pause=0.001, longest_pause=0.02)
@@ -100,6 +102,11 @@ class Case:
     def has(self, *hits: Any) -> Script:
         """A script in which these hits, as the service writes them, are found."""
         return lambda request: Reply(body=self.wrap(list(hits), request))
+
+
+def opens(service: WebService, path: str = "", key: str | None = KEY) -> Callable[[str, Patience], SearchEngine]:
+    """What opens an engine of a service at a path of a server."""
+    return lambda url, patience: WebServiceSearch(service, key, base_url=url + path, patience=patience, rate=math.inf)
 
 
 def ask(case: Case, *script: Script | Reply, k: int = 5, patience: Patience = BRISK) -> tuple[Any, list[Request]]:

@@ -6,14 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from xml.sax.saxutils import escape
 
-from engine_cases import BROKEN_JSON, KEY, Case, Page, Said
+from engine_cases import BROKEN_JSON, KEY, Case, Page, Said, opens
 from servers import Reply, Request
 
-from storm_pipeline.search.engines.arxiv import ArxivSearch
-from storm_pipeline.search.engines.crossref import CrossrefSearch
+from storm_pipeline.search.engines import arxiv, crossref, pubmed, semantic_scholar
 from storm_pipeline.search.engines.kiwix import KiwixSearch
-from storm_pipeline.search.engines.pubmed import PubMedSearch
-from storm_pipeline.search.engines.semantic_scholar import SemanticScholarSearch
 from storm_pipeline.search.engines.wikipedia import WikipediaSearch
 
 XHTML = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>Log in</title></head><body/></html>'
@@ -202,7 +199,7 @@ PAPERS: dict[str, Case] = {
         },
     ),
     "arxiv": Case(
-        lambda url, patience: ArxivSearch(base_url=f"{url}/api/query", patience=patience, rate=math.inf),
+        opens(arxiv.SERVICE, "/api/query", key=None),
         "/api/query",
         arxiv_entry,
         lambda hits, _: arxiv_feed(hits),
@@ -237,7 +234,7 @@ PAPERS: dict[str, Case] = {
         },
     ),
     "semantic-scholar": Case(
-        lambda url, patience: SemanticScholarSearch(KEY, base_url=f"{url}/search", patience=patience, rate=math.inf),
+        opens(semantic_scholar.SERVICE, "/search"),
         "/search",
         scholar_paper,
         lambda hits, _: {"total": len(hits), "offset": 0} | ({"data": hits} if hits else {}),
@@ -259,7 +256,7 @@ PAPERS: dict[str, Case] = {
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "pubmed": Case(
-        lambda url, patience: PubMedSearch(KEY, base_url=f"{url}/eutils/", patience=patience, rate=math.inf),
+        opens(pubmed.SERVICE, "/eutils/"),
         "/eutils/esearch.fcgi",
         pubmed_article,
         pubmed_answer,
@@ -286,7 +283,7 @@ PAPERS: dict[str, Case] = {
         },
     ),
     "crossref": Case(
-        lambda url, patience: CrossrefSearch("me@x.org", base_url=f"{url}/works", patience=patience, rate=math.inf),
+        opens(crossref.SERVICE, "/works", key="me@x.org"),
         "/works",
         crossref_work,
         lambda hits, _: {"status": "ok", "message-type": "work-list", "message": {"items": hits}},

@@ -4,12 +4,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from engine_cases import BROKEN_JSON, KEY, Case, Page, Said
+from engine_cases import BROKEN_JSON, KEY, Case, Page, Said, opens
 from servers import Reply, Request
 
 from storm_pipeline.search.engines import brave, exa, serper, tavily, you
-from storm_pipeline.search.engines.searxng import SearxngSearch
-from storm_pipeline.search.web_service import WebServiceSearch
+from storm_pipeline.search.engines.searxng import searxng
 
 _ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"url": 5, "link": 5}, {"title": "no address"})
 _OTHER_FORM: Mapping[str, Said] = {"other form": (Reply(body={"error": "x"}), "unknown format")}
@@ -68,9 +67,7 @@ def _exa_hit(page: Page) -> dict[str, Any]:
 
 WEB: dict[str, Case] = {
     "you": Case(
-        lambda url, patience: WebServiceSearch(
-            you.SERVICE, KEY, base_url=f"{url}/v1/search", patience=patience, rate=math.inf
-        ),
+        opens(you.SERVICE, "/v1/search"),
         "/v1/search",
         _you_hit,
         lambda hits, _: {"results": {"web": hits}, "metadata": {}},
@@ -81,7 +78,7 @@ WEB: dict[str, Case] = {
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "searxng": Case(
-        lambda url, patience: SearxngSearch(f"{url}/", patience=patience, rate=math.inf),
+        lambda url, patience: searxng(f"{url}/", patience=patience, rate=math.inf),
         "/search",
         _searxng_hit,
         _searxng_answer,
@@ -91,7 +88,7 @@ WEB: dict[str, Case] = {
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "tavily": Case(
-        lambda url, patience: WebServiceSearch(tavily.SERVICE, KEY, base_url=url, patience=patience, rate=math.inf),
+        opens(tavily.SERVICE),
         "/search",
         _tavily_hit,
         lambda hits, _: {"query": "q", "results": hits, "response_time": 0.9},
@@ -109,9 +106,7 @@ WEB: dict[str, Case] = {
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "brave": Case(
-        lambda url, patience: WebServiceSearch(
-            brave.SERVICE, KEY, base_url=f"{url}/res/v1/web/search", patience=patience, rate=math.inf
-        ),
+        opens(brave.SERVICE, "/res/v1/web/search"),
         "/res/v1/web/search",
         _brave_hit,
         _brave_answer,
@@ -138,7 +133,7 @@ WEB: dict[str, Case] = {
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "serper": Case(
-        lambda url, patience: WebServiceSearch(serper.SERVICE, KEY, base_url=url, patience=patience, rate=math.inf),
+        opens(serper.SERVICE),
         "/search",
         _serper_hit,
         _serper_answer,
@@ -153,7 +148,7 @@ WEB: dict[str, Case] = {
         malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "exa": Case(
-        lambda url, patience: WebServiceSearch(exa.SERVICE, KEY, base_url=url, patience=patience, rate=math.inf),
+        opens(exa.SERVICE),
         "/search",
         _exa_hit,
         lambda hits, _: {"requestId": "r", "results": hits, "costDollars": {"total": 0.005}},

@@ -130,7 +130,7 @@ def _corpora(spec: str) -> list[str]:
     if name == "corpus":
         return [argument.strip()]
     info = next((info for info in engines() if info.base_name == name), None)
-    parts = split_specs(name, argument.strip(), info.separator) if info and info.separator else []
+    parts = split_specs(name, argument.strip()) if info and info.composite else []
     return [path for part in parts for path in _corpora(part)]
 
 

@@ -13,34 +13,22 @@ from storm_pipeline.net.retrying import Patience, with_retries
 
 T = TypeVar("T")
 _lock = threading.Lock()
+_CLOSED_SECONDS = 60.0
 
 
 class Limiter:
-    """A token bucket with a concurrency limit: ``with limiter:`` waits for a token and a slot.
+    """A rate and concurrency limit: ``with limiter:`` waits for its turn and a slot.
 
     Args:
-        rate: sustained entries per second, > 0; infinite for no limit.
-        burst: entries allowed at once after an idle period, >= 1.
+        rate: entries per second, > 0; infinite for no limit.
         concurrent: maximum number of threads inside, >= 1.
     """
 
-    def __init__(
-        self,
-        rate: float = math.inf,
-        *,
-        burst: int = 1,
-        concurrent: int = 4,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, rate: float = math.inf, *, concurrent: int = 4) -> None:
         self._interval = 1 / rate
-        self._burst = burst
         self._slots = threading.BoundedSemaphore(concurrent)
-        self._clock = clock
-        self._sleep = sleep
         self._lock = threading.Lock()
-        # When the bucket will be full again; each entry moves it one interval later.
-        self._full = clock()
+        self._next = time.monotonic()  # when the next entry may begin
 
     def set_rate(self, rate: float) -> None:
         """Change the rate (> 0) from the next entry on."""
@@ -50,16 +38,16 @@ class Limiter:
     def hold(self, seconds: float) -> None:
         """Delay all further entries, as a server asked."""
         with self._lock:
-            self._full = max(self._full, self._clock() + seconds + self._interval * (self._burst - 1))
+            self._next = max(self._next, time.monotonic() + seconds)
 
     def __enter__(self) -> None:
         self._slots.acquire()
         with self._lock:
-            now = self._clock()
-            start = max(now, self._full - self._interval * (self._burst - 1))
-            self._full = max(start, self._full) + self._interval
+            now = time.monotonic()
+            start = max(now, self._next)
+            self._next = start + self._interval
         if start > now:
-            self._sleep(start - now)
+            time.sleep(start - now)
 
     def __exit__(self, *_: object) -> None:
         self._slots.release()
@@ -69,103 +57,68 @@ class CircuitOpenError(SearchError):
     """No request was made, because the service failed too often just before."""
 
 
-class Circuit:
-    """Counts consecutive failures. Thread-safe.
+@dataclass(frozen=True)
+class Rate:
+    """Limits of a service."""
 
-    After ``failures`` of them it is open: :meth:`check` raises for ``seconds``. Then requests pass again; the first
-    that fails reopens it, one that succeeds closes it.
+    per_second: float = 10.0  # requests per second, > 0
+    concurrent: int = 32  # maximum number of concurrent requests, >= 1
+    failures: int = 5  # consecutive failed calls after which it is left alone for a minute, >= 1
 
-    Args:
-        failures: consecutive failures that open it, >= 1.
-        seconds: how long it stays open, >= 0.
+
+class Gate:
+    """The rate limiter and circuit breaker that requests to a service go through. Thread-safe.
+
+    After ``rate.failures`` consecutive failed calls none passes for a minute. Then calls pass again; the first that
+    fails closes the gate for another minute, one that succeeds resets the count.
     """
 
-    def __init__(
-        self, service: str, *, failures: int = 5, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._service = service
-        self._max_failures = failures
-        self._seconds = seconds
-        self._clock = clock
+    def __init__(self, service: str, rate: Rate) -> None:
+        self.limiter = Limiter(rate.per_second, concurrent=rate.concurrent)
+        self._service, self._max_failures = service, rate.failures
         self._lock = threading.Lock()
-        self._failures = 0
-        self._until = 0.0
-        self._last = ""
+        self._failures, self._until, self._last = 0, 0.0, ""
 
-    def check(self) -> None:
-        """Raise :class:`CircuitOpenError` while the circuit is open."""
+    def call(self, attempt: Callable[[], T], patience: Patience) -> T:
+        """Call ``attempt`` within the rate limit, with retries, unless the circuit is open.
+
+        Raises SearchError: the last failure; CircuitOpenError: no attempt was made.
+        """
         with self._lock:
-            if self._failures >= self._max_failures and (left := self._until - self._clock()) > 0:
+            if self._failures >= self._max_failures and (left := self._until - time.monotonic()) > 0:
                 raise CircuitOpenError(
                     f"{self._service} failed {self._failures} times in a row and is left alone for {left:.0f} s more; "
                     f"the last time: {self._last}"
                 )
-
-    def failed(self, error: Exception) -> None:
-        """Count a failure."""
-        with self._lock:
-            self._failures += 1
-            self._last = str(error)
-            self._until = self._clock() + self._seconds
-
-    def succeeded(self) -> None:
-        """Reset the count."""
-        with self._lock:
-            self._failures = 0
-
-
-@dataclass(frozen=True)
-class Rate:
-    """Rate limits of a service."""
-
-    per_second: float = 10.0  # sustained requests per second, > 0
-    burst: int = 1  # requests allowed at once after an idle period, >= 1
-    concurrent: int = 32  # maximum number of concurrent requests, >= 1
-
-
-@dataclass(frozen=True)
-class Gate:
-    """The rate limiter and circuit breaker that requests to a service go through."""
-
-    limiter: Limiter
-    circuit: Circuit
-
-    def call(self, attempt: Callable[[], T], patience: Patience, *, sleep: Callable[[float], None] = time.sleep) -> T:
-        """Call ``attempt`` within the rate limit, with retries, unless the circuit is open.
-
-        Raises SearchError: the last failure.
-        """
-        self.circuit.check()
 
         def limited() -> T:
             with self.limiter:
                 return attempt()
 
         try:
-            answer = with_retries(limited, patience, sleep=sleep)
+            answer = with_retries(limited, patience)
         except QueryRefusedError:
             raise
         except SearchError as error:
-            self.circuit.failed(error)
+            with self._lock:
+                self._failures += 1
+                self._last, self._until = str(error), time.monotonic() + _CLOSED_SECONDS
             raise
-        self.circuit.succeeded()
+        with self._lock:
+            self._failures = 0
         return answer
 
 
 _gates: dict[tuple[str, str], Gate] = {}
 
 
-def gate(service: str, host: str, rate: Rate, *, failures: int = 5) -> Gate:
+def gate(service: str, host: str, rate: Rate) -> Gate:
     """The process-wide gate to a service at a host.
 
-    The first caller sets burst, concurrency and how many consecutive ``failures`` open the circuit; the rate is that of
-    the latest caller.
+    The first caller sets its limits; the requests per second are those of the latest caller.
     """
     with _lock:
-        known = _gates.get((service, host))
-        if known is None:
-            limiter = Limiter(rate.per_second, burst=rate.burst, concurrent=rate.concurrent)
-            known = _gates[service, host] = Gate(limiter, Circuit(service, failures=failures))
+        known = _gates.setdefault((service, host), Gate(service, rate))
     known.limiter.set_rate(rate.per_second)
     return known
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import requests
 
 T = TypeVar("T")
-Params = Mapping[str, str | int | list[str]]
+Params = Mapping[str, Any]
+"""Names and values: strings, numbers, or lists of strings."""
 
 SOON = 2.5
 """Seconds in which a host that can be reached has answered; some firewalls drop packets without a reply."""
@@ -64,10 +65,11 @@ class ApiClient:
         refusals: Sequence[Refusal] = (),
         patience: Patience | None = None,
         max_bytes: int = 10_000_000,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._service = service
-        self._address = address
+        import requests
+        from requests.adapters import HTTPAdapter
+
+        self._service, self._address = service, address
         self._label = f"{service} ({urlsplit(address).netloc.rpartition('@')[2]})"
         self._headers = {"User-Agent": user_agent()} | dict(headers or {})
         for name, value in self._headers.items():
@@ -75,14 +77,14 @@ class ApiClient:
                 raise SettingsError(
                     f"{service}: the value for {name} contains characters that a key cannot have; copy it again"
                 )
-        self._remedies = remedies or {}
-        self._refusals = refusals
-        self._patience = patience or Patience()
+        self._remedies, self._refusals = remedies or {}, refusals
+        self._patience, self._max_bytes = patience or Patience(), max_bytes
         rate = rate or Rate()
         self._gate = gate(service, urlsplit(address).netloc, rate)
-        self._max_bytes = max_bytes
-        self._sleep = sleep
-        self._session = _session(rate.concurrent)
+        self._session = requests.Session()
+        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        for scheme in ("http://", "https://"):
+            self._session.mount(scheme, HTTPAdapter(pool_maxsize=rate.concurrent))
 
     def get_json(self, params: Params, path: str = "") -> Any:
         """The parsed JSON response of a GET request.
@@ -94,54 +96,48 @@ class ApiClient:
         Raises:
             SearchError: the request failed, retries included; names service, status and remedy.
         """
-        return self._request("GET", path, params, None, self._json)
+        return self._request(self._json, "GET", path, params=params)
 
     def get_bytes(self, params: Params, path: str = "") -> bytes:
         """The body of the response to a GET request; otherwise as :meth:`get_json`."""
-        return self._request("GET", path, params, None, bytes)
-
-    def post_json(self, body: Mapping[str, Any], path: str = "") -> Any:
-        """The parsed JSON response of a POST request with a JSON body; otherwise as :meth:`get_json`."""
-        return self._request("POST", path, {}, body, self._json)
-
-    def post_form_json(self, form: Params, path: str = "") -> Any:
-        """The parsed JSON response of a POST request with a form; otherwise as :meth:`get_json`.
-
-        For services that take a key as a parameter: unlike a URL, a form is not logged.
-        """
-        return self._request("POST", path, form, None, self._json)
+        return self._request(bytes, "GET", path, params=params)
 
     def get_xml(self, params: Params, path: str = "") -> Any:
         """The root of the XML response of a GET request; otherwise as :meth:`get_json`.
 
         Entities defined in the document are not expanded, and nothing external is loaded.
         """
-        return self._request("GET", path, params, None, self._xml)
+        return self._request(self._xml, "GET", path, params=params)
+
+    def post_json(self, body: Mapping[str, Any], path: str = "") -> Any:
+        """The parsed JSON response of a POST request with a JSON body; otherwise as :meth:`get_json`."""
+        return self._request(self._json, "POST", path, json=body)
+
+    def post_form_json(self, form: Params, path: str = "") -> Any:
+        """The parsed JSON response of a POST request with a form; otherwise as :meth:`get_json`.
+
+        For services that take a key as a parameter: unlike a URL, a form is not logged.
+        """
+        return self._request(self._json, "POST", path, data=form)
 
     def post_form_xml(self, form: Params, path: str = "") -> Any:
         """The root of the XML response of a POST request with a form; otherwise as :meth:`get_xml`."""
-        return self._request("POST", path, form, None, self._xml)
+        return self._request(self._xml, "POST", path, data=form)
 
-    def _request(
-        self, method: str, path: str, params: Params, body: Mapping[str, Any] | None, parse: Callable[[bytes], T]
-    ) -> T:
+    def _request(self, parse: Callable[[bytes], T], method: str, path: str, **content: Any) -> T:
         def attempt() -> T:
             with self._translated_errors():
                 # Starts after the rate limiter: waiting for a slot does not count.
-                deadline = time.monotonic() + self._patience.total
-                return parse(self._response_body(method, path, params, body, deadline))
+                return parse(self._body(method, path, content, time.monotonic() + self._patience.total))
 
-        return self._gate.call(attempt, self._patience, sleep=self._sleep)
+        return self._gate.call(attempt, self._patience)
 
-    def _response_body(
-        self, method: str, path: str, params: Params, body: Mapping[str, Any] | None, deadline: float
-    ) -> bytes:
+    def _body(self, method: str, path: str, content: Mapping[str, Any], deadline: float) -> bytes:
+        """Return the body of a response, from a request with ``content`` as parameters, form or JSON."""
         with self._session.request(
             method,
             self._address + path,
-            params=params if method == "GET" else None,
-            data=params if method == "POST" else None,
-            json=body,
+            **content,
             headers=self._headers,
             timeout=(self._patience.connect, self._patience.read),
             stream=True,
@@ -218,20 +214,8 @@ class ApiClient:
 
 
 def _is_cut_short(body: bytes, error: Exception) -> bool:
-    """Whether a body is empty or truncated JSON, as after a dropped connection."""
-    text = body.strip()
-    if not text:
+    """Return whether a body is empty or truncated JSON, as after a dropped connection."""
+    if not (text := body.strip()):
         return True
     at_the_end = isinstance(error, json.JSONDecodeError) and error.pos >= len(error.doc.rstrip())
     return isinstance(error, ValueError) and text[:1] in b"{[" and (at_the_end or text[-1:] not in b"}]")
-
-
-def _session(connections: int) -> "requests.Session":
-    import requests
-    from requests.adapters import HTTPAdapter
-
-    session = requests.Session()
-    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, HTTPAdapter(pool_maxsize=connections))
-    return session

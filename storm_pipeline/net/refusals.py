@@ -36,10 +36,11 @@ class Refusal:
     transient: bool = False  # whether a retry may help
 
 
-def unknown_format(service: str) -> SearchError:
-    """The error for a JSON response that lacks the expected fields."""
+def unknown_format(service: str, kind: str = "JSON") -> SearchError:
+    """The error for a response that lacks the expected fields."""
     return SearchError(
-        f"{service} answered with JSON in an unknown format; check that base_url is that of its search service"
+        f"{service} answered with {kind} in an unknown format; check the engine's address, "
+        "and whether a proxy or login page intercepts requests"
     )
 
 

@@ -3,7 +3,6 @@
 import datetime
 import email.utils
 import logging
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import TimeoutError as OutOfTime
 from contextlib import contextmanager
@@ -54,7 +53,7 @@ def reporting_retries(listener: OnRetry) -> Iterator[None]:
         _listener.reset(token)
 
 
-def with_retries(attempt: Callable[[], T], patience: Patience, *, sleep: Callable[[float], None] = time.sleep) -> T:
+def with_retries(attempt: Callable[[], T], patience: Patience) -> T:
     """Call ``attempt`` until it succeeds, fails permanently, or attempts or time run out.
 
     Raises SearchError: the last failure, with the number of attempts where there were several.
@@ -65,13 +64,14 @@ def with_retries(attempt: Callable[[], T], patience: Patience, *, sleep: Callabl
         initial=patience.first_pause, max=patience.longest_pause, jitter=patience.first_pause
     )
 
+    def failure(state: tenacity.RetryCallState) -> BaseException | None:
+        return state.outcome.exception() if state.outcome else None
+
     def pause(state: tenacity.RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        requested = error.retry_after if isinstance(error, TransientError) else None
-        return min(max(backoff(state), requested or 0.0), patience.longest_pause)
+        return min(max(backoff(state), getattr(failure(state), "retry_after", None) or 0.0), patience.longest_pause)
 
     def report(state: tenacity.RetryCallState) -> None:
-        error = state.outcome.exception() if state.outcome else None
+        error = failure(state)
         _log.info("%s; trying again in %.1f s", error, state.upcoming_sleep)
         if listener := _listener.get():
             listener(str(error), state.upcoming_sleep)
@@ -80,7 +80,6 @@ def with_retries(attempt: Callable[[], T], patience: Patience, *, sleep: Callabl
         retry=tenacity.retry_if_exception_type(TransientError),
         stop=tenacity.stop_after_attempt(patience.attempts) | tenacity.stop_before_delay(patience.total),
         wait=pause,
-        sleep=sleep,
         before_sleep=report,
         reraise=True,
     )

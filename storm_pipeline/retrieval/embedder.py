@@ -5,7 +5,7 @@ import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 from weakref import WeakValueDictionary
@@ -86,7 +86,7 @@ def _hashed(text: str, dimension: int) -> Vector:
 
 @lru_cache(maxsize=1 << 16)
 def _hashed_axes(piece: str, dimension: int) -> npt.NDArray[np.intp]:
-    """Hashed positions of a piece and its trigrams: axis, or axis + dimension for a positive sign."""
+    """Return the positions of a piece and its trigrams: axis, or axis + dimension for a positive sign."""
     parts = (piece, *(piece[i : i + 3] for i in range(len(piece) - 2)))
     codes = [zlib.crc32(part.encode("utf-8", "surrogatepass")) for part in parts]
     return np.array([(code >> 1) % dimension + (code & 1) * dimension for code in codes], dtype=np.intp)
@@ -104,10 +104,8 @@ class SentenceTransformerEmbedder:
 
     def __init__(self, model: str | Path, *, threads: int = 2, batch_size: int = 32, cache: Path | None = None) -> None:
         self.name = Path(model).name if Path(model).is_dir() else str(model)
-        self._source = model
-        self._threads = threads
-        self._batch_size = batch_size
-        self._cache = cache
+        self._source, self._cache = model, cache
+        self._threads, self._batch_size = threads, batch_size
         self._model: Any = None
         self._dimension = 0
         # Serialized: fast tokenizers cannot change their padding while another thread uses them.
@@ -172,8 +170,7 @@ class CachingEmbedder:
 
     def __init__(self, embedder: Embedder, size: int = 4096) -> None:
         self.name = embedder.name
-        self._embedder = embedder
-        self._size = size
+        self._embedder, self._size = embedder, size
         self._known: OrderedDict[str, npt.NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -232,7 +229,7 @@ def hub_folder(cache: Path) -> Path:
 
 
 def is_here(name: str, cache: Path) -> bool:
-    """Whether an embedder other than the pinned one is a folder, or was fetched from the model hub before."""
+    """Return whether an embedder other than the pinned one is a folder, or was fetched from the model hub before."""
     if Path(name).is_dir():
         return True
     from huggingface_hub import try_to_load_from_cache
@@ -257,10 +254,8 @@ def shared_embedder(name: str, cache: Path, progress: Progress | None = None, *,
     """As :func:`open_embedder`, but shared: one live instance per model and process."""
     key = (name, cache.resolve(), exact)
     with _sharing:
-        embedder = _shared.get(key)
-        if embedder is None:
-            opened = partial(open_embedder, exact=True) if exact else open_embedder
-            _shared[key] = embedder = opened(name, cache, progress)
+        if (embedder := _shared.get(key)) is None:
+            _shared[key] = embedder = open_embedder(name, cache, progress, exact=exact)
         return embedder
 
 

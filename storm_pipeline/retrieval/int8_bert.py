@@ -6,18 +6,19 @@ accuracy, and is deprecated.
 """
 
 import json
-import platform
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.errors import SettingsError
 from storm_pipeline.retrieval.embedder import Vectors, encodable
-from storm_pipeline.retrieval.int8_network import Int8Bert
+from storm_pipeline.retrieval.model_files import loading
+
+if TYPE_CHECKING:
+    from storm_pipeline.retrieval.int8_network import Int8Bert
 
 _POOLING = {"word_embedding_dimension", "pooling_mode_mean_tokens"}
 _BUCKET = 8  # texts are padded to a multiple of this many tokens, independently of the batch
@@ -39,21 +40,18 @@ class Int8BertEmbedder:
     """
 
     def __init__(self, folder: Path, *, threads: int = 2, batch_tokens: int = 512) -> None:
-        config = _json(folder / "config.json")
-        self.name = f"{folder.name}+int8"
-        self.dimension = int(config["hidden_size"])
-        self._folder = folder
-        self._config = config
-        self._longest = int(_json(folder / "sentence_bert_config.json")["max_seq_length"])
-        self._threads = threads
-        self._batch_tokens = batch_tokens
+        self._folder, self._config = folder, _json(folder / "config.json")
+        self.name, self.dimension = f"{folder.name}+int8", int(self._config["hidden_size"])
+        self.longest = int(_json(folder / "sentence_bert_config.json")["max_seq_length"])
+        """Maximum input length in tokens, special tokens included."""
+        self._threads, self._batch_tokens = threads, batch_tokens
         self._encoder: Int8Bert | None = None
         self._tokenizer: Any = None
         self._lock = threading.Lock()
 
     @staticmethod
     def fits(folder: Path) -> bool:
-        """Whether the folder holds a supported model: BERT with GELU, mean pooling, normalised output."""
+        """Return whether the folder holds a supported model: BERT with GELU, mean pooling, normalised output."""
         try:
             config = _json(folder / "config.json")
             modules = [module["type"].rsplit(".", 1)[-1] for module in _json(folder / "modules.json")]
@@ -87,52 +85,26 @@ class Int8BertEmbedder:
             parallel_map(fill, batches, workers=self._threads)
         return vectors
 
-    @property
-    def longest(self) -> int:
-        """Maximum input length in tokens, special tokens included."""
-        return self._longest
-
     def count_tokens(self, text: str) -> int:
-        """Number of tokens of a text, without special tokens; at most :attr:`longest`."""
+        """Number of tokens of a text, without special tokens; at most ``longest``."""
         self._load()
         return len(self._tokenizer.encode(encodable(text), add_special_tokens=False).ids)
 
-    def _load(self) -> Int8Bert:
+    def _load(self) -> "Int8Bert":
         with self._lock:
             if self._encoder is None:
-                from safetensors import SafetensorError
                 from safetensors.torch import load_file
                 from tokenizers import Tokenizer
 
-                try:
+                from storm_pipeline.retrieval.int8_network import Int8Bert
+
+                with loading(f"the embedder in {self._folder} cannot be read", "delete the folder and start again"):
                     weights = load_file(self._folder / "model.safetensors")
-                except (OSError, SafetensorError) as error:
-                    raise SettingsError(
-                        f"the embedder in {self._folder} cannot be read ({error}): delete the folder and start again"
-                    ) from error
                 self._tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
-                self._tokenizer.enable_truncation(self._longest)
+                self._tokenizer.enable_truncation(self.longest)
                 self._tokenizer.no_padding()
-                self._encoder = Int8Bert(weights, self._config, int8=has_exact_int8())
+                self._encoder = Int8Bert(weights, self._config)
             return self._encoder
-
-
-def has_exact_int8() -> bool:
-    """Whether int8 multiplication is fast and free of overflow here: x86-64 with VNNI, and oneDNN in torch.
-
-    Without AVX-512 a reference routine multiplies int8, exactly, but twenty times slower than float32.
-    """
-    if platform.machine().lower() not in {"x86_64", "amd64"}:
-        return False
-    import torch
-
-    onednn: Any = torch.backends.mkldnn
-    has_avx512 = torch.backends.cpu.get_cpu_capability().startswith("AVX512")
-    if not (has_avx512 and hasattr(torch, "_int_mm") and onednn.is_available()):
-        return False
-    # CPUs without VNNI add pairs of products in 16 bits, which overflows at the largest values.
-    largest = torch.full((32, 1536), 127, dtype=torch.int8)
-    return bool((torch._int_mm(largest, largest.t().contiguous()) == 1536 * 127 * 127).all())
 
 
 def _json(path: Path) -> Any:
@@ -140,7 +112,7 @@ def _json(path: Path) -> Any:
 
 
 def _batches(lengths: Sequence[int], budget: int) -> list[tuple[list[int], int]]:
-    """Indices of texts of equal padded length, and that length, at most ``budget`` tokens each; longest first."""
+    """Return indices of texts of equal padded length and that length, up to ``budget`` tokens each, longest first."""
     buckets: dict[int, list[int]] = {}
     for i, length in enumerate(lengths):
         buckets.setdefault(-(-length // _BUCKET) * _BUCKET, []).append(i)

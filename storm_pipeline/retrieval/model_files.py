@@ -41,10 +41,9 @@ _MODEL_OPTIONS = {
 
 @contextmanager
 def loading(failure: str, remedy: str, kind: type[StormError] = SettingsError) -> Iterator[None]:
-    """Say of a model that cannot be loaded within the block what failed, why, and what helps.
+    """Translate what libraries raise within the block, for a model that cannot be loaded, into an error of a kind.
 
-    ``failure``: such as ``the embedder 'x' cannot be loaded``. Raises StormError: of that kind; the library's error is
-    its cause.
+    ``failure``: such as ``the embedder 'x' cannot be loaded``.
     """
     try:
         yield
@@ -53,10 +52,7 @@ def loading(failure: str, remedy: str, kind: type[StormError] = SettingsError) -
 
 
 def require_hub(source: str, remedy: str) -> None:
-    """Check that the model hub can be reached, at once and not after the library's retries.
-
-    Raises SettingsError: it cannot, so that the model cannot be fetched.
-    """
+    """Raise SettingsError if the model hub cannot be reached, at once and not after the library's retries."""
     import httpx
     from huggingface_hub import constants
 
@@ -98,7 +94,7 @@ def options_without_code(source: str | Path, cache: Path | None = None) -> dict[
 
 
 def _code_asked_for(folder: Path) -> Iterator[tuple[str, str]]:
-    """File and entry of whatever would make a library import or call more than its own classes."""
+    """Yield file and entry of whatever would make a library import or call more than its own classes."""
     parts = [""]
     modules = folder / "modules.json"
     for module in json.loads(modules.read_text("utf-8")) if modules.is_file() else ():

@@ -116,7 +116,7 @@ class HybridIndex:
         return list(zip(dense, lexical, strict=True))
 
     def _by_words(self, lexical: Sequence[Ranking], vectors: Vectors) -> list[list[tuple[float, int]]]:
-        """For each query, cosine and position of the best by BM25 that have no vector."""
+        """Return for each query cosine and position of the best by BM25 that have no vector."""
         new = [[i for i in own if i not in self._has_vector][:EMBEDDED_A_QUERY] for own in lexical]
         places = {text: n for n, text in enumerate(dict.fromkeys(self._snippets[i].text for own in new for i in own))}
         if not places or self._embed is None:

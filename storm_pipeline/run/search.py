@@ -17,7 +17,6 @@ from storm_pipeline.search.result import SearchResult, SeenPage
 from storm_pipeline.search.search_cache import SearchCache
 from storm_pipeline.search.tables_of_contents import ContentsSource
 from storm_pipeline.settings import Settings
-from storm_pipeline.sources.catalogue import load_catalogue
 from storm_pipeline.sources.filtering import SourceFilter, date_in_address
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import Policy, SourcePolicy
@@ -157,15 +156,13 @@ class RunSearch:
 def _source_filter(engine: Engine, settings: Settings) -> SourceFilter:
     """What the settings say of sources; by default, collections and the user's own engine are trusted."""
     default_policy: Policy = "any" if engine.custom else "standard"
-    catalogue = load_catalogue(settings.cache)
     policy = SourcePolicy(
         default_policy if settings.source_policy == "auto" else settings.source_policy,
         allow=settings.allow_sources,
         deny=settings.deny_sources,
-        catalogue=catalogue,
     )
     truth = settings.exclude_urls, settings.exclude_titles
-    kept_out = GroundTruth(*truth, catalogue=catalogue) if any(truth) else None
+    kept_out = GroundTruth(*truth) if any(truth) else None
     return SourceFilter(policy, kept_out, is_collection if settings.source_policy == "auto" else lambda _: False)
 
 

@@ -42,15 +42,10 @@ class AsyncSearchEngine(Protocol):
 
 @dataclass(frozen=True)
 class Search:
-    """An engine whose results and errors are validated, see :func:`storm_pipeline.search.edge.checked`.
-
-    Attributes:
-        name: of the engine.
-        search: query, ``k`` → up to ``k`` pages, best first; raises SearchError.
-    """
+    """An engine whose results and errors are validated, see :func:`storm_pipeline.search.edge.checked`."""
 
     name: str
-    search: Callable[[str, int], SearchResult]
+    search: Callable[[str, int], SearchResult]  # query, ``k`` → up to ``k`` pages, best first; raises SearchError
 
 
 @dataclass(frozen=True)

@@ -72,15 +72,13 @@ def _result(answer: object, name: str, accessed: str | None) -> SearchResult:
             problems.append(f"number {position}, which has {error}")
         else:
             snippets.append(replace(snippet, accessed=snippet.accessed or accessed))
-    if not problems:
-        return SearchResult(tuple(snippets))
-    number = "1 result that" if len(problems) == 1 else f"{len(problems)} results that"
-    lost = f"the search engine `{name}` returned {number} cannot be used, such as {problems[0]}: {_EXPECTED}"
-    return SearchResult(tuple(snippets), lost=(lost,))
+    number = "1 result" if len(problems) == 1 else f"{len(problems)} results"
+    unusable = f"the search engine `{name}` returned {number} that cannot be used, such as "
+    return SearchResult(tuple(snippets), lost=tuple(f"{unusable}{problem}: {_EXPECTED}" for problem in problems[:1]))
 
 
 def _snippet(item: object, engine: str) -> Snippet:
-    """The snippet of an item; raises TypeError with a message that completes "it has …"."""
+    """Return the snippet of an item; raise TypeError with a message that completes "it has …"."""
     if isinstance(item, Snippet):
         values = {name: getattr(item, name) for name in _FIELDS}
     elif isinstance(item, Mapping):
@@ -103,7 +101,7 @@ def _snippet(item: object, engine: str) -> Snippet:
 
 
 def _name(engine: object) -> str:
-    """The name of an engine; raises SettingsError if it is not an engine."""
+    """Return the name of an engine; raise SettingsError if it is not one."""
     form = "give `search` the name of an engine, or an object with a `name` and a method `search(query, k)`, not "
     form += f"the class {engine.__name__}" if isinstance(engine, type) else _type_name(engine)
     if isinstance(engine, type):
@@ -125,7 +123,7 @@ def _type_name(value: object) -> str:
 
 
 def _message_of(error: Exception) -> str:
-    """The message of an error; empty if its ``__str__`` fails."""
+    """Return the message of an error; empty if its ``__str__`` fails."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001  (an engine's own exception may do anything)
@@ -134,22 +132,18 @@ def _message_of(error: Exception) -> str:
 
 def bounded(result: SearchResult, asked: Asked) -> SearchResult:
     """Cut texts to :data:`LONGEST_TEXT`, titles and headings to :data:`LONGEST_TITLE`; ``lost`` counts the texts."""
-    snippets = tuple(map(_bounded, result.snippets))
-    cut = sum(len(snippet.text) > LONGEST_TEXT for snippet in result.snippets)
-    if not cut:
-        return replace(result, snippets=snippets)
-    lost = f"{asked.engine} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut"
-    return replace(result, snippets=snippets, lost=(*result.lost, lost))
-
-
-def _bounded(snippet: Snippet) -> Snippet:
-    text, title, heading = (
-        _cut(snippet.text, LONGEST_TEXT),
-        _cut(snippet.title, LONGEST_TITLE),
-        _cut(snippet.heading, LONGEST_TITLE),
+    snippets = tuple(
+        replace(
+            snippet,
+            text=_cut(snippet.text, LONGEST_TEXT),
+            title=_cut(snippet.title, LONGEST_TITLE),
+            heading=_cut(snippet.heading, LONGEST_TITLE),
+        )
+        for snippet in result.snippets
     )
-    is_within = (text, title, heading) == (snippet.text, snippet.title, snippet.heading)
-    return snippet if is_within else replace(snippet, text=text, title=title, heading=heading)
+    cut = sum(len(snippet.text) > LONGEST_TEXT for snippet in result.snippets)
+    lost = (f"{asked.engine} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut",)
+    return replace(result, snippets=snippets, lost=result.lost + (lost if cut else ()))
 
 
 def _cut(text: str, most: int) -> str:

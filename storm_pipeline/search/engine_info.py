@@ -53,9 +53,7 @@ class EngineInfo:
     supports: frozenset[str] = frozenset()
     open_web: bool = True  # whether it finds pages of unknown quality, which need the reliable-source filter
     remote: bool = True  # whether it queries a service, whose responses are worth caching
-    # the character between the specifications of the engines that a composite engine queries, each of which applies the
-    # options itself; empty for all other engines
-    separator: str = ""
+    composite: bool = False  # whether it queries other engines, each of which applies the options itself
     own: bool = False  # whether it searches texts of the user's own, of which no other service need hear
 
     @property
@@ -92,21 +90,14 @@ class OpenedEngine:
 
 
 def code_of(engine: str, option: str, value: str, codes: Mapping[str, str]) -> str:
-    """A service's own code for the value of an option.
-
-    ``codes``: value in lower case → code. Raises SettingsError: the service does not support the value.
-    """
-    code = codes.get(value.casefold())
-    if code is None:
+    """The code for the value of an option, from ``codes`` by value in lower case; SettingsError if there is none."""
+    if (code := codes.get(value.casefold())) is None:
         raise SettingsError(f"the search engine `{engine}` does not support the {option} {value!r}; leave it out")
     return code
 
 
 def require_argument(engine: str, argument: str, what: str, form: str) -> str:
-    """The argument after the colon of a specification, for an engine that requires one.
-
-    ``what``: what is required, such as ``a path``. Raises SettingsError: it is empty.
-    """
+    """The argument after the colon of a specification; SettingsError if it is empty. ``what``: such as ``a path``."""
     if not argument:
         raise SettingsError(f"the search engine `{engine}` needs {what}: write {form}")
     return argument

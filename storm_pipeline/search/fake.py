@@ -1,6 +1,5 @@
 """A fake search engine: answers from a table or a function, records the queries, fails on demand."""
 
-import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 
@@ -37,23 +36,14 @@ class FakeSearch:
         latency: float = 0.0,
         failing: Collection[str] | Callable[[str], bool] = (),
     ) -> None:
-        self._answers = answers
-        self._name = name
-        self._latency = latency
-        self._failing = failing
+        self.name = name
+        self._answers, self._latency, self._failing = answers, latency, failing
         self._queries: list[str] = []
-        self._lock = threading.Lock()
-
-    @property
-    def name(self) -> str:
-        """The engine's name."""
-        return self._name
 
     @property
     def queries(self) -> tuple[str, ...]:
         """All queries so far in order of arrival, including those that failed."""
-        with self._lock:
-            return tuple(self._queries)
+        return tuple(self._queries)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """The prepared snippets of up to ``k`` pages, best first.
@@ -61,13 +51,10 @@ class FakeSearch:
         Raises:
             SearchError: the query is one of ``failing``.
         """
-        with self._lock:
-            self._queries.append(query)
-        if self._latency:
-            time.sleep(self._latency)
-        should_fail = self._failing(query) if callable(self._failing) else query in self._failing
-        if should_fail:
-            raise SearchError(f"{self._name} was set to fail for {query!r}")
+        self._queries.append(query)
+        time.sleep(self._latency)
+        if self._failing(query) if callable(self._failing) else query in self._failing:
+            raise SearchError(f"{self.name} was set to fail for {query!r}")
         found = self._answers(query) if callable(self._answers) else self._answers.get(query, ())
         pages = set(list(dict.fromkeys(snippet.source_id for snippet in found))[: max(0, k)])
         return tuple(snippet for snippet in found if snippet.source_id in pages)

@@ -21,12 +21,9 @@ _PATIENCE = Patience(connect=3, read=8, total=10, attempts=1)
 def with_crossref(
     documents: Sequence[Document], kept: KeptDocuments | None = None, base_url: str = CROSSREF
 ) -> tuple[list[Document], str]:
-    """The documents with what Crossref knows of those whose DOI is known but author, date or place is not.
+    """The documents, completed by Crossref where the DOI is known but author, date or place is not.
 
-    The first request that fails is the last, so that nothing waits without a network.
-
-    Args:
-        kept: what Crossref said before, which is not asked again.
+    The first request that fails is the last, so that nothing waits without a network. ``kept``: earlier answers.
 
     Returns:
         The documents in their order, and why some were not looked up: a sentence, empty if all were.
@@ -45,8 +42,12 @@ def with_crossref(
                 problem = (
                     f"Crossref could not be asked who wrote your papers ({error}); they are cited as far as known."
                 )
-        found.append(_with(document, known) if known else document)
+        found.append(_completed(document, known.completed(document.record)) if known else document)
     return found, problem
+
+
+def _completed(document: Document, record: Record) -> Document:
+    return replace(document, title=record.title, published=record.published or None, record=record)
 
 
 def _is_wanted(document: Document) -> bool:
@@ -54,13 +55,8 @@ def _is_wanted(document: Document) -> bool:
     return bool(record.doi) and not (record.authors and record.published and (record.container or record.publisher))
 
 
-def _with(document: Document, record: Record) -> Document:
-    record = record.completed(document.record)
-    return replace(document, title=record.title, published=record.published or None, record=record)
-
-
 def _asked(doi: str, client: ApiClient) -> Record:
-    """What Crossref says of a DOI; nothing where it does not know it."""
+    """Return what Crossref says of a DOI, UNKNOWN where it does not know it."""
     try:
         answer = client.get_json({}, f"/{doi}")
     except SearchError as error:
@@ -72,7 +68,7 @@ def _asked(doi: str, client: ApiClient) -> Record:
 
 
 def _as_csl(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Crossref's form of an item as CSL-JSON: titles are lists of marked-up texts there, and types have other names."""
+    """Convert Crossref's form of an item to CSL-JSON: titles are lists of marked-up texts, types have other names."""
     kinds = {"journal-article": "article-journal", "book-chapter": "chapter", "proceedings-article": "paper-conference"}
     kinds |= {"monograph": "book", "edited-book": "book", "dissertation": "thesis", "posted-content": "manuscript"}
     kind = str(message.get("type") or "")

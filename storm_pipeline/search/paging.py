@@ -57,15 +57,14 @@ def best_passages(ranked: Iterable[Snippet], k: int, passages: int) -> tuple[Sni
 
 
 def _beside(position: int, snippets: Sequence[Snippet]) -> list[int]:
-    """The passages after and before one, where they have its end, or it has theirs."""
-    pairs = ((position, position + 1, position + 1), (position - 1, position, position - 1))
-    return [
-        at
-        for first, second, at in pairs
-        if 0 <= at < len(snippets)
-        and snippets[first].url == snippets[second].url
-        and snippets[second].text[:_SHARED] in snippets[first].text
-    ]
+    """Return the positions of the passages after and before one that overlap it."""
+
+    def goes_on(first: int, second: int) -> bool:
+        one, other = snippets[first], snippets[second]
+        return one.url == other.url and other.text[:_SHARED] in one.text
+
+    after = [position + 1] if position + 1 < len(snippets) and goes_on(position, position + 1) else []
+    return after + ([position - 1] if position and goes_on(position - 1, position) else [])
 
 
 def best_windows(ranked: Iterable[int], snippets: Sequence[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Sequence
+from itertools import accumulate, takewhile
 from typing import TypeVar
 
 from storm_pipeline.documents.plain import one_line, plain_text
@@ -16,7 +17,7 @@ _OPERATORS = frozenset({"AND", "OR", "NOT", "ANDNOT", "TO", "NEAR", "ADJ"})
 
 
 def bare_words(query: str) -> list[str]:
-    """The words of a query without punctuation; words that are operators in upper case are lower-cased.
+    """The words of a query without punctuation; those that are operators in upper case are lower-cased.
 
     Letters, marks and digits of any script are kept; of punctuation only apostrophes and full stops inside a word
     (``Darwin's``, ``3.5``), so ``ti:(silk OR "road")`` gives ``ti silk or road``.
@@ -28,35 +29,20 @@ def bare_words(query: str) -> list[str]:
 
 
 def topic_words(query: str) -> list[str]:
-    """The words of an English query without function words, for engines that require every word to match.
-
-    A query of function words only is kept.
-    """
+    """The words of an English query without function words, unless it has no others."""
     words = bare_words(query)
     return [word for word in words if word.casefold() not in english_stop_words()] or words
 
 
 def joined(words: Sequence[str], separator: str, limit: int = MOST_CHARACTERS) -> str:
-    """Join as many leading words as fit into ``limit`` characters; a first word that does not fit is cut.
-
-    Args:
-        words: at least one.
-        limit: maximum length in characters, >= 1.
-    """
-    line = words[0][:limit]
-    for word in words[1:]:
-        longer = f"{line}{separator}{word}"
-        if len(longer) > limit:
-            break
-        line = longer
-    return line
+    """Join as many leading words, of at least one, as fit into ``limit`` characters; a longer first word is cut."""
+    lines = accumulate(words, lambda line, word: f"{line}{separator}{word}")
+    fitting = list(takewhile(lambda line: len(line) <= limit, lines))
+    return fitting[-1] if fitting else words[0][:limit]
 
 
 def with_all_or_any(words: Sequence[str], find: Callable[[str], Sequence[T]], *, every: str = " ") -> Sequence[T]:
-    """What is found with all words, or if that is nothing, with any; nothing without words.
-
-    ``every``: what joins words that must all match.
-    """
+    """What is found with all words, joined by ``every``, or if that is nothing, with any; nothing without words."""
     found = find(joined(words, every)) if words else ()
     return found if found or len(words) < 2 else find(joined(words, " OR "))
 
@@ -66,15 +52,10 @@ def _is_word_char(char: str) -> bool:
 
 
 def with_sites(query: str, options: SearchOptions, *, limit: int, words: int | None = None) -> str:
-    """The query on one line, followed by operators for included and excluded domains.
+    """The query on one line of up to ``limit`` characters and ``words``, then operators for domains of the options.
 
     Operators that would take more than half of the limit are left out: the query matters more, and
     :func:`storm_pipeline.search.registry.within_domains` filters by domain anyway.
-
-    Args:
-        options: only ``domains`` and ``without_domains`` are used.
-        limit: maximum number of characters, >= 1.
-        words: maximum number of words, >= 1; None for no limit.
     """
     operators = " ".join(_operators(options))
     operator_words = operators.count(" ") + 1

@@ -37,9 +37,8 @@ _MODULES = (
     "serper",
     "exa",
     "fused",
-    "first",
 )
-"""The modules of ``engines``, in the order they are listed: no requirements first, composite engines last."""
+"""The modules of ``engines``, in the order they are listed: no requirements first, the composite engine last."""
 _MAX_ENGINES = 16
 _KEYLESS, _PROBED = "wikipedia", "https://en.wikipedia.org/w/api.php"
 _OFFLINE = "wiki-leads"
@@ -47,16 +46,13 @@ _log = logging.getLogger(__name__)
 
 
 def _is_within(host: str, domain: str) -> bool:
-    """Whether a host is the domain or one of its subdomains; ``bbc.co.uk`` is not within ``c.co.uk``."""
+    """Return whether a host is the domain or one of its subdomains; ``bbc.co.uk`` is not within ``c.co.uk``."""
     domain = domain.casefold().strip(". ")
     return bool(domain) and (host == domain or host.endswith("." + domain))
 
 
 def within_domains(engine: Search, options: SearchOptions) -> Search:
-    """The engine with its results held to the domains of the options, whether or not it can do so itself.
-
-    It is asked for twice as many pages, to make up for those left out.
-    """
+    """The engine held to the domains of the options; it is asked for twice as many pages, to make up for the others."""
 
     def search(query: str, k: int) -> SearchResult:
         found = engine.search(query, 2 * k)
@@ -77,18 +73,20 @@ def _allows(options: SearchOptions, host: str) -> bool:
 
 
 def engines() -> tuple[EngineInfo, ...]:
-    """All engines that :func:`open_search` can open: no requirements first, composite engines last."""
+    """All engines that :func:`open_search` can open: no requirements first, the composite engine last."""
     return tuple(_module(name).INFO for name in _MODULES)
 
 
 def is_local(name: str) -> bool:
-    """Whether an engine of this name searches on this machine, where many results cost no more than few."""
-    return any(info.base_name == name and not info.remote for info in engines())
+    """Return whether an engine of this name searches on this machine, where many results cost no more than few."""
+    info = engine_info(name)
+    return info is not None and not info.remote
 
 
 def is_own(name: str) -> bool:
     """Return whether an engine of this name searches documents that the user chose."""
-    return any(info.base_name == name and info.own for info in engines())
+    info = engine_info(name)
+    return info is not None and info.own
 
 
 def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
@@ -120,13 +118,12 @@ def engine_info(name: str) -> EngineInfo | None:
 
 
 def is_collection(name: str) -> bool:
-    """Whether the engine of this name searches a curated collection, not the web."""
+    """Return whether the engine of this name searches a curated collection, not the web."""
     info = engine_info(name)
     return info is not None and not info.open_web
 
 
 def _named(name: str) -> ModuleType | None:
-    """The module of an engine, which is called as the engine is, with ``_`` for ``-``."""
     module = name.replace("-", "_")
     return _module(module) if module in _MODULES and name == module.replace("_", "-") else None
 
@@ -137,7 +134,7 @@ def _module(name: str) -> ModuleType:
 
 def _opened(module: ModuleType, argument: str, config: EngineConfig) -> OpenedEngine:
     info: EngineInfo = module.INFO
-    if info.separator:  # its parts apply the cache and the options
+    if info.composite:  # its parts apply the cache and the options
         return cast("OpenedEngine", module.open_engine(argument, config))
     _reject_unsupported(info, config)
     raw = module.open_engine(filled_in(argument), config)
@@ -167,25 +164,25 @@ def require_engine_keys(spec: str) -> None:
     """
     name, _, argument = spec.strip().partition(":")
     info = engine_info(name)
-    if info and info.separator:
-        for part in split_specs(name, argument.strip(), info.separator):
+    if info and info.composite:
+        for part in split_specs(name, argument.strip()):
             require_engine_keys(part)
     elif info is None or info.key_set is False:
         open_search(spec, EngineConfig())  # cheap for these engines, and raises what is missing
 
 
-def split_specs(name: str, argument: str, separator: str) -> list[str]:
+def split_specs(name: str, argument: str) -> list[str]:
     """Split an argument into specifications, in order and stripped.
 
-    A specification that contains the separator is put in square brackets: ``[corpus:c++ notes]+wikipedia``. Raises
+    A specification that contains a ``+`` is put in square brackets: ``[corpus:c++ notes]+wikipedia``. Raises
     SettingsError: a part is empty, there are too many, or a bracket is unbalanced.
     """
-    form = f"write {name}:A{separator}B, where A and B are engines, in square brackets if they contain a {separator}"
+    form = f"write {name}:A+B, where A and B are engines, in square brackets if they contain a +"
     given = redacted(repr(argument))
     depths = _depths(argument)
     if depths and (min(depths) < 0 or depths[-1] > 0):
         raise SettingsError(f"the search engine `{name}` got an unbalanced bracket in {given}: {form}")
-    cuts = [place for place, char in enumerate(argument) if char == separator and depths[place] == 0]
+    cuts = [place for place, char in enumerate(argument) if char == "+" and depths[place] == 0]
     parts = [argument[start + 1 : end].strip() for start, end in pairwise([-1, *cuts, len(argument)])]
     # without brackets around a whole part, which no bracket before the last one closes
     parts = [part[1:-1].strip() if part[:1] == "[" and 0 not in _depths(part)[:-1] else part for part in parts]
@@ -197,7 +194,7 @@ def split_specs(name: str, argument: str, separator: str) -> list[str]:
 
 
 def _depths(text: str) -> list[int]:
-    """How many brackets are open after each character."""
+    """Return how many brackets are open after each character."""
     return list(accumulate((char == "[") - (char == "]") for char in text))
 
 

@@ -1,14 +1,16 @@
 """The result of one search: snippets, and which pages were excluded, unread, read, seen; and those of a run."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, astuple, dataclass, fields, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, astuple, dataclass, fields, is_dataclass, replace
+from functools import cache, cached_property
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from storm_pipeline.identity import source_id
-from storm_pipeline.types import Exclusion, Snippet, Work
+from storm_pipeline.types import Exclusion, Snippet
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,8 @@ class Unread:
 class SeenPage:
     """A page as one search returned it."""
 
-    url: str  # URL of the page
-    title: str  # its title; may be empty
+    url: str
+    title: str  # may be empty
     text: str  # all its passages, joined
     query: str  # the query that found the page
 
@@ -49,14 +51,14 @@ class WholePage:
     def snippets(self) -> tuple[Snippet, ...]:
         """The passages, as the search would return them."""
         return tuple(
-            replace(self.about, text=own.text, heading=own.heading, page=own.page, place=place)
-            for place, own in enumerate(self.passages)
+            replace(self.about, text=passage.text, heading=passage.heading, page=passage.page, place=place)
+            for place, passage in enumerate(self.passages)
         )
 
     @property
     def text(self) -> str:
         """All passages, a line each."""
-        return "\n".join(own.text for own in self.passages)
+        return "\n".join(passage.text for passage in self.passages)
 
 
 @dataclass(frozen=True)
@@ -75,17 +77,13 @@ class SearchResult:
 
 
 def merged(results: Iterable[SearchResult]) -> SearchResult:
-    """All that several results tell, in their order."""
-    results = list(results)
-    parts = ([getattr(result, field.name) for result in results] for field in fields(SearchResult))
-    return SearchResult(*(tuple(chain.from_iterable(part)) for part in parts))
+    """One result with the entries of several, in their order."""
+    values = list(zip(*([getattr(result, field.name) for field in fields(result)] for result in results), strict=True))
+    return SearchResult(*(tuple(chain.from_iterable(parts)) for parts in values))
 
 
-T = TypeVar("T", Snippet, Exclusion, Unread, SeenPage, PagePassage)
-_TYPES: Mapping[Any, Mapping[str, Any]] = {
-    kind: get_type_hints(kind) for kind in (Snippet, Exclusion, Unread, SeenPage, PagePassage)
-}
 _PAGES = "pages"  # absent from records of earlier versions, which kept no pages
+_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 
 def encoded(result: SearchResult) -> dict[str, Any]:
@@ -97,63 +95,39 @@ def decoded(value: object) -> SearchResult | None:
     """The inverse of :func:`encoded`, before or after a JSON round trip; None if the value is malformed."""
     if not isinstance(value, dict) or {*value, _PAGES} != {field.name for field in fields(SearchResult)}:
         return None
-    if not all(isinstance(items, list | tuple) for items in value.values()):
-        return None
     try:
-        return SearchResult(
-            snippets=tuple(checked_value(Snippet, one) for one in value["snippets"]),
-            excluded=tuple(checked_value(Exclusion, one) for one in value["excluded"]),
-            unread=tuple(checked_value(Unread, one) for one in value["unread"]),
-            read=tuple(map(_text, value["read"])),
-            seen=tuple(checked_value(SeenPage, one) for one in value["seen"]),
-            lost=tuple(map(_text, value["lost"])),
-            pages=tuple(map(_whole_page, value.get(_PAGES, ()))),
-        )
+        return checked_value(SearchResult, value)
+    except TypeError:
+        return None
+
+
+def decoded_passages(value: object) -> tuple[PagePassage, ...] | None:
+    """The passages of a page, from the values of their fields; None if one is malformed."""
+    try:
+        return _checked_field("passages", tuple[PagePassage, ...], value)  # type: ignore[no-any-return]
     except TypeError:
         return None
 
 
 def checked_value(kind: type[T], values: object) -> T:
-    """Construct a value from its fields, checking their types.
+    """Construct a dataclass from its fields, checking their types.
 
     Raises:
         TypeError: not a mapping, or a field is missing, unknown or of the wrong type; the message completes "it has …".
     """
     if not isinstance(values, Mapping):
         raise TypeError(f"no fields, being of type {type(values).__name__}")
-    if kind is Snippet and isinstance(values.get("work"), Mapping):
-        values = {**values, "work": _work(values["work"])}
-    for name, value in values.items():
-        expected = _TYPES[kind].get(name)
-        if expected is None or not isinstance(value, expected):
-            raise TypeError(f"`{name}` of type {type(value).__name__}")
-    return kind(**values)
+    return kind(**{name: _checked_field(name, _hints(kind).get(name), value) for name, value in values.items()})
 
 
-def decoded_passages(value: object) -> tuple[PagePassage, ...] | None:
-    """The passages of a page, from the values of their fields; None if one is malformed."""
-    try:
-        return tuple(checked_value(PagePassage, one) for one in value) if isinstance(value, list | tuple) else None
-    except TypeError:
-        return None
-
-
-def _whole_page(value: object) -> WholePage:
-    passages = decoded_passages(value.get("passages")) if isinstance(value, Mapping) else None
-    if not isinstance(value, Mapping) or value.keys() != {"about", "passages"} or passages is None:
-        raise TypeError("a page of another form")
-    return WholePage(checked_value(Snippet, value["about"]), passages)
-
-
-def _work(values: Mapping[str, Any]) -> Work:
-    if not values.keys() <= {field.name for field in fields(Work)}:
-        raise TypeError("`work` with unknown fields")
-    return Work(**{name: _text(value) for name, value in values.items()})
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"a text of type {type(value).__name__}")
+def _checked_field(name: str, hint: Any, value: Any) -> Any:
+    kinds = get_args(hint) or (hint,)
+    if get_origin(hint) is tuple and isinstance(value, list | tuple):
+        return tuple(_checked_field(name, kinds[0], one) for one in value)
+    if isinstance(value, Mapping) and (kind := next(filter(is_dataclass, kinds), None)):
+        return checked_value(cast("type[Any]", kind), value)
+    if hint is None or get_origin(hint) is tuple or not isinstance(value, hint):
+        raise TypeError(f"`{name}` of type {type(value).__name__}")
     return value
 
 
@@ -171,7 +145,7 @@ class Research:
     lost: tuple[str, ...] = ()
 
     def with_result(self, result: SearchResult) -> "Research":
-        """The same with what one more search told."""
+        """The same with one more result."""
         return Research(
             self.excluded.union(result.excluded),
             self.unread.union(result.unread),
@@ -198,10 +172,7 @@ class Research:
 
 
 def one_per_page(exclusions: Iterable[Exclusion]) -> tuple[Exclusion, ...]:
-    """Deduplicate by canonical URL, sorted by URL; keeps the exclusion whose query is alphabetically first.
-
-    Keeping the first in order of arrival would depend on thread timing.
-    """
+    """Deduplicate by canonical URL, sorted by URL; keeps the exclusion whose query is first in the alphabet."""
     pages: dict[str, Exclusion] = {}
     for page in sorted(exclusions, key=lambda page: (page.query, astuple(page))):
         pages.setdefault(source_id(page.url), page)

@@ -23,15 +23,10 @@ _FIELDS = tuple(field.name for field in fields(Snippet))
 
 
 class ModeCache:
-    """A cache file that is used as a mode says.
-
-    Args:
-        max_age_days: age in days after which a value expires; ignored in a replay. None for no limit.
-    """
+    """A cache file that is used as a mode says; values of more than ``max_age_days`` expire, except in a replay."""
 
     def __init__(self, file: Path, mode: CacheMode, max_age_days: float | None) -> None:
-        self._cache = SqliteCache(file)
-        self._mode = mode
+        self._cache, self._mode = SqliteCache(file), mode
         self._max_age_days = None if mode == "replay" else max_age_days
 
     @property
@@ -40,9 +35,8 @@ class ModeCache:
         return self._cache.problems
 
     def kept(self, key: str, read: Callable[[Any], T | None], missing: Exception) -> T | None:
-        """What ``read`` makes of the record of a key; None if it is to be asked for, ``missing`` raised in a replay."""
-        asks = self._mode in {"off", "refresh"}
-        known = None if asks else read(self._cache.get(key, self._max_age_days))
+        """What ``read`` makes of the record of a key; None on a cache miss, for which a replay raises ``missing``."""
+        known = None if self._mode in {"off", "refresh"} else read(self._cache.get(key, self._max_age_days))
         if known is None and self._mode == "replay":
             raise missing
         return known
@@ -87,10 +81,10 @@ class SearchCache(ModeCache):
 
 
 def _snippets(record: Any) -> tuple[Snippet, ...] | None:
-    """The snippets of a record; None if it is malformed."""
-    if not isinstance(record, list) or not all(isinstance(one, list) and len(one) <= len(_FIELDS) for one in record):
-        return None
+    """Return the snippets of a record; None if it is malformed."""
     try:
+        if not all(isinstance(values, list) and len(values) <= len(_FIELDS) for values in record):
+            return None
         return tuple(checked_value(Snippet, dict(zip(_FIELDS, values, strict=False))) for values in record)
     except TypeError:
         return None

@@ -1,9 +1,9 @@
 """Tables of contents of Wikipedia articles, to learn from related articles (paper section 3.1)."""
 
+import re
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,12 +11,13 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from storm_pipeline.documents.plain import plain_text
+from storm_pipeline.documents.plain import objects, plain_text
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.identity import is_title, is_wiki_language
 from storm_pipeline.net.gates import Rate, gate
-from storm_pipeline.net.http import SOON
+from storm_pipeline.net.http import SOON, ApiClient
 from storm_pipeline.net.http import user_agent as default_user_agent
+from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError, within
 from storm_pipeline.sqlite_cache import SqliteCache
 
@@ -27,6 +28,7 @@ _BACK_MATTER = frozenset(
         "see also", "sources", "works cited",
     }
 )  # fmt: skip
+_HEADING = re.compile(r"^(={2,})[^\S\n]*(.*?)[^\S\n]*={2,}[^\S\n]*$", re.M)
 _PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
 _CONCURRENT = _MAX_FAILURES = 2
 """Small, since the run waits for optional data. This many consecutive failures open the circuit for a minute."""
@@ -86,7 +88,6 @@ class WikipediaContents:
         patience: Patience | None = None,
         days: float = 30.0,
         api: str | None = None,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._cache = SqliteCache(Path(cache) / "pages" / "contents.sqlite")
         self._language = language.strip().lower()
@@ -97,9 +98,8 @@ class WikipediaContents:
         self._patience = patience or _PATIENCE
         self._days = days
         self._api = api
-        self._sleep = sleep
         host = urlsplit(api).netloc if api else f"{self._language}.wikipedia.org"
-        self._gate = gate("Wikipedia", f"{host}, contents", Rate(10.0, concurrent=_CONCURRENT), failures=_MAX_FAILURES)
+        self._gate = gate("Wikipedia", f"{host}, contents", Rate(10.0, concurrent=_CONCURRENT, failures=_MAX_FAILURES))
         self._probing = threading.Lock()
         self._is_silent: bool | None = None
         self._slots = threading.Semaphore(_CONCURRENT)  # held across retries, so waiting threads see an open circuit
@@ -109,7 +109,7 @@ class WikipediaContents:
 
         Raises SearchError: the request failed.
         """
-        title = " ".join(plain_text(title).partition("#")[0].replace("_", " ").split())
+        title = spaced_title(title)
         if not is_title(title):
             return None
         key = f"{self._api or self._language}\n{title}"
@@ -117,7 +117,7 @@ class WikipediaContents:
             return TableOfContents(known[0], tuple((level, text) for level, text in known[1])) if known else None
         with self._slots:
             self._check_answers()
-            table = self._gate.call(lambda: self._look_up(title), self._patience, sleep=self._sleep)
+            table = self._gate.call(lambda: self._look_up(title), self._patience)
         self._cache.put(key, [table.title, table.headings] if table else [])
         return table
 
@@ -169,6 +169,35 @@ class WikipediaContents:
         if not exists:
             return None
         return TableOfContents(plain_text(page.title), tuple(without_back_matter(_flattened(sections))))
+
+
+def wiki_pages(client: ApiClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The pages of MediaWiki's answer to a query for plain texts, one text at a time; empty if there are none."""
+    common = {"action": "query", "format": "json", "formatversion": 2}
+    answer = client.get_json(common | {"explaintext": 1, "exsectionformat": "wiki", "exlimit": 1} | dict(params))
+    answer = answer if isinstance(answer, dict) else {}
+    if isinstance(error := answer.get("error"), dict):
+        reason = plain_text(error.get("info")) or plain_text(error.get("code"))
+        raise SearchError(f"wikipedia refused the search: {reason[:200]}; try again later")
+    if "query" not in answer and "batchcomplete" in answer:
+        return []
+    pages = query.get("pages", []) if isinstance(query := answer.get("query"), dict) else None
+    if not isinstance(pages, list):
+        raise unknown_format("wikipedia")
+    return objects(pages)
+
+
+def sections(text: str) -> Iterator[tuple[int, str, str]]:
+    """Level, heading and text of each section of an article's plain text; first the lead, of level 0, without one."""
+    lead, *pieces = _HEADING.split(text)
+    yield 0, "", lead
+    for marks, heading, section in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        yield len(marks) - 1, plain_text(heading), section
+
+
+def spaced_title(title: str) -> str:
+    """An article's title as it is written, without the name of a section."""
+    return " ".join(plain_text(title).partition("#")[0].replace("_", " ").split())
 
 
 def without_back_matter(headings: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:

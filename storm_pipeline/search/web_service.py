@@ -1,7 +1,7 @@
-"""The engine of a web search service that takes a key and answers with JSON, by a table of its wire format."""
+"""The engine of a search service on the web, from a declaration of how it is asked and what it answers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from storm_pipeline.configuration.variables import variable
@@ -12,7 +12,7 @@ from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.refusals import Refusal, unknown_format
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
-from storm_pipeline.search.paging import paged
+from storm_pipeline.search.paging import one_per_page, paged
 from storm_pipeline.search.queries import with_sites
 from storm_pipeline.types import Snippet
 
@@ -25,35 +25,49 @@ def given(**params: object) -> dict[str, Any]:
     return {name: value for name, value in params.items() if value}
 
 
+def listed(answer: object, *names: str) -> Any:
+    """The list at the end of these fields of a JSON answer; None where there is none."""
+    for name in names:
+        answer = answer.get(name) if isinstance(answer, dict) else None
+    return answer if isinstance(answer, list) else None
+
+
 @dataclass(frozen=True)
 class WebService:
     """How a service is asked, and what its answers look like."""
 
-    info: EngineInfo  # metadata; the first of its variables holds the key
-    key_from: str  # where to get a key
+    info: EngineInfo
+    _: KW_ONLY
     address: str  # base URL
-    headers: Mapping[str, str]  # sent with each request; ``{}`` stands for the key
     rate: float  # requests a second that its smallest plan allows
-    page: int  # maximum number of web pages in one answer
-    # query, number of web pages, number of the answer from 0 → parameters
-    request: Callable[[str, int, int], dict[str, Any]]
-    hits: Callable[[dict[str, Any]], object]  # the answer → its list of results; None if it is in an unknown format
-    texts: Callable[[Hit], Sequence[str]]  # a hit → its passages, plain and distinct
-    answers: int = 1  # maximum number of answers to one query
-    path: str = ""  # of the endpoint of a service that is asked by POST; empty for one that is asked by GET
+    concurrent: int = 32  # maximum number of requests at once
+    with_key: Rate | None = None  # its limits with a key, where the key is optional
+    key_from: str = ""  # where to get the key that it needs; empty if it needs none
+    headers: Mapping[str, str] = field(default_factory=dict)  # sent with a key, for which ``{}`` stands
     # options → further parameters; raises SettingsError for what the service does not offer
     options: Callable[[SearchOptions], dict[str, Any]] = lambda _: {}
-    site_operators: bool = False  # whether domains are sent in the query
-    characters: int = 400  # maximum length of a query
-    words: int | None = None  # maximum number of words of a query; None for no limit
-    link: str = "url"  # name of a hit's field that has the address
-    title: Callable[[Hit], str] = lambda hit: plain_text(hit.get("title"))  # a hit → its title
-    published: Callable[[Hit], str | None] = lambda _: None  # a hit → its ISO date, if it states one
-    author: Callable[[Hit], str | None] = lambda _: None  # a hit → its author, if it states one
-    name: str = ""  # of the service in messages; by default the engine's
     # HTTP status → what to do about it, besides a refused key and the general ones
     remedies: Mapping[int, str] = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()  # error responses that are identified by their text
+    name: str = ""  # of the service in messages; by default the engine's
+    # engine, query, ``k`` >= 1 → about ``k`` pages, best first, one snippet each; None for a service that answers with
+    # a list of JSON objects, whose wire format follows
+    find: Callable[["WebServiceSearch", str, int], Iterable[Snippet]] | None = None
+    path: str = ""  # of the endpoint of a service that is asked by POST; empty for one that is asked by GET
+    # query, number of web pages, number of the answer from 0 → parameters
+    request: Callable[[str, int, int], dict[str, Any]] = lambda *_: {}
+    page: int = 1  # maximum number of web pages in one answer
+    answers: int = 1  # maximum number of answers to one query
+    site_operators: bool = False  # whether domains are sent in the query
+    characters: int = 400  # maximum length of a query
+    words: int | None = None  # maximum number of words of a query; None for no limit
+    # the answer → its list of results; None if it is in an unknown format
+    hits: Callable[[dict[str, Any]], object] = lambda answer: listed(answer, "results")
+    link: str = "url"  # name of a hit's field that has the address
+    texts: Callable[[Hit], Sequence[str]] = lambda _: ()  # a hit → its passages, plain and distinct
+    title: Callable[[Hit], str] = lambda hit: plain_text(hit.get("title"))
+    published: Callable[[Hit], str | None] = lambda _: None  # a hit → its ISO date, if it states one
+    author: Callable[[Hit], str | None] = lambda _: None
 
     def open_engine(self, argument: str, config: EngineConfig) -> "WebServiceSearch":
         """The engine of a specification, which is its name alone."""
@@ -62,7 +76,7 @@ class WebService:
 
 
 class WebServiceSearch:
-    """Searches the web through a service.
+    """Searches through a service.
 
     Args:
         key: the API key; by default from the environment.
@@ -84,46 +98,57 @@ class WebServiceSearch:
         rate: float | None = None,
         options: SearchOptions | None = None,
     ) -> None:
-        name = service.info.variables[0]
-        key = (key or variable(name)).strip()
-        if not key:
+        self.service, self.name = service, service.info.base_name
+        self.label = service.name or self.name
+        self.options = options or SearchOptions()
+        self.params = service.options(self.options)
+        name = next(iter(service.info.variables if service.key_from else service.info.optional_variables), "")
+        self.key = (key or (variable(name) if name else "")).strip()
+        if service.key_from and not self.key:
             raise SettingsError(
-                f"no key set for the search engine `{service.info.name}`: set {name} to one from {service.key_from}"
+                f"no key set for the search engine `{self.name}`: set {name} to one from {service.key_from}"
             )
-        self.name = service.info.name
-        self._service = service
-        self._options = options or SearchOptions()
-        self._option_params = service.options(self._options)
-        self._label = service.name or service.info.name
-        refused = f"set {name} to a valid key"
-        self._client = ApiClient(
-            self._label,
-            (base_url or service.address).rstrip("/" if service.path else ""),
-            rate=Rate(rate or service.rate),
-            headers={name: value.replace("{}", key) for name, value in service.headers.items()},
-            remedies={401: refused, 403: f"{refused}; this one may not use the search service"}
-            | dict(service.remedies),
+        allowed = (service.with_key if self.key else None) or Rate(service.rate, concurrent=service.concurrent)
+        self.client = ApiClient(
+            self.label,
+            (base_url or service.address).rstrip("/"),
+            rate=replace(allowed, per_second=rate or allowed.per_second),
+            headers={header: value.replace("{}", self.key) for header, value in service.headers.items() if self.key},
+            remedies=self._key_remedies(name) | dict(service.remedies),
             refusals=service.refusals,
             patience=patience,
         )
 
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` pages, best first, each with the passages that the service chose; see the protocol."""
-        service = self._service
-        sites = self._options if service.site_operators else SearchOptions()
-        query = with_sites(query, sites, limit=service.characters, words=service.words)
-        if not query or k < 1:
-            return ()
-        size = min(k, service.page)
-        return paged(lambda number: self._answer(query, size, number), k, size=size, max_pages=service.answers)
+    def _key_remedies(self, name: str) -> dict[int, str]:
+        if self.service.key_from:
+            return {401: (fix := f"set {name} to a valid key"), 403: f"{fix}; this one may not use the search service"}
+        refused = f"set {name} to a valid key, or unset it to search without one"
+        crowded = "too many requests; lower the number of searches at once"
+        return {401: refused, 403: refused, 429: crowded if self.key else f"{crowded}, or set {name}"} if name else {}
 
-    def _answer(self, query: str, size: int, number: int) -> Iterator[Snippet]:
-        service = self._service
-        params = service.request(query, size, number) | self._option_params
-        answer = self._client.post_json(params, service.path) if service.path else self._client.get_json(params)
+    def search(self, query: str, k: int) -> Sequence[Snippet]:
+        """Up to ``k`` pages, best first; see the protocol."""
+        service = self.service
+        if k < 1:
+            return ()
+        if service.find:
+            return one_per_page(service.find(self, query, k), k)
+        sites = self.options if service.site_operators else SearchOptions()
+        query = with_sites(query, sites, limit=service.characters, words=service.words)
+        size = min(k, service.page)
+        return (
+            paged(lambda number: self._page(query, size, number), k, size=size, max_pages=service.answers)
+            if query
+            else ()
+        )
+
+    def _page(self, query: str, size: int, number: int) -> Iterator[Snippet]:
+        service = self.service
+        params = service.request(query, size, number) | self.params
+        answer = self.client.post_json(params, service.path) if service.path else self.client.get_json(params)
         hits = service.hits(answer) if isinstance(answer, dict) else None
         if hits is None:
-            raise unknown_format(self._label)
+            raise unknown_format(self.label)
         for hit in objects(hits):
             if url := web_address(hit.get(service.link)):
                 title, published, author = service.title(hit), service.published(hit), service.author(hit)

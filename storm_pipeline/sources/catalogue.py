@@ -1,22 +1,54 @@
 """Known ratings of sources: Wikipedia's list of perennial sources, and rules for whole kinds of pages."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache as memoized
+from enum import StrEnum
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from storm_pipeline.identity import PREPRINT_SERVERS
-from storm_pipeline.sources.perennial import Listed, Perennial, Rating, parse_pattern, read_perennial
-from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns
+from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns, pattern_of
 
-_DATA = Path(__file__).with_name("data")
+
+class Rating(StrEnum):
+    """Rating of a source. The first six are the list's, from the least to the most cautious."""
+
+    RELIABLE = "generally reliable"
+    MIXED = "mixed"
+    NO_CONSENSUS = "no consensus"
+    UNRELIABLE = "generally unreliable"
+    DEPRECATED = "deprecated"
+    BLACKLISTED = "blacklisted"
+
+    SCHOLARLY = "scholarly"
+    PREPRINT = "preprint"
+    OFFICIAL = "official"
+    EDUCATION = "education"
+    USER_GENERATED = "user-generated"
+    SELF_PUBLISHED = "self-published"
+    SOCIAL = "social media"
+    OPEN_WIKI = "open wiki"
+    MIRROR = "mirror of Wikipedia"
+    CONTENT_FARM = "content farm"
+    PREDATORY = "predatory publisher"
+
+    ALLOWED = "allowed by your list"
+    DENIED = "denied by your list"
+    OWN = "no web page"
+    UNKNOWN = "unknown"
+
+
+CAUTION = tuple(Rating)[:6]
+"""The list's statuses, most cautious last."""
 
 
 @dataclass(frozen=True)
 class Entry:
     """A rating by one row of the list or one rule."""
 
-    status: Rating  # the rating
+    status: Rating
     reason: str  # why, human-readable
     listed: bool = False  # whether it comes from the list of perennial sources; else from a rule of this package
 
@@ -41,57 +73,33 @@ class Catalogue:
         return place, preprint or tuple(entry for entry in entries if entry.listed) or entries
 
     def is_mirror(self, where: SitePattern) -> bool:
-        """Whether a place is a mirror of Wikipedia."""
+        """Return whether a place is a mirror of Wikipedia."""
         found = self.places.find(where)
         return found is not None and any(entry.status is Rating.MIRROR for entry in found[1])
 
 
-def refreshed_file(cache: Path) -> Path:
-    """The file that `storm sources refresh` writes."""
-    return cache / "sources" / "perennial.json"
-
-
-def load_catalogue(cache: Path | None = None) -> Catalogue:
-    """The packaged catalogue, with a refreshed list if there is a newer one.
-
-    ``cache``: the cache folder, which may hold a refreshed list; None to ignore it. Raises SourcesError: the refreshed
-    list cannot be read.
-    """
-    file = refreshed_file(cache) if cache else None
-    if file and file.exists():
-        fresh = read_perennial(file)
-        if fresh.as_of > packaged_list().as_of:
-            return _catalogue(fresh)
-    return _packaged()
-
-
-@memoized
-def packaged_list() -> Perennial:
-    """The list shipped with the package."""
-    return read_perennial(_DATA / "perennial.json")
-
-
-@memoized
-def _packaged() -> Catalogue:
-    return _catalogue(packaged_list())
-
-
-@memoized
-def _rules() -> tuple[tuple[SitePattern, Entry], ...]:
-    rules = json.loads((_DATA / "rules.json").read_text("utf-8"))["rules"]
+@cache
+def load_catalogue() -> Catalogue:
+    """The package's catalogue."""
+    perennial = _table("perennial.json")
+    listed = [entry for row in perennial["sources"] for entry in _entries(row["places"], _listed(row))]
+    rules = [(rule["places"], Entry(Rating(rule["status"]), rule["reason"])) for rule in _table("rules.json")["rules"]]
     preprint = Entry(Rating.PREPRINT, "a preprint server, whose papers no journal has reviewed yet")
-    servers = ((parse_pattern(host), preprint) for host in sorted(PREPRINT_SERVERS))
-    entries = ((rule["places"], Entry(Rating(rule["status"]), rule["reason"])) for rule in rules)
-    return (*((parse_pattern(text), entry) for places, entry in entries for text in places), *servers)
+    others = (entry for rule in [*rules, (sorted(PREPRINT_SERVERS), preprint)] for entry in _entries(*rule))
+    return Catalogue(perennial["as_of"], len(listed), SitePatterns([*listed, *others]))
 
 
-def _catalogue(perennial: Perennial) -> Catalogue:
-    entries = ((place, _entry(source)) for source in perennial.sources for place in source.places)
-    return Catalogue(perennial.as_of, perennial.size, SitePatterns([*entries, *_rules()]))
+def _table(name: str) -> dict[str, Any]:
+    table: dict[str, Any] = json.loads((Path(__file__).with_name("data") / name).read_text("utf-8"))
+    return table
 
 
-def _entry(source: Listed) -> Entry:
-    status = Rating.BLACKLISTED if source.blacklisted else source.status
-    topic = f" {source.topic}" if source.topic else ""
-    year = f" ({source.year})" if source.year else ""
-    return Entry(status, f"{source.name}{topic}: {status}{year}", listed=True)
+def _entries(places: list[str], entry: Entry) -> Iterator[tuple[SitePattern, Entry]]:
+    return ((place, entry) for place in map(pattern_of, places) if place)
+
+
+def _listed(row: dict[str, Any]) -> Entry:
+    status = Rating.BLACKLISTED if row.get("blacklisted") else Rating(row["status"])
+    topic = f" {row['topic']}" if "topic" in row else ""
+    year = f" ({row['year']})" if "year" in row else ""
+    return Entry(status, f"{row['name']}{topic}: {status}{year}", listed=True)

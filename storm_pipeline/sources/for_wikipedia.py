@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from storm_pipeline.render.links import label
+from storm_pipeline.sources.catalogue import Rating
 from storm_pipeline.sources.ground_truth import repeats_wikipedia
-from storm_pipeline.sources.perennial import Rating
 from storm_pipeline.sources.policies import SourcePolicy
 from storm_pipeline.types import Article, Source
 

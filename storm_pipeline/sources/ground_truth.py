@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from storm_pipeline.identity import canonical_url, normalised_text
 from storm_pipeline.search.result import SeenPage
-from storm_pipeline.sources.catalogue import Catalogue, load_catalogue
+from storm_pipeline.sources.catalogue import load_catalogue
 from storm_pipeline.sources.site_patterns import SitePattern, pattern_of
 from storm_pipeline.text.words import words
 
@@ -102,7 +102,6 @@ class GroundTruth:
         urls: URLs of the pages. A Wikipedia URL means the article in that language only, under all its URLs.
         titles: titles of Wikipedia articles, in every language that has an article of this title.
         share: minimum share of 8-grams, in (0, 1].
-        catalogue: knows which hosts are mirrors of Wikipedia; default: the package's.
     """
 
     def __init__(
@@ -112,14 +111,12 @@ class GroundTruth:
         texts: Iterable[str] = (),
         *,
         share: float = 0.2,
-        catalogue: Catalogue | None = None,
     ) -> None:
         self._pages = {_identity(url): url for url in urls}
         articles = [page for page in self._pages if isinstance(page, tuple)]
         meant = [*((title, language) for language, title in articles), *((title, None) for title in titles)]
         self._names = {(name, language) for title, language in meant if (name := folded_title(title))}
         self._share = share
-        self._catalogue = catalogue or load_catalogue()
         self._ngrams = frozenset(ngram for text in texts for ngram in _ngrams(text))
 
     def with_texts(self, texts: Iterable[str]) -> "GroundTruth":
@@ -156,7 +153,7 @@ class GroundTruth:
         if article := wikipedia_article(url):
             language = article[0]
             names.add(folded_title(article[1]))
-        elif self._catalogue.is_mirror(where):
+        elif load_catalogue().is_mirror(where):
             names |= names_in_url(url)
         elif not _is_wikipedia(where):
             return None
@@ -173,15 +170,11 @@ class GroundTruth:
         return f"it repeats a kept-out page: {shared / len(ngrams):.0%} of its {_NGRAM}-word sequences occur there"
 
 
-def repeats_wikipedia(url: str, catalogue: Catalogue | None = None) -> bool:
-    """Whether a page is Wikipedia's or on a mirror of it, in any language.
-
-    ``catalogue``: knows which hosts are mirrors; default: the package's.
-    """
-    where = pattern_of(url)
-    if where is None:
+def repeats_wikipedia(url: str) -> bool:
+    """Return whether a page is Wikipedia's or on a mirror of it, in any language."""
+    if (where := pattern_of(url)) is None:
         return False
-    return _is_wikipedia(where) or bool(wikipedia_article(url)) or (catalogue or load_catalogue()).is_mirror(where)
+    return _is_wikipedia(where) or bool(wikipedia_article(url)) or load_catalogue().is_mirror(where)
 
 
 def _identity(url: str) -> tuple[str, str] | str:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.sources.catalogue import Catalogue, Entry, load_catalogue
-from storm_pipeline.sources.perennial import CAUTION, Rating
+from storm_pipeline.sources.catalogue import CAUTION, Catalogue, Entry, Rating, load_catalogue
 from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns, pattern_of
 
 Policy = Literal["strict", "standard", "any"]

@@ -343,7 +343,7 @@ def test_an_embedder_is_shared_by_topics_of_different_settings(tmp_path: Path, m
 
     opened: list[str] = []
 
-    def open_embedder(name: str, *_: object) -> HashingEmbedder:
+    def open_embedder(name: str, *_: object, **__: object) -> HashingEmbedder:
         opened.append(name)
         return HashingEmbedder()
 

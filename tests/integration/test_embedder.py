@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from storm_pipeline.concurrency import torch_threads
 from storm_pipeline.documents.chunks import token_chunks
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.retrieval import int8_bert
+from storm_pipeline.retrieval import int8_network
 from storm_pipeline.retrieval.embedder import (
     PINNED,
     CountsTokens,
@@ -24,7 +24,8 @@ from storm_pipeline.retrieval.embedder import (
     open_embedder,
     shared_embedder,
 )
-from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder, has_exact_int8
+from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder
+from storm_pipeline.retrieval.int8_network import has_exact_int8
 
 CACHE = Path(__file__).resolve().parents[2] / "cache"
 TEXTS = [
@@ -85,7 +86,7 @@ def test_int8_vectors_point_where_the_float_models_do(folder: Path) -> None:
 
 
 def test_a_processor_without_exact_integers_gets_the_float_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(int8_bert, "has_exact_int8", lambda: False)
+    monkeypatch.setattr(int8_network, "has_exact_int8", lambda: False)
     ours = Int8BertEmbedder(folder).embed(TEXTS)
     assert np.allclose(ours, SentenceTransformerEmbedder(folder).embed(TEXTS), atol=1e-5)
 
@@ -211,7 +212,7 @@ def test_the_threads_of_torch_are_the_hosts_again(folder: Path) -> None:
 def test_twenty_storms_at_once_hold_one_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[HashingEmbedder] = []
 
-    def open_slowly(*_: object) -> HashingEmbedder:
+    def open_slowly(*_: object, **__: object) -> HashingEmbedder:
         time.sleep(0.05)
         opened.append(HashingEmbedder())
         return opened[-1]

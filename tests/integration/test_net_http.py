@@ -2,11 +2,12 @@
 
 import datetime
 import email.utils
-import itertools
 import math
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
+import tenacity
 from servers import Reply, ScriptedServer
 
 from storm_pipeline.errors import SearchError
@@ -18,6 +19,7 @@ from storm_pipeline.net.retrying import Patience
 def test_a_retry_date_is_honoured_and_pauses_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Limiter, "hold", lambda *_: None)  # which would really wait; it has a test of its own
     pauses: list[float] = []
+    monkeypatch.setattr(tenacity.nap, "time", SimpleNamespace(sleep=pauses.append))
     soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=20)
     script = [
         Reply(429, headers={"Retry-After": email.utils.format_datetime(soon, usegmt=True)}),
@@ -26,15 +28,16 @@ def test_a_retry_date_is_honoured_and_pauses_are_capped(monkeypatch: pytest.Monk
         Reply(body={"fine": True}),
     ]
     with ScriptedServer(*script) as server:
-        client = ApiClient("x", server.url, patience=Patience(total=1000), sleep=pauses.append)
+        client = ApiClient("x", server.url, patience=Patience(total=1000))
         assert client.get_json({}) == {"fine": True}
     assert 15 < pauses[0] <= 20
     assert pauses[1:] == [7.0, 30.0]
 
 
-def test_no_pause_outlasts_the_total() -> None:
+def test_no_pause_outlasts_the_total(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tenacity.nap, "time", SimpleNamespace(sleep=lambda _: pytest.fail("it slept")))
     with ScriptedServer(Reply(429, headers={"Retry-After": "10"})) as server:
-        client = ApiClient("x", server.url, patience=Patience(total=5), sleep=lambda _: pytest.fail("it slept"))
+        client = ApiClient("x", server.url, patience=Patience(total=5))
         with pytest.raises(SearchError, match="answered 429"):
             client.get_json({})
 
@@ -45,13 +48,3 @@ def test_many_threads_share_a_client() -> None:
         with ThreadPoolExecutor(12) as pool:
             answers = list(pool.map(lambda n: client.get_json({"n": n})["n"], range(60)))
     assert answers == [str(n) for n in range(60)]
-
-
-def test_a_limiter_spaces_requests_out() -> None:
-    now = itertools.count()  # a clock that a second passes by at each look
-    waits: list[float] = []
-    limiter = Limiter(0.1, concurrent=1, clock=lambda: float(next(now)), sleep=waits.append)
-    for _ in range(3):
-        with limiter:
-            pass
-    assert waits == [9.0, 18.0]

@@ -184,5 +184,5 @@ def test_the_librarys_errors_become_ours(name: str, said: str) -> None:
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ddgs.engines.duckduckgo", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "storm-pipeline\[search\]"'):
+    with pytest.raises(MissingExtraError, match=r"pip install 'storm-pipeline\[search\]'"):
         DuckDuckGoSearch()

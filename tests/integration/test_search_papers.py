@@ -20,13 +20,10 @@ from engine_cases_papers import (
 from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.engine_info import SearchOptions
-from storm_pipeline.search.engines.arxiv import ArxivSearch
-from storm_pipeline.search.engines.crossref import CrossrefSearch
-from storm_pipeline.search.engines.pubmed import PubMedSearch
-from storm_pipeline.search.engines.semantic_scholar import SemanticScholarSearch
+from storm_pipeline.search.engines import arxiv, crossref, pubmed, semantic_scholar
 from storm_pipeline.search.engines.wikipedia import WikipediaSearch
+from storm_pipeline.search.web_service import WebService, WebServiceSearch
 
 SINCE, UNTIL = date(2020, 2, 1), date(2021, 3, 31)
 VARIABLES = ("SEMANTIC_SCHOLAR_API_KEY", "NCBI_API_KEY", "CROSSREF_MAILTO")
@@ -40,44 +37,46 @@ def sent(request: Request) -> dict[str, str]:
     return dict(request.query) | request.form
 
 
-def asked(engine: type[SearchEngine], case: Case, **options: Any) -> dict[str, str]:
+def asked(service: WebService, case: Case, **options: Any) -> dict[str, str]:
     """The parameters that an engine opened with these options sends first."""
     with ScriptedServer(case.finds(case.page(1))) as server:
-        made = engine(base_url=server.url, patience=BRISK, rate=1e6, options=SearchOptions(**options))  # type: ignore[call-arg]
+        made = WebServiceSearch(
+            service, base_url=server.url, patience=BRISK, rate=1e6, options=SearchOptions(**options)
+        )
         made.search("silk", 3)
         return sent(server.requests[0])
 
 
 @pytest.mark.parametrize(
-    ("engine", "days", "since", "until"),
+    ("service", "days", "since", "until"),
     [
-        (ArxivSearch, "search_query", "(all:silk) AND submittedDate:[202002010000 TO 209912312359]",
+        (arxiv.SERVICE, "search_query", "(all:silk) AND submittedDate:[202002010000 TO 209912312359]",
          "(all:silk) AND submittedDate:[198601010000 TO 202103312359]"),
-        (SemanticScholarSearch, "publicationDateOrYear", "2020-02-01:", ":2021-03-31"),
-        (PubMedSearch, "mindate", "2020/02/01", "1000/01/01"),
-        (PubMedSearch, "maxdate", "3000/12/31", "2021/03/31"),
-        (CrossrefSearch, "filter", "has-abstract:true,from-pub-date:2020-02-01",
+        (semantic_scholar.SERVICE, "publicationDateOrYear", "2020-02-01:", ":2021-03-31"),
+        (pubmed.SERVICE, "mindate", "2020/02/01", "1000/01/01"),
+        (pubmed.SERVICE, "maxdate", "3000/12/31", "2021/03/31"),
+        (crossref.SERVICE, "filter", "has-abstract:true,from-pub-date:2020-02-01",
          "has-abstract:true,until-pub-date:2021-03-31"),
     ],
 )  # fmt: skip
-def test_dates_of_publication_are_asked_for(engine: Any, days: str, since: str, until: str) -> None:
-    case = PAPERS[engine.name]
-    assert asked(engine, case, since=SINCE)[days] == since
-    assert asked(engine, case, until=UNTIL)[days] == until
+def test_dates_of_publication_are_asked_for(service: WebService, days: str, since: str, until: str) -> None:
+    case = PAPERS[service.info.name]
+    assert asked(service, case, since=SINCE)[days] == since
+    assert asked(service, case, until=UNTIL)[days] == until
 
 
 def test_variables_that_may_be_set_are_used_and_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in VARIABLES:
         monkeypatch.setenv(name, f" {KEY} ")
-    assert asked(PubMedSearch, PAPERS["pubmed"])["api_key"] == KEY
-    assert asked(CrossrefSearch, PAPERS["crossref"])["mailto"] == KEY
+    assert asked(pubmed.SERVICE, PAPERS["pubmed"])["api_key"] == KEY
+    assert asked(crossref.SERVICE, PAPERS["crossref"])["mailto"] == KEY
     for name in VARIABLES:
         monkeypatch.delenv(name)
-    assert "api_key" not in asked(PubMedSearch, PAPERS["pubmed"])
-    assert "mailto" not in asked(CrossrefSearch, PAPERS["crossref"])
+    assert "api_key" not in asked(pubmed.SERVICE, PAPERS["pubmed"])
+    assert "mailto" not in asked(crossref.SERVICE, PAPERS["crossref"])
     with ScriptedServer(Reply(429)) as server:
-        keyless = SemanticScholarSearch(base_url=server.url, patience=BRISK, rate=1e6)
-        with pytest.raises(Exception, match="share one quota: set SEMANTIC_SCHOLAR_API_KEY"):
+        keyless = WebServiceSearch(semantic_scholar.SERVICE, base_url=server.url, patience=BRISK, rate=1e6)
+        with pytest.raises(Exception, match="at once, or set SEMANTIC_SCHOLAR_API_KEY"):
             keyless.search("silk", 3)
         assert "x-api-key" not in server.requests[0].headers
 

@@ -14,7 +14,7 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.search.engines import brave, exa, serper, tavily, you
-from storm_pipeline.search.engines.searxng import SearxngSearch
+from storm_pipeline.search.engines.searxng import searxng
 from storm_pipeline.search.web_service import WebService, WebServiceSearch
 
 ALL = SearchOptions(
@@ -212,6 +212,6 @@ def test_a_key_that_cannot_be_one_is_refused_unseen(key: str) -> None:
 def test_an_address_of_searxng_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SEARXNG_URL", raising=False)
     with pytest.raises(SettingsError, match="SEARXNG_URL"):
-        SearxngSearch()
+        searxng()
     with pytest.raises(SettingsError, match="is not one"):
-        SearxngSearch("localhost:8080")
+        searxng("localhost:8080")

@@ -181,7 +181,6 @@ def test_public_names() -> None:
         "Settings",
         "SettingsError",
         "Snippet",
-        "SourcesError",
         "StageAdvanced",
         "StageFinished",
         "StageStarted",

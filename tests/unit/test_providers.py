@@ -90,7 +90,7 @@ def test_a_missing_key_is_said_before_a_folder_is_made(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("spec", ["you", "fused:wikipedia+tavily", "first:[fused:arxiv+you]>arxiv", "searxng"])
+@pytest.mark.parametrize("spec", ["you", "fused:wikipedia+tavily", "fused:[fused:arxiv+you]+arxiv", "searxng"])
 def test_a_missing_key_of_an_engine_is_said_before_a_folder_is_made(tmp_path: Path, spec: str) -> None:
     storm = Storm(lm="embedded", search=spec, out=tmp_path / "runs", cache=tmp_path / "c")
     with pytest.raises(SettingsError, match=r"YDC_API_KEY|TAVILY_API_KEY|SEARXNG_URL"):

@@ -189,7 +189,6 @@ def test_an_embedder_is_asked_how_much_it_takes_only_when_a_page_is_cut(tmp_path
         ("corpus:{0}", True),
         ("fused:[corpus:{0}]+[corpus:{0}]", True),
         ("fused:[corpus:{0}]+arxiv", False),
-        ("first:[corpus:{0}]>crossref", False),
         ("arxiv", False),
     ],
 )

@@ -1,6 +1,5 @@
-"""Engines over engines: their specifications, fusion, fallback, and how a failure that is survived is told."""
+"""Engines over engines: their specifications, fusion, and how a failure that is survived is told."""
 
-from collections.abc import Callable
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -10,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.search.base import Search
 from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
-from storm_pipeline.search.engines.first import first
 from storm_pipeline.search.engines.fused import fuse_pages, fused
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.registry import open_search, split_specs
@@ -34,37 +31,37 @@ def failing(name: str) -> FakeSearch:
     return FakeSearch({}, name=name, failing=lambda _: True)
 
 
-@given(st.lists(PIECES, min_size=1, max_size=6), st.sampled_from("+>"))
-def test_bracketed_specifications_survive(parts: list[str], separator: str) -> None:
-    argument = separator.join(f" [{part}] " for part in parts)
-    assert split_specs("x", argument, separator) == [part.strip() for part in parts]
+@given(st.lists(PIECES, min_size=1, max_size=6))
+def test_bracketed_specifications_survive(parts: list[str]) -> None:
+    argument = "+".join(f" [{part}] " for part in parts)
+    assert split_specs("x", argument) == [part.strip() for part in parts]
 
 
-@given(st.text(st.sampled_from("ab:+>[] "), max_size=14), st.sampled_from("+>"))
-def test_any_argument_is_read_or_refused(argument: str, separator: str) -> None:
+@given(st.text(st.sampled_from("ab:+>[] "), max_size=14))
+def test_any_argument_is_read_or_refused(argument: str) -> None:
     try:
-        parts = split_specs("x", argument, separator)
+        parts = split_specs("x", argument)
     except SettingsError as error:
         assert "write x:A" in str(error)
         return
     assert all(parts)
     assert all(part == part.strip() and part.count("[") == part.count("]") for part in parts)
     if "[" not in argument:
-        assert parts == [part.strip() for part in argument.split(separator)]
+        assert parts == [part.strip() for part in argument.split("+")]
 
 
 @given(PART, PART)
 def test_brackets_nest(one: str, other: str) -> None:
-    inner = f"[{one}]>[{other}]"
-    assert split_specs("x", f"[{inner}]+a", "+") == [inner, "a"]
+    inner = f"[{one}]+[{other}]"
+    assert split_specs("x", f"[{inner}]+a") == [inner, "a"]
 
 
-REFUSED = ["fused:", "fused", "first:a>", "fused:+", "fused:[a", "fused:a]", "fused:[]", "fused:" + "you+" * 16 + "you"]
+REFUSED = ["fused:", "fused", "fused:a+", "fused:+", "fused:[a", "fused:a]", "fused:[]", "fused:" + "you+" * 16 + "you"]
 
 
 @pytest.mark.parametrize("spec", REFUSED)
 def test_specifications_that_name_no_engine_are_refused(spec: str) -> None:
-    with pytest.raises(SettingsError, match=r"search engine `(fused|first)`"):
+    with pytest.raises(SettingsError, match=r"search engine `fused`"):
         open_search(spec)
 
 
@@ -72,15 +69,15 @@ def test_the_registry_opens_nested_engines(tmp_path: Path) -> None:
     odd = tmp_path / "c++"
     odd.mkdir()
     (odd / "own.txt").write_text("Silk came by road.", encoding="utf-8")
-    opened = open_search(f"first:[fused:wikipedia:de+[corpus:{odd}]]>corpus:{odd}", EngineConfig(cache=tmp_path))
-    assert opened.engine.name == "first:fused:wikipedia+corpus>corpus"
+    opened = open_search(f"fused:[fused:wikipedia:de+[corpus:{odd}]]+[corpus:{odd}]", EngineConfig(cache=tmp_path))
+    assert opened.engine.name == "fused:fused:wikipedia+corpus+corpus"
     options = SearchOptions(without_domains=("x.org",))
     alone = open_search(f"fused:[corpus:{odd}]+[corpus:{odd}]", EngineConfig(options=options))
     assert [s.text for s in alone.engine.search("silk", 3).snippets] == ["Silk came by road."]
     with pytest.raises(SettingsError, match="`corpus` does not support since"):
         open_search(f"fused:arxiv+[corpus:{odd}]", EngineConfig(options=SearchOptions(since=date(2024, 1, 1))))
     with pytest.raises(SettingsError, match="there is no search engine 'altavista'"):
-        open_search("first:arxiv>altavista")
+        open_search("fused:arxiv+altavista")
 
 
 def test_a_page_of_several_engines_comes_first_with_the_passages_of_each() -> None:
@@ -113,25 +110,13 @@ def _rank(urls: list[str], url: str) -> float:
     return list(dict.fromkeys(urls)).index(url) if url in urls else float("inf")
 
 
-def test_the_next_engine_is_asked_only_where_one_fails_or_finds_nothing() -> None:
-    empty, full, last = engine("empty"), engine("full", "https://a.org"), engine("last", "https://b.org")
-    chain = first([failing("broken"), empty, full, last])
-    assert chain.name == "first:broken>empty>full>last"
-    result = chain.search("silk", 3)
-    assert [s.url for s in result.snippets] == ["https://a.org"]
-    assert (empty.queries, full.queries, last.queries) == (("silk",), ("silk",), ())
-    (detail,) = result.lost
-    assert detail.startswith("the search engine `broken` failed: broken was set to fail for 'silk'")
-    assert detail.endswith("went on without it")
-    nothing = first([failing("broken"), empty]).search("silk", 3)
-    assert (nothing.snippets, len(nothing.lost)) == ((), 1)
-
-
-@pytest.mark.parametrize("kind", [fused, first])
-def test_only_when_all_fail_the_search_does(kind: Callable[[list[FakeSearch]], Search]) -> None:
+def test_only_when_all_fail_the_search_does() -> None:
     with pytest.raises(SearchError, match=r"`one` failed: .*`two` failed: "):
-        kind([failing("one"), failing("two")]).search("silk", 3)
-    result = kind([failing("one"), engine("two", "u:a")]).search("silk", 3)
-    assert ([s.url for s in result.snippets], len(result.lost)) == (["u:a"], 1)
+        fused([failing("one"), failing("two")]).search("silk", 3)
+    result = fused([failing("one"), engine("two", "u:a")]).search("silk", 3)
+    assert [s.url for s in result.snippets] == ["u:a"]
+    (detail,) = result.lost
+    assert detail.startswith("the search engine `one` failed: one was set to fail for 'silk'")
+    assert detail.endswith("went on without it")
     with pytest.raises(SettingsError, match="at least one engine"):
-        kind([])
+        fused([])

@@ -2,18 +2,19 @@
 
 import csv
 import json
-import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
-from storm_pipeline.errors import SettingsError, SourcesError
+from storm_pipeline.cli import app
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.sources import catalogue
-from storm_pipeline.sources.catalogue import Catalogue, Entry, load_catalogue, packaged_list, refreshed_file
-from storm_pipeline.sources.perennial import CAUTION, Listed, Perennial, Rating, read_perennial, to_json
+from storm_pipeline.sources.catalogue import CAUTION, Catalogue, Entry, Rating, load_catalogue
 from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy
 from storm_pipeline.sources.site_patterns import SitePattern, SitePatterns, pattern_of
 
@@ -27,6 +28,12 @@ CODES = {
     "gu": Rating.UNRELIABLE,
     "d": Rating.DEPRECATED,
 }
+
+
+def perennial_rows() -> list[dict[str, Any]]:
+    file = Path(catalogue.__file__).with_name("data") / "perennial.json"
+    rows: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))["sources"]
+    return rows
 
 
 def known(**entries: Rating) -> Catalogue:
@@ -224,7 +231,7 @@ def test_no_address_breaks_the_judge(url: str, policy: Policy) -> None:
 def test_the_packaged_rules_say_one_thing_of_each_place() -> None:
     rules = json.loads(Path(catalogue.__file__).with_name("data").joinpath("rules.json").read_text("utf-8"))["rules"]
     places = [(str(where(text)), text) for rule in rules for text in rule["places"]]
-    listed = {str(place) for source in packaged_list().sources for place in source.places}
+    listed = {text for row in perennial_rows() for text in row["places"]}
     assert not [place for place, n in Counter(place for place, _ in places).items() if n > 1]
     assert not [place for place, _ in places if place in listed], "the list says it already"
     assert not [(place, text) for place, text in places if place != text], "written otherwise than it is read"
@@ -235,61 +242,32 @@ def test_the_packaged_rules_say_one_thing_of_each_place() -> None:
 def test_the_packaged_list_holds_the_facts(data_dir: Path) -> None:
     with (data_dir / "rsp" / "rsp_domains.csv").open(encoding="utf-8", newline="") as file:
         facts = {(where(r["domain"]), CODES[r["status"]], r["blacklisted"] == "1") for r in csv.DictReader(file)}
-    listed = {(place, s.status, s.blacklisted) for s in packaged_list().sources for place in s.places}
-    assert listed == facts
-    assert packaged_list().size == 826
+    rows = [
+        (where(text), row["status"], row.get("blacklisted", False))
+        for row in perennial_rows()
+        for text in row["places"]
+    ]
+    assert set(rows) == facts
+    assert load_catalogue().size == len(rows) == 826
 
 
-ROWS = st.builds(
-    Listed,
-    name=st.text(min_size=1, max_size=20),
-    status=st.sampled_from([status for status in CAUTION if status is not Rating.BLACKLISTED]),
-    places=st.lists(st.tuples(HOSTS, PATHS).map("".join).map(where), min_size=1, max_size=3, unique=True).map(tuple),
-    topic=st.text(max_size=10),
-    year=st.none() | st.integers(2005, 2030),
-    blacklisted=st.booleans(),
-)
-
-
-@given(st.lists(ROWS, max_size=5).map(tuple))
-def test_a_list_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, rows: tuple[Listed, ...]) -> None:
-    file = tmp_path_factory.getbasetemp() / "list.json"
-    written = Perennial("2026-05-01", rows)
-    file.write_text(to_json(written), encoding="utf-8")
-    assert read_perennial(file) == written
-
-
-def test_a_refreshed_list_is_used_when_it_is_newer(tmp_path: Path) -> None:
-    file = refreshed_file(tmp_path)
-    file.parent.mkdir()
-    rows = (Listed("The Zed Post", Rating.RELIABLE, (where("zedpost.example"),)),)
-    file.write_text(to_json(Perennial("2026-01-01", rows)), encoding="utf-8")
-    assert load_catalogue(tmp_path).as_of == packaged_list().as_of
-    file.write_text(to_json(Perennial("2999-01-01", rows)), encoding="utf-8")
-    fresh = load_catalogue(tmp_path)
-    assert (fresh.as_of, fresh.size) == ("2999-01-01", 1)
-    judge = SourcePolicy("strict", catalogue=fresh)
-    assert judge.judge("https://zedpost.example/a").allowed
-    assert not judge.judge("https://nytimes.com/a").allowed
-    assert judge.judge("https://www.wikiwand.com/en/Silk").status is Rating.MIRROR
-    assert load_catalogue(tmp_path / os.devnull.strip("/")).size == load_catalogue().size
+def test_check_explains_verdicts() -> None:
+    urls = ["https://www.nytimes.com/a", "https://www.forbes.com/sites/b", "https://a.example/c", "https://b.example/d"]
+    options = ["--policy", "strict", "--allow", "a.example", "--deny", "b.example"]
+    done = CliRunner().invoke(app, ["sources", "check", *urls, *options])
+    assert done.exit_code == 0, done.output
+    head, *lines = done.stdout.splitlines()
+    assert head.split() == ["page", "allowed", "status", "by", "why"]
+    assert [line.split()[1] for line in lines] == ["yes", "no", "yes", "no"]
+    assert "forbes.com/sites" in lines[1]
+    assert f"as of {load_catalogue().as_of}, {load_catalogue().size} places" in done.stderr
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[]",
-        "{}",
-        '{"as_of": "2999"}',
-        '{"as_of": "2999", "sources": 3}',
-        '{"as_of": "2999", "sources": [{"name": "a", "status": "fine", "places": []}]}',
-        '{"as_of": "2999", "sources": [{"name": "a", "status": "unknown", "places": []}]}',
-        '{"as_of": "2999", "sources": [{"name": "a", "status": "mixed", "places": ["a b"]}]}',
-    ],
+    ("options", "said"), [(["--policy", "lax"], "no source policy 'lax'"), (["--deny", " "], "is not a valid place")]
 )
-def test_a_damaged_list_is_refused_with_a_remedy(text: str, tmp_path: Path) -> None:
-    refreshed_file(tmp_path).parent.mkdir()
-    refreshed_file(tmp_path).write_text(text, encoding="utf-8")
-    with pytest.raises(SourcesError, match=r"cannot be read .*delete it .*storm sources refresh"):
-        load_catalogue(tmp_path)
+def test_check_refuses_what_it_cannot_use(options: list[str], said: str) -> None:
+    done = CliRunner().invoke(app, ["sources", "check", "a.org", *options])
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert not done.stdout

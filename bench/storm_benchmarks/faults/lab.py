@@ -16,7 +16,7 @@ from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.journal import Journal
-from storm_pipeline.search.engines.searxng import SearxngSearch
+from storm_pipeline.search.engines.searxng import searxng
 from storm_pipeline.search.tables_of_contents import NoContents
 
 TOPIC = "Silk Road"
@@ -74,7 +74,7 @@ class Lab:
         }
         return Storm(
             lm=self.bench.lm(run),
-            search=SearxngSearch(self.bench.search(run), patience=self.patience, rate=1000.0),
+            search=searxng(self.bench.search(run), patience=self.patience, rate=1000.0),
             embedder=HashingEmbedder(),
             contents=NoContents(),
             sinks=sinks,

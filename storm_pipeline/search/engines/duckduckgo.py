@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from storm_pipeline.documents.plain import plain_text, web_address
-from storm_pipeline.errors import MissingExtraError, SearchError
+from storm_pipeline.errors import SearchError, needs_extra
 from storm_pipeline.files import table_beside
 from storm_pipeline.net.gates import Rate, gate
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError
@@ -21,10 +21,8 @@ INFO = EngineInfo(
     returns="pages of the web, one short passage each; strict rate limits",
     supports=frozenset({"region"}),
 )
-_RATE = 1.0
-_RESULTS, _MAX_PAGES = 10, 5
-_MAX_CHARACTERS = 400
-_PATIENCE = Patience(attempts=2)
+_RATE, _PATIENCE = 1.0, Patience(attempts=2)
+_RESULTS, _MAX_PAGES, _MAX_CHARACTERS = 10, 5, 400
 _BOT = "it treats this client as a bot; wait some minutes, search less often or choose another engine"
 _BOT_STATUSES = frozenset({202, 403, 418, 429})
 _BOT_MARKERS = ("challenge-form", "anomaly-modal")
@@ -65,9 +63,10 @@ class DuckDuckGoSearch:
         self._options = options or SearchOptions()
         region = self._options.region
         self._region = code_of(self.name, "region", region, _REGIONS) if region else _ANYWHERE
-        self._patience = patience or _PATIENCE
-        self._address = base_url
-        self._library = _library(self._patience.read)
+        self._patience, self._address = patience or _PATIENCE, base_url
+        with needs_extra("search", "the search engine `duckduckgo`"):
+            from ddgs.engines.duckduckgo import Duckduckgo
+        self._library: Any = Duckduckgo(timeout=self._patience.read)  # type: ignore[arg-type]
         self._gate = gate("duckduckgo", urlsplit(base_url).netloc, Rate(rate, concurrent=1))
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
@@ -83,7 +82,7 @@ class DuckDuckGoSearch:
                 yield Snippet(url, plain_text(hit.title), text, engine=self.name)
 
     def _hits(self, query: str, page: int) -> list[Any]:
-        """One attempt to fetch a result page, using the library's payload, client and parser."""
+        """Fetch a result page once, with the library's payload, client and parser."""
         from lxml.etree import LxmlError
 
         payload = self._library.build_payload(
@@ -111,30 +110,17 @@ class DuckDuckGoSearch:
             raise TransientError("duckduckgo did not answer in time; check the network or try again later") from error
         except DDGSException as error:
             raise TransientError(
-                "duckduckgo could not be reached or closed the connection; check the network"
+                "duckduckgo could not be reached or closed the connection: check the network"
             ) from error
-        status = response.status_code
-        if status in _BOT_STATUSES:
-            raise SearchError(f"duckduckgo answered {status}: {_BOT}")
-        if status != 200:
-            kind = TransientError if status in RETRIED_STATUSES else SearchError
-            raise kind(f"duckduckgo answered {status}: try again later or choose another engine")
-        return str(response.text)
-
-
-def _library(seconds: float) -> Any:
-    """The library's DuckDuckGo engine, with a timeout for a whole response."""
-    try:
-        from ddgs.engines.duckduckgo import Duckduckgo
-    except ImportError as error:
-        raise MissingExtraError(
-            'the search engine `duckduckgo` needs the package ddgs: pip install "storm-pipeline[search]"'
-        ) from error
-    return Duckduckgo(timeout=seconds)  # type: ignore[arg-type]
+        if (status := response.status_code) == 200:
+            return str(response.text)
+        is_transient = status in RETRIED_STATUSES - _BOT_STATUSES
+        remedy = _BOT if status in _BOT_STATUSES else "try again later or choose another engine"
+        raise (TransientError if is_transient else SearchError)(f"duckduckgo answered {status}: {remedy}")
 
 
 def _target(href: object) -> str:
-    """The target URL of a result, unwrapped from DuckDuckGo's redirect; empty for an advert."""
+    """Return the target URL of a result, unwrapped from DuckDuckGo's redirect; empty for an advert."""
     link = plain_text(href)
     url = web_address(urljoin("https://duckduckgo.com/", link)) if link else ""
     parts = urlsplit(url)

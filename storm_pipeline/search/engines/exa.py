@@ -40,7 +40,6 @@ SERVICE = WebService(
     characters=2000,
     request=lambda query, size, _: {"query": query, "numResults": size, "contents": {"highlights": True}},
     options=_options,
-    hits=lambda answer: results if isinstance(results := answer.get("results"), list) else None,
     texts=lambda hit: texts(hit.get("highlights")),
     published=lambda hit: iso_date(hit.get("publishedDate")),
     author=lambda hit: plain_text(hit.get("author")) or None,

@@ -12,15 +12,20 @@ from storm_pipeline.documents.inline_markup import local_name
 from storm_pipeline.documents.isolated import NotReadError, reading
 from storm_pipeline.documents.markup import element_text, parse_html, text_of
 from storm_pipeline.documents.plain import plain_text, web_address
-from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.net.gates import Rate
-from storm_pipeline.net.http import ApiClient, Params
-from storm_pipeline.net.refusals import QueryRefusedError
+from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.refusals import QueryRefusedError, unknown_format
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.search.paging import best_of_each
 from storm_pipeline.search.queries import joined, topic_words
-from storm_pipeline.search.tables_of_contents import TableOfContents, is_back_matter, without_back_matter
+from storm_pipeline.search.tables_of_contents import (
+    TableOfContents,
+    is_back_matter,
+    spaced_title,
+    without_back_matter,
+)
 from storm_pipeline.types import Snippet
 
 _URL, _DEFAULT = "KIWIX_URL", "http://127.0.0.1:8080"
@@ -71,28 +76,28 @@ class KiwixSearch:
             400: f"check the name of the book, {book!r}: that of its file without .zim",
             404: f"check the engine's address, and whether the book {book!r} has a full-text index",
         }
-        rates = Rate(rate, concurrent=4)
-        self._client = ApiClient("kiwix", self._server, rate=rates, remedies=remedies, patience=patience)
+        limits = Rate(rate, concurrent=4)
+        self._client = ApiClient("kiwix", self._server, rate=limits, remedies=remedies, patience=patience)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Up to three passages of each of up to ``k`` articles, best article first; see the protocol."""
         found = islice(self._articles(topic_words(query)[:_MAX_WORDS], k), max(0, k))
         articles = [
-            [(title, Snippet(url, title, one, engine=self.name)) for one in filter(None, map(plain_text, _cut(text)))]
+            [(title, Snippet(url, title, passage, engine=self.name)) for passage in _cut(text)]
             for title, (url, text, _) in found
         ]
         return tuple(best_of_each(articles, query, 3))
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
         """Headings of the article with this title, in any case; None if there is none. Raises SearchError."""
-        title = " ".join(plain_text(title).partition("#")[0].replace("_", " ").split())
+        title = spaced_title(title)
         for link, found in self._hits(title, 10)[1] if title else ():
             if found.casefold() == title.casefold() and (article := self._article(link)):
                 return TableOfContents(found, tuple(without_back_matter(article[2])))
         return None
 
     def _articles(self, words: Sequence[str], k: int) -> Iterator[tuple[str, _Article]]:
-        """Titles and articles with all words, then without the most common ones: kiwix-serve has no "or"."""
+        """Yield titles and articles with all words, then without the most common ones: kiwix-serve has no "or"."""
         known = set[str]()
         for pattern in self._patterns(words) if words else ():
             for link, title in self._hits(pattern, k)[1]:
@@ -108,17 +113,17 @@ class KiwixSearch:
             yield joined(rarest_first[:size], " ")
 
     def _hits(self, pattern: str, k: int) -> tuple[int, list[tuple[str, str]]]:
-        """About how many articles have all words of a pattern, and links and titles of the best ``k``."""
-        asked: Params = {"pattern": pattern, "books.name": self._book, "format": "xml", "pageLength": k}
+        """Return about how many articles have all words of a pattern, and links and titles of the best ``k``."""
+        asked = {"pattern": pattern, "books.name": self._book, "format": "xml", "pageLength": k}
         answer = self._client.get_xml(asked, f"{self._root}/search")
         if answer.tag != "rss":
-            raise SearchError(f"kiwix answered with XML in an unknown format; check {_URL}")
+            raise unknown_format("kiwix", "XML")
         total = "".join(filter(str.isdecimal, answer.findtext(f"channel/{_TOTAL}", "")))[:9]
         hits = [(element_text(item.find("link")), element_text(item.find("title"))) for item in answer.iter("item")]
         return int(total or 0), [hit for hit in hits if hit[0].startswith("/")][:k]
 
     def _article(self, link: str) -> _Article | None:
-        """The article at a link of the server; None if it cannot be had or read."""
+        """Return the article at a link of the server; None if it cannot be had or read."""
         try:
             body = self._client.get_bytes({}, link)
             ((url, text, headings),) = reading.read(read_article, body, size=len(body))
@@ -128,7 +133,7 @@ class KiwixSearch:
 
 
 def _cut(text: str) -> Iterator[str]:
-    return overlapping(chunks(punctuated_blocks(text)))
+    return filter(None, map(plain_text, overlapping(chunks(punctuated_blocks(text)))))
 
 
 def read_article(page: bytes) -> Iterator[_Article]:

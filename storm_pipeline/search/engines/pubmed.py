@@ -1,90 +1,71 @@
 """PubMed: abstracts of biomedical papers. Works without a key, faster with one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from storm_pipeline.documents.markup import element_text
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
+from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
-from storm_pipeline.search.papers import MAX_RESULTS, PaperSearch, doi_name, full_name, joined_names, partial_date
+from storm_pipeline.search.papers import MAX_RESULTS, doi_name, full_name, joined_names, partial_date
 from storm_pipeline.search.queries import topic_words, with_all_or_any
+from storm_pipeline.search.web_service import WebService, WebServiceSearch, given, listed
 from storm_pipeline.types import Snippet
 
-KEY_VARIABLE = "NCBI_API_KEY"
+_KEY = "NCBI_API_KEY"
 INFO = EngineInfo(
     "pubmed",
-    needs=f"nothing; a free key in {KEY_VARIABLE} raises its rate",
+    needs=f"nothing; a free key in {_KEY} raises its rate",
     free=True,
     returns="abstracts of biomedical papers, one each",
-    optional_variables=(KEY_VARIABLE,),
+    optional_variables=(_KEY,),
     supports=frozenset({"since", "until"}),
     open_web=False,
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
-class PubMedSearch(PaperSearch):
-    """Searches PubMed for papers with an abstract; one abstract per paper, its parts with their labels.
-
-    A search takes two or three requests. Dates are those of publication.
-    """
-
-    info = INFO
-    name = INFO.name
-    address = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
-    rate = Rate(3.0, concurrent=3)
-    rate_with_key = Rate(10.0, concurrent=3)
-
-    def remedies(self) -> Mapping[int, str]:  # noqa: D102
-        key = self._key
-        refused = f"set {KEY_VARIABLE} to a valid key, or unset it to search without one" if key else "try again later"
-        crowded = "too many requests; lower the number of searches at once"
-        return {
-            **dict.fromkeys((400, 401, 403), refused),
-            429: crowded if key else f"{crowded}, or set {KEY_VARIABLE}",
-        }
-
-    def find(self, query: str, k: int) -> Iterator[Snippet]:
-        """Papers with all words of the query, or if there are none, with any."""
-        paper_ids = with_all_or_any(topic_words(query), lambda words: self._paper_ids(words, k))
-        found = self._abstracts(paper_ids) if paper_ids else {}
-        return (found[number] for number in paper_ids if number in found)
-
-    def _common(self) -> dict[str, str]:
-        return {"db": "pubmed", "tool": "storm-pipeline"} | ({"api_key": self._key} if self._key else {})
-
-    def _paper_ids(self, words: str, k: int) -> list[str]:
-        """Identifiers of the papers found, best first."""
-        answer = self._client.post_form_json(
-            {
-                **self._common(),
-                **_date_params(self._options),
-                "term": f"({words}) AND hasabstract",
-                "retmode": "json",
-                "retmax": min(k, MAX_RESULTS),
-                "sort": "relevance",
-            },
-            "/esearch.fcgi",
-        )
-        result = answer.get("esearchresult") if isinstance(answer, dict) else None
-        if isinstance(result, dict) and (problem := plain_text(result.get("ERROR"))):
-            raise SearchError(f"pubmed did not understand the query: {problem[:200]}")
-        paper_ids = result.get("idlist") if isinstance(result, dict) else None
-        if not isinstance(paper_ids, list):
-            raise SearchError("pubmed answered with JSON in an unknown format; check the engine's address")
-        return [number for number in dict.fromkeys(map(plain_text, paper_ids)) if number.isdecimal()]
-
-    def _abstracts(self, paper_ids: Sequence[str]) -> dict[str, Snippet]:
-        params = self._common() | {"id": ",".join(paper_ids), "retmode": "xml"}
-        papers = self._client.post_form_xml(params, "/efetch.fcgi")
-        if papers.tag != "PubmedArticleSet":
-            raise SearchError("pubmed answered with XML in an unknown format; check the engine's address")
-        return dict(_snippets(papers))
+def _find(engine: WebServiceSearch, query: str, k: int) -> Iterator[Snippet]:
+    """Papers with all words of the query, or if there are none, with any; two or three requests."""
+    paper_ids = with_all_or_any(topic_words(query), lambda words: _paper_ids(engine, words, k))
+    if not paper_ids:
+        return
+    asked = _common(engine) | {"id": ",".join(paper_ids), "retmode": "xml"}
+    papers = engine.client.post_form_xml(asked, "/efetch.fcgi")
+    if papers.tag != "PubmedArticleSet":
+        raise unknown_format("pubmed", "XML")
+    found = dict(_snippets(papers))
+    yield from (found[number] for number in paper_ids if number in found)
 
 
-open_engine = PubMedSearch.open_engine
+def _common(engine: WebServiceSearch) -> dict[str, Any]:
+    return given(db="pubmed", tool="storm-pipeline", api_key=engine.key)
+
+
+def _paper_ids(engine: WebServiceSearch, words: str, k: int) -> list[str]:
+    """Return the identifiers of the papers found, best first."""
+    asked = {
+        "term": f"({words}) AND hasabstract",
+        "retmode": "json",
+        "retmax": min(k, MAX_RESULTS),
+        "sort": "relevance",
+    }
+    answer = engine.client.post_form_json(_common(engine) | engine.params | asked, "/esearch.fcgi")
+    result = answer.get("esearchresult") if isinstance(answer, dict) else None
+    if isinstance(result, dict) and (problem := plain_text(result.get("ERROR"))):
+        raise SearchError(f"pubmed did not understand the query: {problem[:200]}")
+    if (paper_ids := listed(result, "idlist")) is None:
+        raise unknown_format("pubmed")
+    return [number for number in dict.fromkeys(map(plain_text, paper_ids)) if number.isdecimal()]
+
+
+def _options(options: SearchOptions) -> dict[str, Any]:
+    """Return the publication dates as parameters; the service requires both ends or neither."""
+    first = f"{options.since:%Y/%m/%d}" if options.since else "1000/01/01"
+    last = f"{options.until:%Y/%m/%d}" if options.until else "3000/12/31"
+    return {"datetype": "pdat", "mindate": first, "maxdate": last} if options.since or options.until else {}
 
 
 def _snippets(papers: Any) -> Iterator[tuple[str, Snippet]]:
@@ -151,10 +132,13 @@ def _parsed(found: Any) -> str | None:
     return partial_date([year or plain_text(found.findtext("MedlineDate"))[:4], named, day])
 
 
-def _date_params(options: SearchOptions) -> dict[str, str]:
-    """The publication dates as parameters; the service requires both ends or neither."""
-    if not (options.since or options.until):
-        return {}
-    first = f"{options.since:%Y/%m/%d}" if options.since else "1000/01/01"
-    last = f"{options.until:%Y/%m/%d}" if options.until else "3000/12/31"
-    return {"datetype": "pdat", "mindate": first, "maxdate": last}
+SERVICE = WebService(
+    INFO,
+    address="https://eutils.ncbi.nlm.nih.gov/entrez/eutils",
+    rate=3.0,
+    concurrent=3,
+    with_key=Rate(10.0, concurrent=3),
+    options=_options,
+    find=_find,
+)
+open_engine = SERVICE.open_engine

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -11,17 +10,19 @@ from storm_pipeline.configuration.addresses import is_web_address, redacted
 from storm_pipeline.configuration.variables import variable
 from storm_pipeline.documents.plain import iso_date, one_line, page_number, plain_text
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.retrieval.vectors import KEY_VARIABLE, FolderCollection, Point, ServerCollection, VectorCollection
+from storm_pipeline.retrieval.vectors import KEY_VARIABLE, VectorCollection
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.search.paging import best_passages
 from storm_pipeline.types import Snippet
 
 if TYPE_CHECKING:
+    from qdrant_client.models import ScoredPoint
+
     from storm_pipeline.retrieval.embedder import Embedder
 
 INFO = EngineInfo(
     "qdrant:PLACE#COLLECTION",
-    needs=f"a Qdrant server (its key, if any, in {KEY_VARIABLE}), or a folder and the extra `qdrant`",
+    needs=f"the extra `qdrant`, and a server (its key, if any, in {KEY_VARIABLE}) or a folder",
     free=True,
     returns="passages of your own vector database, found by semantic search",
     open_web=False,
@@ -58,18 +59,12 @@ def open_engine(argument: str, config: EngineConfig) -> "QdrantSearch":
     if unknown := sorted(options.keys() - payload_names - {"vector", "embedder"}):
         known = ", ".join(sorted(payload_names | {"vector", "embedder"}))
         raise SettingsError(f"the search engine `qdrant` has no option {', '.join(unknown)}; it has: {known}")
-    collection = _collection(place, name, config)
+    if "://" in place and not is_web_address(place):
+        raise SettingsError(f"{redacted(repr(place))} is not the address of a server: write {_FORM}")
+    collection = VectorCollection(place, name, variable(KEY_VARIABLE), rate=config.rate or 50.0)
     embedder = open_embedder(options.pop("embedder", EMBEDDER), config.cache, config.on_progress)
     vector = options.pop("vector", None)
     return QdrantSearch(collection, embedder, payload=replace(Payload(), **options), vector=vector)
-
-
-def _collection(place: str, name: str, config: EngineConfig) -> VectorCollection:
-    if "://" not in place:
-        return FolderCollection(Path(place), name)
-    if not is_web_address(place):
-        raise SettingsError(f"{redacted(repr(place))} is not the address of a server: write {_FORM}")
-    return ServerCollection(place, name, variable(KEY_VARIABLE), rate=config.rate or 50.0)
 
 
 class QdrantSearch:
@@ -81,7 +76,6 @@ class QdrantSearch:
 
     Raises:
         SettingsError: the collection has no such vector, or its dimension is not the embedder's.
-        SearchError: the collection's configuration could not be fetched.
     """
 
     name = "qdrant"
@@ -95,10 +89,8 @@ class QdrantSearch:
         vector: str | None = None,
         passages: int = 3,
     ) -> None:
-        self._collection = collection
-        self._embedder = embedder
-        self._payload = payload or Payload()
-        self._passages = passages
+        self._collection, self._embedder = collection, embedder
+        self._payload, self._passages = payload or Payload(), passages
         self._vector = _vector_name(collection, embedder, vector)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
@@ -113,15 +105,15 @@ class QdrantSearch:
         points = self._collection.nearest(vector, k * self._passages, self._vector)
         found = [snippet for point in points if (snippet := self._snippet(point))]
         if points and not found:
-            present = ", ".join(sorted({name for point in points for name in point.payload})) or "none"
+            present = ", ".join(sorted({name for point in points for name in point.payload or {}})) or "none"
             raise SearchError(
                 f"no point found in the collection {self._collection.name!r} has a text in the field "
                 f"{self._payload.text!r}; name another, as in ?text=body (fields present: {present})"
             )
         return best_passages(dict.fromkeys(found), k, self._passages)
 
-    def _snippet(self, point: Point) -> Snippet | None:
-        names, payload = self._payload, point.payload
+    def _snippet(self, point: "ScoredPoint") -> Snippet | None:
+        names, payload = self._payload, point.payload or {}
         text = plain_text(_value(payload, names.text))
         if not text:
             return None
@@ -136,7 +128,7 @@ class QdrantSearch:
 
 
 def _value(payload: Mapping[str, Any], name: str) -> Any:
-    """A payload field by its (dotted) name; None if absent."""
+    """Return a payload field by its (dotted) name; None if absent."""
     if name in payload:
         return payload[name]
     outer, _, inner = name.partition(".")
@@ -145,7 +137,7 @@ def _value(payload: Mapping[str, Any], name: str) -> Any:
 
 
 def _vector_name(collection: VectorCollection, embedder: "Embedder", vector: str | None) -> str:
-    """The name of the vector to search; checks its dimension."""
+    """Return the name of the vector to search; check its dimension."""
     sizes = collection.sizes
     name = next(iter(sizes)) if vector is None and len(sizes) == 1 else vector or ""
     if name not in sizes:

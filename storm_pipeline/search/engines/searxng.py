@@ -7,94 +7,87 @@ from storm_pipeline.configuration.addresses import is_web_address, redacted
 from storm_pipeline.configuration.variables import variable
 from storm_pipeline.documents.plain import iso_date, objects, one_line, plain_text, web_address
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.net.gates import Rate
-from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.net.retrying import Patience
-from storm_pipeline.search.engine_info import EngineConfig, EngineInfo
-from storm_pipeline.search.paging import one_per_page, paged
+from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions
+from storm_pipeline.search.paging import paged
+from storm_pipeline.search.web_service import WebService, WebServiceSearch, listed
 from storm_pipeline.types import Snippet
 
-URL_VARIABLE = "SEARXNG_URL"
+_URL = "SEARXNG_URL"
 INFO = EngineInfo(
     "searxng[:URL]",
-    needs=f"an instance with JSON output enabled, as URL or in {URL_VARIABLE}",
+    needs=f"an instance with JSON output enabled, as URL or in {_URL}",
     free=True,
     returns="pages of the web, one short passage each",
-    variables=(URL_VARIABLE,),
+    variables=(_URL,),
     supports=frozenset({"language"}),
 )
 _MAX_PAGES = 3
 
 
-def open_engine(argument: str, config: EngineConfig) -> "SearxngSearch":
-    """The engine of ``searxng`` or ``searxng:URL``."""
-    return SearxngSearch(argument or None, language=config.options.language or "all", rate=config.rate or 2.0)
+def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
+    query = one_line(query)
+    return paged(lambda number: _page(engine, query, number + 1), k, size=1, max_pages=_MAX_PAGES) if query else ()
 
 
-class SearxngSearch:
-    """Searches the web through a SearXNG instance; one short passage a page.
-
-    Args:
-        base_url: address of the instance, e.g. ``http://localhost:8080``; by default the variable ``SEARXNG_URL``.
-        language: language code of the results, ``all`` for any.
-        rate: requests a second (the upstream engines block frequent requests).
-
-    Raises:
-        SettingsError: there is no address, or it is not a web address.
-    """
-
-    name = "searxng"
-
-    def __init__(
-        self, base_url: str | None = None, *, language: str = "all", patience: Patience | None = None, rate: float = 2.0
-    ) -> None:
-        given = (base_url or variable(URL_VARIABLE)).strip()
-        if not is_web_address(given):
-            problem = f"{redacted(repr(given))} is not one" if given else "none was given"
-            raise SettingsError(
-                f"the search engine `searxng` needs the address of an instance and {problem}: "
-                f"write searxng:http://localhost:8080, or set {URL_VARIABLE}"
-            )
-        self._language = language
-        self._client = ApiClient(
-            "searxng",
-            given.rstrip("/").removesuffix("/search") + "/search",
-            rate=Rate(rate, concurrent=2),
-            remedies={
-                403: "JSON output is disabled; add `json` under search.formats in its settings.yml",
-                401: "the instance requires a login; use one that does not",
-                429: "its bot limiter refuses this client; allow this machine in its limiter.toml or wait",
-            },
-            patience=patience,
+def _page(engine: WebServiceSearch, query: str, page: int) -> Iterator[Snippet]:
+    answer = engine.client.get_json({"q": query, "format": "json", "pageno": page} | engine.params)
+    if (results := listed(answer, "results")) is None:
+        raise unknown_format(engine.name)
+    if not results and page == 1 and (unresponsive := _unresponsive_engines(answer)):
+        raise SearchError(
+            f"searxng got no response from its upstream engines ({unresponsive}); enable others in its settings.yml"
         )
-
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Up to ``k`` pages with text, best first, one snippet each, of up to 3 pages of results; see the protocol."""
-        query = one_line(query)
-        if not query or k < 1:
-            return ()
-        found = paged(lambda number: self._page(query, number + 1), k, size=1, max_pages=_MAX_PAGES)
-        return one_per_page(found, k)
-
-    def _page(self, query: str, page: int) -> Iterator[Snippet]:
-        params: dict[str, str | int] = {"q": query, "format": "json", "pageno": page, "language": self._language}
-        answer = self._client.get_json(params)
-        results = answer.get("results") if isinstance(answer, dict) else None
-        if not isinstance(results, list):
-            raise SearchError("searxng answered with JSON in an unknown format; check the address of the instance")
-        if not results and page == 1 and (unresponsive := _unresponsive_engines(answer)):
-            raise SearchError(
-                f"searxng got no response from its upstream engines ({unresponsive}); enable others in its settings.yml"
-            )
-        for hit in objects(results):
-            if (url := web_address(hit.get("url"))) and (text := plain_text(hit.get("content"))):
-                published = iso_date(hit.get("publishedDate"))
-                yield Snippet(url, plain_text(hit.get("title")), text, published=published, engine=self.name)
+    for hit in objects(results):
+        if (url := web_address(hit.get("url"))) and (text := plain_text(hit.get("content"))):
+            published = iso_date(hit.get("publishedDate"))
+            yield Snippet(url, plain_text(hit.get("title")), text, published=published, engine=engine.name)
 
 
 def _unresponsive_engines(answer: Mapping[str, Any]) -> str:
-    """The upstream engines that did not respond and why, as the instance lists them."""
-    listed = answer.get("unresponsive_engines")
-    if not isinstance(listed, list):
-        return ""
-    return ", ".join(": ".join(map(plain_text, entry)) for entry in listed[:5] if isinstance(entry, list))
+    """Return the upstream engines that did not respond and why, as the instance lists them."""
+    entries = (listed(answer, "unresponsive_engines") or [])[:5]
+    return ", ".join(": ".join(map(plain_text, entry)) for entry in entries if isinstance(entry, list))
+
+
+_SERVICE = WebService(
+    INFO,
+    address="",
+    rate=2.0,  # the upstream engines block frequent requests
+    concurrent=2,
+    options=lambda options: {"language": options.language or "all"},
+    find=_find,
+    remedies={
+        403: "JSON output is disabled; add `json` under search.formats in its settings.yml",
+        401: "the instance requires a login; use one that does not",
+        429: "its bot limiter refuses this client; allow this machine in its limiter.toml or wait",
+    },
+)
+
+
+def searxng(
+    base_url: str | None = None,
+    *,
+    options: SearchOptions | None = None,
+    patience: Patience | None = None,
+    rate: float | None = None,
+) -> WebServiceSearch:
+    """A search through the instance at an address such as ``http://localhost:8080``, by default ``SEARXNG_URL``'s.
+
+    Raises SettingsError: there is no address, or it is not a web address.
+    """
+    address = (base_url or variable(_URL)).strip()
+    if not is_web_address(address):
+        problem = f"{redacted(repr(address))} is not one" if address else "none was given"
+        raise SettingsError(
+            f"the search engine `searxng` needs the address of an instance and {problem}: "
+            f"write searxng:http://localhost:8080, or set {_URL}"
+        )
+    address = address.rstrip("/").removesuffix("/search") + "/search"
+    return WebServiceSearch(_SERVICE, base_url=address, options=options, patience=patience, rate=rate)
+
+
+def open_engine(argument: str, config: EngineConfig) -> WebServiceSearch:
+    """The engine of ``searxng`` or ``searxng:URL``."""
+    return searxng(argument, options=config.options, rate=config.rate)

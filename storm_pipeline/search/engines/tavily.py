@@ -1,5 +1,6 @@
 """Tavily: a search service made for language models. Needs a key."""
 
+from functools import cache
 from typing import Any
 
 from storm_pipeline.documents.plain import iso_date, texts
@@ -7,8 +8,6 @@ from storm_pipeline.files import table_beside
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions, code_of
 from storm_pipeline.search.web_service import WebService, given
 
-COUNTRIES: dict[str, str] = table_beside(__file__)
-"""Code → name, both in lower case."""
 INFO = EngineInfo(
     "tavily",
     needs="a key in TAVILY_API_KEY",
@@ -20,10 +19,20 @@ INFO = EngineInfo(
 _MAX_DOMAINS, _MAX_EXCLUDED_DOMAINS = 300, 150
 
 
+@cache
+def countries() -> dict[str, str]:
+    """Code → name as the service has it, both in lower case."""
+    from babel import Locale
+
+    table, names = table_beside(__file__), Locale("en").territories
+    known: dict[str, str] = {code: names[code.upper()].lower() for code in table["codes"].split()} | table["spellings"]
+    return known
+
+
 def _options(options: SearchOptions) -> dict[str, Any]:
     return given(
         # a preference in the ranking
-        country=options.region and code_of("tavily", "region", options.region, COUNTRIES),
+        country=options.region and code_of("tavily", "region", options.region, countries()),
         start_date=options.since and options.since.isoformat(),
         end_date=options.until and options.until.isoformat(),
         include_domains=options.domains[:_MAX_DOMAINS],
@@ -41,7 +50,6 @@ SERVICE = WebService(
     page=20,
     request=lambda query, size, _: {"query": query, "max_results": size},
     options=_options,
-    hits=lambda answer: results if isinstance(results := answer.get("results"), list) else None,
     texts=lambda hit: texts([hit.get("content")]),
     published=lambda hit: iso_date(hit.get("published_date")),
     remedies={

@@ -1,6 +1,5 @@
 """Wikipedia in any language: the best-matching passages of its articles. No key."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,7 +8,7 @@ from typing import Any
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.documents.chunks import chunks, overlapping
 from storm_pipeline.documents.plain import plain_text, web_address
-from storm_pipeline.errors import SearchError, SettingsError
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.identity import is_wiki_language
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
@@ -17,6 +16,7 @@ from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions
 from storm_pipeline.search.paging import best_of_each
 from storm_pipeline.search.queries import bare_words, topic_words, with_all_or_any
+from storm_pipeline.search.tables_of_contents import sections, wiki_pages
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
@@ -28,18 +28,9 @@ INFO = EngineInfo(
     open_web=False,
 )
 _ENGLISH = frozenset({"en", "simple"})
-_HEADING = re.compile(r"^={2,}[^\S\n]*(.*?)[^\S\n]*={2,}[^\S\n]*$", re.M)
 _MAX_ARTICLES = 20
 _CACHE_SIZE = 256
 _CONCURRENT = 3
-_COMMON: Mapping[str, str | int] = {
-    "action": "query",
-    "format": "json",
-    "formatversion": 2,
-    "explaintext": 1,
-    "exsectionformat": "wiki",
-    "exlimit": 1,
-}
 
 
 @dataclass(frozen=True)
@@ -112,40 +103,18 @@ class WikipediaSearch:
         return tuple(best_of_each(passages, query, self._limit))
 
     def _articles(self, words: str, k: int) -> list[_Article]:
-        answer = self._query(
-            {
-                "prop": "extracts|info|pageprops",
-                "generator": "search",
-                "gsrsearch": words,
-                "gsrnamespace": 0,
-                "gsrlimit": min(k, _MAX_ARTICLES),
-                "inprop": "url",
-                "ppprop": "disambiguation",
-            }
-        )
-        return [article for page in sorted(answer, key=_rank) if (article := _article(page))][:k]
+        search = {"generator": "search", "gsrsearch": words, "gsrnamespace": 0, "gsrlimit": min(k, _MAX_ARTICLES)}
+        wanted = {"prop": "extracts|info|pageprops", "inprop": "url", "ppprop": "disambiguation"}
+        pages = sorted(wiki_pages(self._client, search | wanted), key=_rank)
+        return [article for page in pages if (article := _article(page))][:k]
 
     def _passages(self, article: _Article) -> tuple[_Passage, ...]:
         return tuple(_cut(article, article.text or self._text(article.number)))
 
     def _text(self, number: int) -> str:
-        pages = self._query({"prop": "extracts", "pageids": number})
+        pages = wiki_pages(self._client, {"prop": "extracts", "pageids": number})
         texts = [page.get("extract") for page in pages if page.get("pageid") == number]
         return texts[0] if texts and isinstance(texts[0], str) else ""
-
-    def _query(self, params: Mapping[str, str | int]) -> list[Mapping[str, Any]]:
-        """The pages of a response; empty if nothing was found."""
-        answer = self._client.get_json({**_COMMON, **params})
-        if isinstance(answer, dict) and isinstance(error := answer.get("error"), dict):
-            reason = plain_text(error.get("info")) or plain_text(error.get("code"))
-            raise SearchError(f"wikipedia refused the search: {reason[:200]}; try again later")
-        query = answer.get("query") if isinstance(answer, dict) else None
-        pages = query.get("pages", []) if isinstance(query, dict) else None
-        if pages is None and isinstance(answer, dict) and "batchcomplete" in answer:
-            return []
-        if not isinstance(pages, list):
-            raise SearchError("wikipedia answered with JSON in an unknown format; check the engine's address")
-        return [page for page in pages if isinstance(page, dict)]
 
 
 def _rank(page: Mapping[str, Any]) -> int:
@@ -163,8 +132,7 @@ def _article(page: Mapping[str, Any]) -> _Article | None:
 
 
 def _cut(article: _Article, text: str) -> Iterator[_Passage]:
-    """The passages of an article, none of which crosses a heading."""
-    pieces = ["", *_HEADING.split(text)]  # heading, text, heading, text …
-    for heading, section in zip(map(plain_text, pieces[::2]), pieces[1::2], strict=True):
+    """Split an article into passages, none of which crosses a heading."""
+    for _, heading, section in sections(text):
         for plain in filter(None, map(plain_text, overlapping(chunks(section)))):
             yield heading, Snippet(article.url, article.title, plain, engine=WikipediaSearch.name)
