@@ -1,6 +1,7 @@
 """What ``/openapi.json`` says beside what FastAPI reads from the routes: access, formats, what callers may choose."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from fastapi import FastAPI
@@ -21,70 +22,53 @@ _TAGS = [
     {"name": "server", "description": "What the server offers, and how it is."},
 ]
 _BEARER = {"bearer": {"type": "http", "scheme": "bearer", "description": "The owner's token, or a named one."}}
-_SETTINGS = "ChosenSettings"
-_TEXT = {"schema": {"type": "string"}}
-_FILE = {"schema": {"type": "string", "format": "binary"}}
-_JSON: dict[str, Any] = {"schema": {}}
-OUTLINE: Mapping[str, Any] = {"text/markdown": _TEXT}
-FIGURES: Mapping[str, Any] = {"text/plain": _TEXT}
-ARTICLE: Mapping[str, Any] = {
-    one.media_type: _JSON if one.media_type.endswith("json") else _TEXT if one.is_text else _FILE
+TEXT = {"schema": {"type": "string"}}
+FILE = {"schema": {"type": "string", "format": "binary"}}
+ARTICLE: dict[str, Any] = {
+    one.media_type: {"schema": {}} if one.media_type.endswith("json") else TEXT if one.is_text else FILE
     for one in article_formats()
 }
 """Media types of articles → how their content is described. Markdown, the default, comes first."""
 
 
-def run_links(*names: str) -> dict[str, Any]:
-    """Links from an answer that names a run to the operations of these names."""
-    return {name: {"operationId": name, "parameters": {"run": "$response.body#/run"}} for name in names}
+def links(parameter: str, *names: str) -> dict[str, Any]:
+    """Links from an answer that names a run or a set of documents to the operations of these names."""
+    return {name: {"operationId": name, "parameters": {parameter: f"$response.body#/{parameter}"}} for name in names}
 
 
 def describe(app: FastAPI, remote: RemoteSettings, is_secured: Callable[[], bool]) -> None:
     """Let an application describe itself; ``is_secured``: whether callers need a token, which may change."""
-    made: dict[bool, dict[str, Any]] = {}
 
-    def description() -> dict[str, Any]:
-        secured = is_secured()
-        if secured not in made:
-            made[secured] = _description(app, remote, secured=secured)
-        return made[secured]
+    @cache
+    def description(*, secured: bool) -> dict[str, Any]:
+        return _description(app, remote, secured=secured)
 
-    app.openapi = description  # type: ignore[method-assign]  # FastAPI's own way
+    app.openapi = lambda: description(secured=is_secured())  # type: ignore[method-assign]  # FastAPI's own way
 
 
 def _description(app: FastAPI, remote: RemoteSettings, *, secured: bool) -> dict[str, Any]:
+    servers = [{"url": "/", "description": "This server."}]
     found = get_openapi(
-        title=app.title,
-        version=app.version,
-        description=_ABOUT,
-        routes=app.routes,
-        tags=_TAGS,
-        servers=[{"url": "/", "description": "This server."}],
+        title=app.title, version=app.version, description=_ABOUT, routes=app.routes, tags=_TAGS, servers=servers
     )
     schemas = found["components"]["schemas"]
-    for own in ("HTTPValidationError", "ValidationError"):  # of FastAPI; errors have another form here
-        schemas.pop(own, None)
-    schemas["Problem"] = Problem.model_json_schema()
-    schemas[_SETTINGS] = remote.json_schema()
+    for unused in ("HTTPValidationError", "ValidationError"):  # of FastAPI; errors have another form here
+        schemas.pop(unused, None)
+    schemas |= {"Problem": Problem.model_json_schema(), "ChosenSettings": remote.json_schema()}
     for order in ("RunOrder", "ResumeOrder"):
-        schemas[order]["properties"]["settings"] = {"$ref": f"#/components/schemas/{_SETTINGS}"}
+        schemas[order]["properties"]["settings"] = {"$ref": "#/components/schemas/ChosenSettings"}
     schemas["RunOrder"] |= _combinations()
-    for operation in _operations(found):
-        responses = operation["responses"]
-        if "HTTPValidationError" in str(responses.get("422")):  # FastAPI adds it to all that has a parameter
-            del responses["422"]
-        is_open = "401" not in responses
+    for operation in (operation for path in found["paths"].values() for operation in path.values()):
+        answers = operation["responses"]
+        if "HTTPValidationError" in str(answers.get("422")):  # FastAPI adds it to all that has a parameter
+            del answers["422"]
         if not secured:
-            responses.pop("401", None)
-        elif not is_open:
+            answers.pop("401", None)
+        elif "401" in answers:
             operation["security"] = [{name: []} for name in _BEARER]
     if secured:
         found["components"]["securitySchemes"] = _BEARER
     return found
-
-
-def _operations(found: dict[str, Any]) -> Iterable[dict[str, Any]]:
-    return (operation for path in found["paths"].values() for operation in path.values())
 
 
 def _combinations() -> dict[str, Any]:
@@ -93,13 +77,12 @@ def _combinations() -> dict[str, Any]:
     def recipes(names: Iterable[str]) -> dict[str, Any]:
         return {"recipe": {"enum": [*names, None]}}
 
-    takes_outline = recipes(name for name in RECIPES if name not in WITHOUT_OUTLINE)
     return {
         "if": {"properties": {"makes": {"const": "outline"}}, "required": ["makes"]},
         "then": {"properties": {"outline": {"type": "null"}, **recipes(OUTLINES)}},
         "else": {
             "properties": recipes(RECIPES),
             "if": {"properties": {"outline": {"type": "string"}}, "required": ["outline"]},
-            "then": {"properties": takes_outline},
+            "then": {"properties": recipes(name for name in RECIPES if name not in WITHOUT_OUTLINE)},
         },
     }

@@ -6,22 +6,47 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import BaseModel, Field
+
 from storm_pipeline.errors import BudgetSpentError, RunError, SettingsError
 from storm_pipeline.files import cannot_write, read_plain, write_atomically
 from storm_pipeline.run.events import CallFinished, Event
 from storm_pipeline.server.callers import Caller
 
 
-@dataclass
-class Allowance:
-    """What one run may spend in this session, and what it has spent of it, in US dollars."""
+@dataclass(eq=False)
+class Reservation:
+    """What one run may spend of its budgets in this session, and what it has spent, in US dollars."""
 
-    most: float
+    budgets: "tuple[Budget, ...]" = ()
+    most: float | None = None  # None without limit
     spent: float = 0.0
+
+    @property
+    def left(self) -> float:
+        """US dollars that it may still spend, >= 0."""
+        return max(0.0, (self.most or 0.0) - self.spent)
+
+    def check(self) -> None:
+        """Check that the run may spend something. Raises BudgetSpentError: a budget is spent."""
+        for budget in () if self.most else self.budgets:
+            budget.check()
+
+    def count(self, event: Event) -> None:
+        """Count the cost of a run's call in each budget. Raises RunError: it cannot be saved."""
+        if isinstance(event, CallFinished) and event.cost:
+            for budget in self.budgets:
+                budget.count(event.cost)
+            self.spent += event.cost  # only now: what was counted stays reserved until then
+
+    def release(self) -> None:
+        """Free what was not spent."""
+        for budget in self.budgets:
+            budget.reservations.remove(self)
 
 
 class Budget:
-    """What runs may cost together. Thread-safe.
+    """What runs may cost together. Thread-safe, but for reservations, which the queue of the runs guards.
 
     What they have cost is kept in a file, deleted runs included, and counts from the first server that had the budget.
     A run begins once its cap is free, so that the runs under way cannot exceed the budget.
@@ -41,9 +66,9 @@ class Budget:
         if not most > 0:
             raise SettingsError(f"a budget is a number of dollars above 0, not {most:g}")
         self.most = most
+        self.reservations: list[Reservation] = []
         self._path, self._whose, self._monthly = path, whose, monthly
         self._month, self._spent = _read(path)
-        self._allowances: list[Allowance] = []
         self._lock = threading.RLock()
 
     @property
@@ -63,29 +88,15 @@ class Budget:
                 "raise that"
             )
 
-    def allow(self, cap: float) -> Allowance | None:
-        """Reserve what a run may spend: its cap, or what is left if no other run is under way; None: it must wait."""
-        with self._lock:
-            reserved = sum(max(0.0, one.most - one.spent) for one in self._allowances)
-            left = self.most - self.spent - reserved
-            if left < cap and self._allowances:
-                return None
-            allowance = Allowance(min(cap, max(0.0, left)))
-            self._allowances.append(allowance)
-            return allowance
+    def available(self, cap: float) -> float | None:
+        """Return what a run may spend: its cap, or what is left if no other is under way; None: it must wait."""
+        left = self.most - self.spent - sum(one.left for one in self.reservations)
+        return None if left < cap and self.reservations else min(cap, max(0.0, left))
 
-    def release(self, allowance: Allowance) -> None:
-        """Free what a run that has ended did not spend."""
+    def count(self, cost: float) -> None:
+        """Add the cost of a call. Raises RunError: it cannot be saved."""
         with self._lock:
-            self._allowances = [one for one in self._allowances if one is not allowance]
-
-    def count(self, allowance: Allowance, event: Event) -> None:
-        """Count the cost of a run's call. Raises RunError: it cannot be saved."""
-        if not isinstance(event, CallFinished) or not event.cost:
-            return
-        with self._lock:
-            allowance.spent += event.cost
-            self._spent = round(self.spent + event.cost, 12)
+            self._spent = round(self.spent + cost, 12)
             record = {"spent": self._spent} | ({"month": self._month} if self._monthly else {})
             try:
                 write_atomically(self._path, json.dumps(record) + "\n")
@@ -119,60 +130,38 @@ class Budgets:
 
     def check(self, own: Budget | None) -> None:
         """Check that something is left of a caller's budget and the server's. Raises BudgetSpentError: nothing is."""
-        for budget in (own, self.server):
-            if budget:
-                budget.check()
+        for budget in filter(None, (own, self.server)):
+            budget.check()
 
-
-@dataclass(frozen=True)
-class Reservation:
-    """What a run may spend of each of its budgets."""
-
-    parts: tuple[tuple[Budget, Allowance], ...] = ()
-
-    @property
-    def most(self) -> float | None:
-        """US dollars; None without limit."""
-        return min((allowance.most for _, allowance in self.parts), default=None)
-
-    def check(self) -> None:
-        """Check that the run may spend something. Raises BudgetSpentError: a budget is spent."""
-        for budget, allowance in self.parts:
-            if not allowance.most:
-                budget.check()
-
-    def count(self, event: Event) -> None:
-        """Count the cost of a run's call in each budget. Raises RunError: it cannot be saved."""
-        for budget, allowance in self.parts:
-            budget.count(allowance, event)
-
-    def release(self) -> None:
-        """Free what was not spent."""
-        for budget, allowance in self.parts:
-            budget.release(allowance)
-
-
-def reserved(budget: Budget | None, cap: float) -> Reservation | None:
-    """Reserve what a run may spend of a budget, if there is one; None: it must wait."""
-    if budget is None:
-        return Reservation()
-    allowance = budget.allow(cap)
-    return None if allowance is None else Reservation(((budget, allowance),))
+    def reserve(self, own: Budget | None, cap: float) -> Reservation | None:
+        """Reserve what a run may spend of its caller's budget and the server's; None: it must wait."""
+        budgets = tuple(filter(None, (own, self.server)))
+        amounts = [amount for budget in budgets if (amount := budget.available(cap)) is not None]
+        if len(amounts) < len(budgets):
+            return None
+        reservation = Reservation(budgets, min(amounts, default=None))
+        for budget in budgets:
+            budget.reservations.append(reservation)
+        return reservation
 
 
 def _this_month() -> str:
     return datetime.now(UTC).strftime("%Y-%m")
 
 
+class _Saved(BaseModel, strict=True):
+    spent: float = Field(ge=0, lt=1e15)
+    month: str = ""
+
+
 def _read(path: Path) -> tuple[str, float]:
-    """The month of a file, empty if it names none, and the sum."""
+    """Return the month that a file names, empty if none, and the sum."""
     try:
-        record = json.loads(read_plain(path, 1000))
-        month, spent = record.get("month", ""), record["spent"]
+        saved = _Saved.model_validate_json(read_plain(path, 1000))
     except FileNotFoundError:
         return "", 0.0
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        month, spent = "", None
-    if isinstance(spent, bool) or not isinstance(spent, int | float) or not 0 <= spent < 1e15:
-        raise SettingsError(f"{path} does not say what the runs have cost: correct it, or delete it to begin at 0")
-    return str(month), float(spent)
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"{path} does not say what the runs have cost: correct it, or delete it to begin at 0"
+        ) from error
+    return saved.month, saved.spent

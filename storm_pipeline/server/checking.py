@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, Field, StrictBool
 
 from storm_pipeline.check import check_article, read_for_check
 from storm_pipeline.check.judging import Status
@@ -19,22 +19,16 @@ from storm_pipeline.judges.base import Judge
 from storm_pipeline.judges.opening import open_judge
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.pages.reading import kept_pages
-from storm_pipeline.server.bodies import TooLargeError
-from storm_pipeline.server.run_queue import BusyError
+from storm_pipeline.server.errors import BusyError, TooLargeError
 from storm_pipeline.settings import Settings
 
-MOST_SENTENCES, MOST_PAGES = 500, 50
-"""Sentences of an article that is checked, and pages that are fetched for it, at most."""
-MOST_CHARACTERS = 1_000_000
-"""Characters of the article, and of the text of a page, at most."""
-MOST_WAITING = 4
-"""Checks that wait for the one under way, at most: each holds one of the server's threads."""
+MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
+MOST_CHARACTERS = 1_000_000  # of the article, and of the text of a page
+MOST_WAITING = 4  # checks that wait for the one under way: each holds one of the server's threads
 
 
-class SentPage(BaseModel):
+class SentPage(BaseModel, extra="forbid"):
     """A page that the article cites, found by its address."""
-
-    model_config = ConfigDict(extra="forbid")
 
     url: str = Field(min_length=1, max_length=2000)
     title: str = Field(default="", max_length=1000)
@@ -48,10 +42,8 @@ _EXAMPLE: Any = {
 }
 
 
-class CheckOrder(BaseModel):
+class CheckOrder(BaseModel, extra="forbid", json_schema_extra={"examples": [_EXAMPLE]}):
     """The body of a request to check an article."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
 
     markdown: str = Field(
         description=f"The article, with footnotes or numbers of references; at most {MOST_CHARACTERS:,} characters."

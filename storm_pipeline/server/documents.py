@@ -16,10 +16,10 @@ from typing import BinaryIO
 from uuid import uuid4
 
 from storm_pipeline.documents.reader import FORMATS
-from storm_pipeline.errors import ContradictionError, RunError, SettingsError, StormError
+from storm_pipeline.errors import ContradictionError, RunError, SettingsError
 from storm_pipeline.files import is_plain, read_plain, write_atomically
-from storm_pipeline.server.bodies import TooLargeError
 from storm_pipeline.server.callers import Caller
+from storm_pipeline.server.errors import ConflictError, FullError, TooLargeError, UnknownDocumentsError
 
 FILE_BYTES, SET_BYTES, SET_FILES, SETS = 50_000_000, 200_000_000, 100, 20
 """Bytes of a file, bytes and files of a set, and sets of a caller, at most."""
@@ -31,26 +31,6 @@ _STATE, _PART = ".set.json", ".part-"
 _STALE = 3600.0  # seconds after which a part is one that an earlier server left
 _BEGINNINGS = {".pdf": b"%PDF-", ".docx": b"PK\x03\x04", ".epub": b"PK\x03\x04"}
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-
-
-class UnknownDocumentsError(StormError):
-    """No set of documents has this name."""
-
-
-class InUseError(StormError):
-    """A run uses the documents."""
-
-
-class EmptySetError(StormError):
-    """A set of documents has no file yet."""
-
-
-class TooManySetsError(StormError):
-    """A caller has as many sets of documents as he may."""
-
-
-class FullError(StormError):
-    """The disk is full."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +70,7 @@ class Upload:
             self._file.write(piece)
 
     def commit(self) -> None:
-        """Put the file into its set. Raises ContradictionError, InUseError: another format, or a run uses the set."""
+        """Put the file into its set. Raises ContradictionError, ConflictError: another format, or the set is used."""
         with _telling_of_full_disk():
             self._file.close()
         self._commit()
@@ -116,10 +96,10 @@ class DocumentSets:
                     part.unlink()
 
     def create(self, caller: Caller) -> DocumentSet:
-        """Make an empty set. Raises TooManySetsError, FullError: he has as many as he may, or the disk is full."""
+        """Make an empty set. Raises ConflictError, FullError: he has as many as he may, or the disk is full."""
         with self._lock, _telling_of_full_disk():
             if sum(one.caller == caller.name for one in self._all()) >= SETS:
-                raise TooManySetsError(f"there are {SETS} sets of documents, as many as a caller may have: delete one")
+                raise ConflictError(f"there are {SETS} sets of documents, as many as a caller may have: delete one")
             folder = self.root / uuid4().hex
             folder.mkdir(parents=True)
             try:
@@ -145,7 +125,7 @@ class DocumentSets:
         """Receive a file into a set; one of the same name is replaced. ``announced``: its bytes, if they are known.
 
         Raises:
-            UnknownDocumentsError, InUseError: there is no such set, or a run uses it.
+            UnknownDocumentsError, ConflictError: there is no such set, or a run uses it.
             SettingsError: the file's name or format cannot be used.
             TooLargeError, FullError: there is no room for it.
         """
@@ -173,10 +153,10 @@ class DocumentSets:
                 part.unlink(missing_ok=True)
 
     def delete(self, caller: Caller, name: str, is_running: Callable[[str], bool]) -> None:
-        """Delete a set. Raises UnknownDocumentsError, InUseError: there is none, or a run that uses it is under way."""
+        """Delete a set. Raises UnknownDocumentsError, ConflictError: there is none, or a run under way uses it."""
         with self._lock:
             if any(map(is_running, self.view(caller, name).runs)):
-                raise InUseError("a run that uses the documents waits or is under way: stop it first")
+                raise ConflictError("a run that uses the documents waits or is under way: stop it first")
             self._remove(name)
 
     def use(self, caller: Caller, name: str, run: str) -> None:
@@ -188,9 +168,9 @@ class DocumentSets:
                 self._save(self.root / name, found.caller, found.created, (*found.runs, run))
 
     def path(self, caller: Caller, name: str) -> Path:
-        """Return the folder of a set that has files. Raises UnknownDocumentsError, EmptySetError: there is none."""
+        """Return the folder of a set that has files. Raises UnknownDocumentsError, ConflictError: there is none."""
         if not self.view(caller, name).files:
-            raise EmptySetError("the set of documents is empty: PUT a file to /documents/SET/NAME first")
+            raise ConflictError("the set of documents is empty: PUT a file to /documents/SET/NAME first")
         return (self.root / name).absolute()
 
     def forget(self, run: str) -> None:
@@ -215,7 +195,7 @@ class DocumentSets:
 
     def _require_unused(self, found: DocumentSet) -> None:
         if found.runs:
-            raise InUseError("a run uses these documents, so they stay as they are: make another set")
+            raise ConflictError("a run uses these documents, so they stay as they are: make another set")
 
     def _all(self) -> Iterator[DocumentSet]:
         for folder in sorted(self.root.glob("*/")) if self.root.is_dir() else ():

@@ -1,15 +1,15 @@
-"""Checks of every request before it reaches an application: its host, origin and token, and the size of its body."""
+"""Checks of every request before it reaches an application: its host, origin, token, and body."""
 
+import asyncio
 import hmac
-import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.server.bodies import Message, Receive, SlowBodyError, TooLargeError, bounded, whole
 from storm_pipeline.server.callers import CALLER, OWNER, Caller, Tokens
 from storm_pipeline.server.documents import FILE_BYTES
+from storm_pipeline.server.errors import SlowBodyError, TooLargeError
 from storm_pipeline.server.reach import Reach, is_loopback
 
 TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
@@ -17,11 +17,13 @@ _SHORTEST_TOKEN = 16
 _MOST_REQUESTS, _MOST_OF_ONE = 400, 64
 """Requests that are under way at once, of all clients and of one."""
 _MOST_BYTES = 64 * 1024  # of a request's body
-_MOST_BYTES_OF = {
-    "/check": 16 * 1024 * 1024,
-    "/mcp": 16 * 1024 * 1024,
-}  # an article comes with the texts of its sources
+LARGE_BYTES = 16 * 1024 * 1024  # an article comes with the texts of its sources
+_MOST_BYTES_OF = {"/check": LARGE_BYTES, "/mcp": LARGE_BYTES}
 _UPLOADS = "/documents/"  # bodies of PUT below it are passed on as they come
+_BODY_SECONDS = 30.0  # for a whole body; of one that is passed on, for each piece
+_STREAM_SECONDS = 900.0  # for a whole body that is passed on
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -95,17 +97,19 @@ class Gate:
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         if reason := self._reach.refusal(headers, scope.get("server")):
-            await _refuse(send, 403, reason)
+            await _refuse(scope, send, 403, reason)
             return
         caller = self._caller(headers.get("authorization", ""))
         if caller is None and scope["path"] != self._open_path:
-            await _refuse(send, 401, "the token is missing or wrong")
+            await _refuse(scope, send, 401, "the token is missing or wrong")
             return
         client = str((scope.get("client") or ("",))[0])
         if self._under_way[client] >= _MOST_OF_ONE:
-            await _refuse(send, 429, f"{_MOST_OF_ONE} requests of yours are under way: end some, or try again later")
+            await _refuse(
+                scope, send, 429, f"{_MOST_OF_ONE} requests of yours are under way: end some, or try again later"
+            )
         elif self._under_way.total() >= _MOST_REQUESTS:
-            await _refuse(send, 503, f"{_MOST_REQUESTS} requests are under way: try again later")
+            await _refuse(scope, send, 503, f"{_MOST_REQUESTS} requests are under way: try again later")
         else:
             self._under_way[client] += 1
             try:
@@ -124,19 +128,17 @@ class Gate:
             else:
                 body = await whole(headers, receive, _MOST_BYTES_OF.get(path, _MOST_BYTES))
         except (TooLargeError, SlowBodyError) as error:
-            await _refuse(send, 413 if isinstance(error, TooLargeError) else 408, str(error))
+            await _refuse(scope, send, 413 if isinstance(error, TooLargeError) else 408, str(error))
             return
-        if caller is None:
-            await self._app(scope, body, send)
-            return
-        before = CALLER.set(caller)
+        before = CALLER.set(caller) if caller else None
         try:
             await self._app(scope, body, send)
         finally:
-            CALLER.reset(before)
+            if before:
+                CALLER.reset(before)
 
     def _caller(self, authorization: str) -> Caller | None:
-        """Whoever sent a header; None if it is not the header of anybody."""
+        """Who sent a header; None if it is not the header of anybody."""
         scheme, _, given = authorization.partition(" ")
         sent = given.strip().encode("utf-8", "replace") if scheme.lower() == "bearer" else b""
         if self._token and hmac.compare_digest(sent, self._token):
@@ -145,10 +147,70 @@ class Gate:
         return OWNER if found is None and not self._token and not self._tokens.required else found
 
 
-async def _refuse(send: Send, status: int, message: str) -> None:
-    body = json.dumps({"error": message, "kind": "Refused"}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    headers += [(b"www-authenticate", b"Bearer")] if status == 401 else [(b"connection", b"close")]
-    headers += [(b"retry-after", b"5")] if status in (429, 503) else []
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+async def _refuse(scope: Scope, send: Send, status: int, message: str) -> None:
+    from starlette.responses import JSONResponse  # needs an extra
+
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {"Connection": "close"}
+    headers |= {"Retry-After": "5"} if status in (429, 503) else {}
+    await JSONResponse({"error": message, "kind": "Refused"}, status, headers)(scope, _nothing, send)
+
+
+async def _nothing() -> Message:
+    return {"type": "http.disconnect"}
+
+
+def announced_size(headers: dict[str, str]) -> int | None:
+    """Return the bytes of a body according to its headers; None if they do not say."""
+    size = headers.get("content-length", "")
+    return int(size) if size.isascii() and size.isdigit() and len(size) < 20 else None
+
+
+async def whole(headers: dict[str, str], receive: Receive, most: int) -> Receive:
+    """Read a body of at most ``most`` bytes, and return a ``receive`` that gives it, then the client's next messages.
+
+    Raises TooLargeError, SlowBodyError.
+    """
+    limited, body, more = bounded(headers, receive, most), b"", True
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            while more:
+                message = await limited()
+                body, more = body + bytes(message.get("body", b"")), message.get("more_body", False)
+    except TimeoutError as error:
+        raise SlowBodyError(f"the body did not arrive within {_BODY_SECONDS:g} seconds") from error
+    read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> Message:
+        return read.pop() if read else await receive()
+
+    return next_message
+
+
+def bounded(headers: dict[str, str], receive: Receive, most: int) -> Receive:
+    """Return a ``receive`` that passes a body on as it comes.
+
+    It raises TooLargeError: the body has more than ``most`` bytes, and SlowBodyError: a piece, or all, takes too long.
+    """
+    clock = asyncio.get_running_loop().time
+    announced, arrived, is_over, ends = announced_size(headers) or 0, 0, False, clock() + _STREAM_SECONDS
+    too_large = f"the body is larger than {most:,} bytes"
+
+    async def next_message() -> Message:
+        nonlocal arrived, is_over
+        if is_over:  # what a client says after its body, which may take as long as the answer
+            return await receive()
+        if announced > most:
+            raise TooLargeError(too_large)
+        left = min(_BODY_SECONDS, ends - clock())
+        try:
+            async with asyncio.timeout(left):
+                message = await receive()
+        except TimeoutError as error:
+            raise SlowBodyError(f"nothing of the body arrived within {left:g} seconds") from error
+        arrived += len(message.get("body", b""))
+        is_over = not message.get("more_body", False)
+        if arrived > most:
+            raise TooLargeError(too_large)
+        return message
+
+    return next_message

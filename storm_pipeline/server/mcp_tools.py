@@ -13,18 +13,18 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
+from starlette.concurrency import iterate_in_threadpool
+from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
 from storm_pipeline import __version__
 from storm_pipeline.errors import StormError
-from storm_pipeline.server.caller_runs import CallerRuns, own_runs
+from storm_pipeline.server.callers import CALLER
 from storm_pipeline.server.checking import ArticleCheck, SentPage
-from storm_pipeline.server.mcp_forms import Chosen, Documents, Exported, Found, Headings, Made, Recipe, Run, Topic
-from storm_pipeline.server.mcp_progress import report_until_ended
-from storm_pipeline.server.orders import RunOrder
-from storm_pipeline.server.remote_settings import article_as, article_format, article_formats
-from storm_pipeline.server.run_service import RunService
-from storm_pipeline.server.run_view import RunView
+from storm_pipeline.server.remote_settings import RunOrder, article_as, article_format, article_formats
+from storm_pipeline.server.run_folders import RunView
+from storm_pipeline.server.run_service import POLL, RunService
 from storm_pipeline.server.source_search import SourceSearch
+from storm_pipeline.settings import MAX_TOPIC_LENGTH
 from storm_pipeline.text.fitting import without_control_tokens
 from storm_pipeline.text.formatting import printable
 
@@ -35,7 +35,48 @@ _ABOUT = (
     "minutes: `start` begins a run and `status` tells how far it is, or `write` waits for it. A run that ends early is "
     "continued with `resume`, and no paid call is repeated."
 )
-Progress: TypeAlias = Context[Any, Any]
+_Progress: TypeAlias = Context[Any, Any]
+_Topic = Annotated[str, Field(description=f"Topic of the article, at most {MAX_TOPIC_LENGTH} characters.")]
+_Run = Annotated[str, Field(description="Name of the run, such as silk-road-20261121-101500.")]
+_Chosen = Annotated[
+    dict[str, Any] | None, Field(description="Settings of this run that the server lets callers choose.")
+]
+_Headings = Annotated[str | None, Field(description="Headings to use: '#' headings or a list.")]
+_Recipe = Annotated[str | None, Field(description="Name of the method; default: that of `storm write`.")]
+_Documents = Annotated[str | None, Field(description="Name of a set of documents of yours, which alone is searched.")]
+
+
+class Made(TypedDict):
+    """What a run made."""
+
+    run: Annotated[str, Field(description="Name of the run.")]
+    makes: Annotated[str, Field(description="`article` or `outline`.")]
+    markdown: Annotated[str, Field(description="The article or outline, in Markdown.")]
+
+
+class Passage(TypedDict):
+    """A passage of a page."""
+
+    url: str | None
+    title: str | None
+    text: str | None
+    published: str | None
+
+
+class Found(TypedDict):
+    """Passages for a query."""
+
+    notice: str
+    passages: list[Passage]
+
+
+class Exported(TypedDict):
+    """An exported article."""
+
+    run: str
+    format: str
+    media_type: str
+    text: Annotated[str | None, Field(description="Its content; null if it is no text but a resource in base64.")]
 
 
 def create_mcp_server(service: RunService, search: SourceSearch, check: ArticleCheck | None = None) -> "MCPServer[Any]":
@@ -46,8 +87,8 @@ def create_mcp_server(service: RunService, search: SourceSearch, check: ArticleC
     server = MCPServer[Any]("storm-pipeline", instructions=_ABOUT, version=__version__, log_level="WARNING")
     tools = _Tools(service, search, check or ArticleCheck(service.remote.owner))
     run = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
-    stop = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-    ask = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+    stop = run.model_copy(update={"idempotent_hint": True, "open_world_hint": False})
+    ask = stop.model_copy(update={"read_only_hint": True})
     look = ask.model_copy(update={"open_world_hint": True})
     for tool, title, kind in (
         (tools.write, "Write an article and wait for it", run),
@@ -80,59 +121,56 @@ class _Tools:
     async def write(
         self,
         *,
-        topic: Topic,
-        ctx: Progress,
-        outline: Headings = None,
-        recipe: Recipe = None,
-        settings: Chosen = None,
-        documents: Documents = None,
+        topic: _Topic,
+        ctx: _Progress,
+        outline: _Headings = None,
+        recipe: _Recipe = None,
+        settings: _Chosen = None,
+        documents: _Documents = None,
     ) -> Annotated[CallToolResult, Made]:
         """Research a topic and write an article in which every sentence cites its sources. Takes minutes.
 
         Returns the name of the run and the article in Markdown. `start` does not wait for it.
         """
-        order = _order(topic=topic, recipe=recipe, outline=outline, settings=settings or {}, documents=documents)
-        return await self._result(await self._started(order), ctx)
+        order = {"outline": outline, "recipe": recipe, "documents": documents}
+        return await self._result(await self._started(settings, topic=topic, **order), ctx)
 
-    async def outline(self, topic: Topic, ctx: Progress, settings: Chosen = None) -> Annotated[CallToolResult, Made]:
+    async def outline(self, topic: _Topic, ctx: _Progress, settings: _Chosen = None) -> Annotated[CallToolResult, Made]:
         """Research a topic and outline an article about it. Takes minutes.
 
         Returns the name of the run and the outline in Markdown.
         """
-        return await self._result(
-            await self._started(_order(topic=topic, makes="outline", settings=settings or {})), ctx
-        )
+        return await self._result(await self._started(settings, topic=topic, makes="outline"), ctx)
 
     async def start(
         self,
         *,
-        topic: Topic,
+        topic: _Topic,
         makes: Annotated[Literal["article", "outline"], Field(description="What to make.")] = "article",
-        outline: Headings = None,
-        recipe: Recipe = None,
-        settings: Chosen = None,
-        documents: Documents = None,
+        outline: _Headings = None,
+        recipe: _Recipe = None,
+        settings: _Chosen = None,
+        documents: _Documents = None,
     ) -> Annotated[CallToolResult, RunView]:
         """Start a run, and return its name and state at once; ask for it with `status`, and fetch it with `export`."""
         order = {"makes": makes, "recipe": recipe, "outline": outline, "documents": documents}
-        return await self.status(await self._started(_order(topic=topic, settings=settings or {}, **order)))
+        return await self.status(await self._started(settings, topic=topic, **order))
 
-    async def status(self, run: Run) -> Annotated[CallToolResult, RunView]:
+    async def status(self, run: _Run) -> Annotated[CallToolResult, RunView]:
         """Return the state and the usage of a run, and whether its result can be fetched."""
         with self._refusing(ToolError):
-            view = asdict(await asyncio.to_thread(self._runs.view, run))
-        return _answer(json.dumps(view, ensure_ascii=False, indent=1), view)
+            return _answer(asdict(await asyncio.to_thread(lambda: self._service.view(self._service.own(run)))))
 
-    async def stop(self, run: Run) -> Annotated[CallToolResult, RunView]:
+    async def stop(self, run: _Run) -> Annotated[CallToolResult, RunView]:
         """Stop a run gracefully, or take it out of the queue; `resume` continues it."""
         with self._refusing(ToolError):
-            await asyncio.to_thread(self._runs.stop, run)
+            await asyncio.to_thread(lambda: self._service.stop(self._service.own(run)))
         return await self.status(run)
 
-    async def resume(self, run: Run, ctx: Progress, settings: Chosen = None) -> Annotated[CallToolResult, Made]:
+    async def resume(self, run: _Run, ctx: _Progress, settings: _Chosen = None) -> Annotated[CallToolResult, Made]:
         """Continue a run that was stopped or interrupted, or that failed; return its article or outline."""
         with self._refusing(ToolError):
-            name = await asyncio.to_thread(self._runs.resume, run, settings)
+            name = await asyncio.to_thread(lambda: self._service.resume(self._service.own(run), settings))
         return await self._result(name, ctx)
 
     def search(
@@ -146,10 +184,8 @@ class _Tools:
         """
         with self._refusing(ToolError):
             found = self._search.find(query, most)
-        fields = ("url", "title", "text", "published")
-        passages = [{name: _quoted(getattr(one, name)) for name in fields} for one in found]
-        answer = {"notice": _NOTICE, "passages": passages}
-        return _answer(json.dumps(answer, ensure_ascii=False, indent=1), answer)
+        passages = [{name: _quoted(getattr(one, name)) for name in Passage.__annotations__} for one in found]
+        return _answer({"notice": _NOTICE, "passages": passages})
 
     def check(
         self,
@@ -165,22 +201,23 @@ class _Tools:
         with self._refusing(ToolError):
             found = self._check.record(markdown, title, sources or [], fetch=fetch)
         answer = str(_quoted(json.dumps({"notice": _NOTICE, **found}, ensure_ascii=False)))
-        return _answer(answer, json.loads(answer))
+        return _answer(json.loads(answer), answer)
 
     def export(
         self,
-        run: Run,
+        run: _Run,
         format: Annotated[str, Field(description=", ".join(one.name for one in article_formats()))] = "markdown",  # noqa: A002
         citation_style: Annotated[str | None, Field(description="Name of a CSL style, such as apa.")] = None,
     ) -> Annotated[CallToolResult, Exported]:
         """Export the article of a finished run: text as text, other files as a resource in base64."""
         with self._refusing(ToolError):
             chosen = article_format(format)
-            content = article_as(self._runs.article(run), chosen.name, citation_style=citation_style)
+            article = self._service.article(self._service.own(run))
+            content = article_as(article, chosen.name, citation_style=citation_style)
         about = {"run": run, "format": chosen.name, "media_type": chosen.media_type}
         if chosen.is_text:
             text = content.decode("utf-8")
-            return _answer(text, about | {"text": text})
+            return _answer(about | {"text": text}, text)
         uri, blob = f"storm://runs/{run}/article{chosen.suffix}", base64.b64encode(content).decode("ascii")
         file = EmbeddedResource(resource=BlobResourceContents(uri=uri, mime_type=chosen.media_type, blob=blob))
         return CallToolResult(content=[file], structured_content=about | {"text": None})
@@ -188,30 +225,32 @@ class _Tools:
     def runs(self) -> str:
         """The newest runs, as JSON."""
         with self._refusing(ResourceError):
-            return json.dumps([asdict(view) for view in self._runs.views(_RUNS)], ensure_ascii=False)
+            return json.dumps([asdict(view) for view in self._service.views(_RUNS, CALLER.get())], ensure_ascii=False)
 
     def article(self, run: str) -> str:
         """The article of a run, as Markdown."""
         with self._refusing(ResourceError):
-            return article_as(self._runs.article(run), "markdown").decode()
+            return article_as(self._service.article(self._service.own(run)), "markdown").decode()
 
     def outline_of(self, run: str) -> str:
         """The outline of a run, as Markdown."""
         with self._refusing(ResourceError):
-            return self._runs.outline(run)
+            return self._service.folders.outline(self._service.own(run))
 
-    @property
-    def _runs(self) -> CallerRuns:
-        return own_runs(self._service)
-
-    async def _started(self, order: RunOrder) -> str:
+    async def _started(self, settings: dict[str, Any] | None, **order: Any) -> str:
+        """Start a run, and return its name."""
+        try:
+            made = RunOrder.model_validate({"settings": settings or {}, **order})
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise ToolError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
         with self._refusing(ToolError):
-            return await asyncio.to_thread(self._runs.start, order)
+            return await asyncio.to_thread(self._service.start, made, CALLER.get())
 
-    async def _result(self, name: str, ctx: Progress) -> CallToolResult:
+    async def _result(self, name: str, ctx: _Progress) -> CallToolResult:
         """The result of a run once it has ended; cancelling stops the run, so that it can be resumed."""
         try:
-            await report_until_ended(self._service, name, ctx)
+            await _report_until_ended(self._service, name, ctx)
         except asyncio.CancelledError:
             self._service.stop(name)
             raise
@@ -222,27 +261,38 @@ class _Tools:
             )
         read = self.outline_of if view.makes == "outline" else self.article
         text = await asyncio.to_thread(read, name)
-        return _answer(f"Run: {name}\n\n{text}", {"run": name, "makes": view.makes, "markdown": text})
+        return _answer({"run": name, "makes": view.makes, "markdown": text}, f"Run: {name}\n\n{text}")
 
     @contextmanager
     def _refusing(self, kind: type[Exception]) -> Iterator[None]:
-        """An error of ours as one of MCP's, without secrets."""
+        """Raise an error of ours as one of MCP's, without secrets."""
         try:
             yield
         except StormError as error:
             raise kind(self._service.redactor.text(str(error))) from error
 
 
-def _order(**fields: Any) -> RunOrder:
-    try:
-        return RunOrder.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ToolError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+async def _report_until_ended(service: RunService, name: str, ctx: _Progress) -> None:
+    """Report progress until a run ends: steps that are done, of those of all stages begun so far, and the end."""
+    done = total = 0
+    if (position := service.view(name).position) is not None:
+        await ctx.report_progress(0, 1, f"waits for its turn, {position} in the queue")
+    async for found in iterate_in_threadpool(service.events(name)):
+        if found is None:
+            await asyncio.sleep(POLL)
+            continue
+        kind, stage = found[1].get("event"), str(found[1].get("stage", ""))
+        if kind in {"StageStarted", "StageAdvanced"}:
+            done += 1
+            total = max(done, total + (1 + (found[1].get("total") or 0) if kind == "StageStarted" else 0))
+            await ctx.report_progress(done, total + 1, f"{stage}: {found[1].get('label') or 'started'}")
+    await ctx.report_progress(done + 1, done + 1, "ended")
 
 
-def _answer(text: str, structured: Mapping[str, Any]) -> CallToolResult:
-    return CallToolResult(content=[TextContent(text=text)], structured_content=dict(structured))
+def _answer(structured: Mapping[str, Any], text: str | None = None) -> CallToolResult:
+    """A tool's answer; without a text, that of its JSON."""
+    shown = json.dumps(structured, ensure_ascii=False, indent=1) if text is None else text
+    return CallToolResult(content=[TextContent(text=shown)], structured_content=dict(structured))
 
 
 def _quoted(text: str | None) -> str | None:

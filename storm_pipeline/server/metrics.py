@@ -1,6 +1,7 @@
 """Figures of a server for Prometheus."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -13,24 +14,21 @@ from storm_pipeline.server.run_service import RunService
 _SECONDS = (30, 60, 120, 300, 600, 1200, 1800, 3600, 7200)
 
 
-class Metrics:
-    """Counts the requests of a server, and the calls of its runs since it started."""
+class Metrics(Collector):
+    """Counts the requests of a server, and the calls of its runs since it started; looks at its runs when asked."""
 
     def __init__(self, service: RunService) -> None:
+        self._service = service
         self._registry = CollectorRegistry()
-        registry = self._registry
-        self._requests = Counter(
-            "storm_requests", "Requests by route and status.", ["route", "status"], registry=registry
-        )
-        self._calls = Counter("storm_model_calls", "Calls of language models.", registry=registry)
-        self._tokens = Counter("storm_model_tokens", "Tokens of these calls.", ["direction"], registry=registry)
-        self._dollars = Counter(
-            "storm_model_dollars", "US dollars that these calls cost, where known.", registry=registry
-        )
+        counter = partial(Counter, registry=self._registry)
+        self._requests = counter("storm_requests", "Requests by route and status.", ["route", "status"])
+        self._calls = counter("storm_model_calls", "Calls of language models.")
+        self._tokens = counter("storm_model_tokens", "Tokens of these calls.", ["direction"])
+        self._dollars = counter("storm_model_dollars", "US dollars that these calls cost, where known.")
         self._seconds = Histogram(
-            "storm_run_seconds", "Seconds of runs' sessions.", buckets=_SECONDS, registry=registry
+            "storm_run_seconds", "Seconds of runs' sessions.", buckets=_SECONDS, registry=self._registry
         )
-        self._registry.register(_Runs(service))
+        self._registry.register(self)
         service.queue.observers.append(self._observe)
 
     def text(self) -> bytes:
@@ -41,6 +39,18 @@ class Metrics:
         """Count a request; what has no route, or was refused before it was found, is counted as ``none``."""
         self._requests.labels(getattr(scope.get("route"), "path", "none"), status).inc()
 
+    def collect(self) -> Iterable[Metric]:
+        """Return the number of runs in each state, and of those that wait here."""
+        runs = GaugeMetricFamily("storm_runs", "Runs in the folder by state.", labels=["state"])
+        for state, number in sorted(self._service.folders.states().items()):
+            runs.add_metric([state], number)
+        waiting = len(self._service.queue.waiting())
+        return [runs, GaugeMetricFamily("storm_queue_length", "Runs that wait for their turn.", waiting)]
+
+    def describe(self) -> Iterable[Metric]:
+        """Return nothing, so that registering reads no folder."""
+        return ()
+
     def _observe(self, event: Event) -> None:
         if isinstance(event, CallFinished):
             self._calls.inc()
@@ -49,22 +59,3 @@ class Metrics:
             self._dollars.inc(event.cost or 0.0)
         elif isinstance(event, RunFinished | RunStopped):
             self._seconds.observe(event.seconds)
-
-
-class _Runs(Collector):
-    """The runs in the folder, which are looked at when they are asked for."""
-
-    def __init__(self, service: RunService) -> None:
-        self._service = service
-
-    def collect(self) -> Iterable[Metric]:
-        """Return the number of runs in each state, and of those that wait here."""
-        runs = GaugeMetricFamily("storm_runs", "Runs in the folder by state.", labels=["state"])
-        for state, number in sorted(self._service.folders.states().items()):
-            runs.add_metric([state], number)
-        yield runs
-        yield GaugeMetricFamily("storm_queue_length", "Runs that wait for their turn.", len(self._service.queue))
-
-    def describe(self) -> Iterable[Metric]:
-        """Return nothing, so that registering reads no folder."""
-        return ()

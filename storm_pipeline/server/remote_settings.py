@@ -1,4 +1,4 @@
-"""Which settings of a run a remote caller may choose: an allow-list, which the server's owner can extend; formats."""
+"""What a remote caller may order: runs, settings from an allow-list that the server's owner can extend, and formats."""
 
 import json
 import re
@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.export.formats import FORMATS, TEXTS, ArticleFormat, export, rendered
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.run.saved_settings import changed_settings
-from storm_pipeline.settings import CAPS, CONTENT, ROLES, Settings, explained, no_such_setting
+from storm_pipeline.server.documents import ID
+from storm_pipeline.settings import CAPS, CONTENT, MAX_TOPIC_LENGTH, ROLES, Settings, explained, no_such_setting
 from storm_pipeline.types import Article
 
 FREE = CONTENT - {"editing", "source_policy", "allow_sources"}
@@ -26,6 +27,39 @@ STYLE = "[a-z0-9][a-z0-9-]{0,99}"
 """Names of citation styles, as a regular expression."""
 _EXACT = 2.0**53  # above it floats leave out whole numbers
 _KNOWN = TEXTS | FORMATS
+_VISIBLE, _BLANK = r"\p{L}\p{M}\p{N}\p{P}\p{S}", r"\s\u200c\u200d"
+_TOPIC = f"^[{_BLANK}]*[{_VISIBLE}][{_VISIBLE}{_BLANK}]*$"
+"""What a topic is, for clients: without control characters, and not blank."""
+
+
+class RunOrder(BaseModel, extra="forbid"):
+    """The body of a request for a new run."""
+
+    topic: str = Field(
+        description=f"Topic of the article, at most {MAX_TOPIC_LENGTH} characters.",
+        json_schema_extra={"minLength": 1, "maxLength": MAX_TOPIC_LENGTH, "pattern": _TOPIC},
+        examples=["Silk Road"],
+    )
+    makes: Literal["article", "outline"] = "article"
+    recipe: str | None = Field(
+        default=None, description="Name of the method; default: that of `storm write` or `storm outline`."
+    )
+    outline: str | None = Field(
+        default=None,
+        description="Headings of the article: '#' headings or a list.",
+        json_schema_extra={"pattern": r"\S"},
+        examples=["# Trade\n# Caravans\n"],
+    )
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings that callers may choose.")
+    documents: str | None = Field(
+        default=None, pattern=ID, description="Name of a set of documents, which alone is searched."
+    )
+
+
+class ResumeOrder(BaseModel, extra="forbid"):
+    """The body of a request to resume a run; it may be left out."""
+
+    settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change, such as a cap.")
 
 
 @dataclass(frozen=True)
@@ -66,14 +100,14 @@ class RemoteSettings:
         return Settings.build({**self._owners(), **self._checked(given)})
 
     def for_resuming(self, saved: SavedSettings, given: Mapping[str, Any]) -> Settings:
-        """All settings of the next session of a run, from its saved ones and those that a caller gave.
+        """The settings of a run's next session, from its saved ones and those that a caller gave.
 
         The owner's settings apply. What callers may choose stays as it was saved unless it is given, and a saved cap
         where it is lower than the owner's; all else that was saved is left out, since a run may be another's. Raises
         SettingsError: as :meth:`for_new_run`, or the saved settings are no longer valid.
         """
         may_stay = (CONTENT | set(CAPS) | set(self.allowed)) & saved.keys()
-        kept = {name: saved[name] for name in may_stay if self._stays(name, saved[name])}
+        kept = {name: saved[name] for name in may_stay if self._is_allowed(name, saved[name])}
         owners = {name: value for name, value in self._owners().items() if name not in self.allowed.keys() & kept}
         for name in CAPS:
             if name in owners and isinstance(saved.get(name), int | float):
@@ -81,15 +115,9 @@ class RemoteSettings:
         merged = changed_settings(kept, Settings.build({**owners, **self._checked(given)}))
         return Settings.build(merged.model_dump())
 
-    def _stays(self, name: str, saved: Any) -> bool:
-        """Whether a saved value is one that callers may choose."""
-        known = self.allowed.get(name)
-        return known is None or str(saved) in known
-
     def choices(self) -> tuple[str, ...]:
         """Names of the settings that a caller may choose, sorted."""
-        free = (FREE - self.owner.model_fields_set) | set(CAPS) | set(self.allowed)
-        return tuple(sorted(free))
+        return tuple(sorted((FREE - self.owner.model_fields_set) | set(CAPS) | set(self.allowed)))
 
     def json_schema(self) -> dict[str, Any]:
         """The settings that a caller may choose, and their values, as a JSON schema. None counts as not given."""
@@ -105,56 +133,49 @@ class RemoteSettings:
     @cached_property
     def _chosen(self) -> type[BaseModel]:
         """What a caller gives, whose values must have the types that JSON has for them: no text for a number."""
-        fields: dict[str, Any] = {name: Settings.model_fields[name] for name in self.choices()}
-        types: Any = {name: (field.annotation, copy(field)) for name, field in fields.items()}
-        strict = ConfigDict(strict=True, allow_inf_nan=False)
-        model: type[BaseModel] = create_model("ChosenSettings", __config__=strict, **types)
-        return model
+        fields = {name: Settings.model_fields[name] for name in self.choices()}
+        types: dict[str, Any] = {name: (field.annotation, copy(field)) for name, field in fields.items()}
+        return create_model("ChosenSettings", __config__=ConfigDict(strict=True, allow_inf_nan=False), **types)
 
-    def _described(self, name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-        about = ("title", "description")
-        form = {key: value for key, value in schema.items() if key not in (*about, "default")}
-        forms = form.pop("anyOf", None) or [form]
+    def _described(self, name: str, schema: dict[str, Any]) -> dict[str, Any]:
+        about = {key: schema.pop(key) for key in ("title", "description") if key in schema}
+        schema.pop("default", None)
+        forms = [one for one in schema.pop("anyOf", None) or [schema] if one.get("type") != "null"]
         if allowed := self.allowed.get(name):
             forms = [{"enum": sorted(allowed)}]
         elif name in CAPS and (cap := getattr(self.owner, name)) is not None:
-            forms = [{**one, "maximum": cap} if one["type"] != "null" else one for one in forms]
-        nullable = [*(one for one in forms if one.get("type") != "null"), {"type": "null"}]
-        return {key: schema[key] for key in about if key in schema} | {"anyOf": nullable}
+            forms = [{**one, "maximum": cap} for one in forms]
+        return about | {"anyOf": [*forms, {"type": "null"}]}
 
     def _owners(self) -> dict[str, Any]:
         explicit = {name: getattr(self.owner, name) for name in self.owner.model_fields_set}
         return {name: value for name, value in explicit.items() if value is not None}
 
     def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings that a caller gave. Raises SettingsError: he may not choose one, or it is invalid."""
         values = {name: _whole(value) for name, value in given.items() if value is not None}
+        choices = ", ".join(self.choices())
         for name, value in values.items():
             if name not in Settings.model_fields:
-                raise SettingsError(f"{no_such_setting(name)}; callers may choose {', '.join(self.choices())}")
-            if name in self.allowed:
-                self._check_value(name, value)
-            elif name in CAPS:
-                self._check_cap(name, value)
-            elif name not in self.choices():
-                raise SettingsError(
-                    f"callers of this server may not choose {name!r}; they may choose {', '.join(self.choices())}"
-                )
+                raise SettingsError(f"{no_such_setting(name)}; callers may choose {choices}")
+            if name not in self.choices():
+                raise SettingsError(f"callers of this server may not choose {name!r}; they may choose {choices}")
+            if not self._is_allowed(name, value):
+                known = ", ".join(sorted(self.allowed[name] or ()))
+                raise SettingsError(f"callers of this server may choose {name!r} from: {known}")
+            cap = getattr(self.owner, name) if name in CAPS and name not in self.allowed else None
+            if cap is not None and getattr(Settings.build({name: value}), name) > cap:
+                raise SettingsError(f"setting {name!r} may be at most {cap:g} on this server")
         try:
             self._chosen.model_validate_json(json.dumps(values))
         except ValidationError as error:
             raise explained(error) from None
         return values
 
-    def _check_value(self, name: str, value: Any) -> None:
-        known = self.allowed[name]
-        if known is not None and str(value) not in known:
-            raise SettingsError(f"callers of this server may choose {name!r} from: {', '.join(sorted(known))}")
-
-    def _check_cap(self, name: str, value: Any) -> None:
-        cap = getattr(self.owner, name)
-        chosen = getattr(Settings.build({name: value}), name)
-        if cap is not None and chosen > cap:
-            raise SettingsError(f"setting {name!r} may be at most {cap:g} on this server")
+    def _is_allowed(self, name: str, value: Any) -> bool:
+        """Return whether a value is one of those that the owner allows, where he allows single ones."""
+        known = self.allowed.get(name)
+        return known is None or str(value) in known
 
 
 def _whole(value: Any) -> Any:

@@ -4,11 +4,15 @@ import json
 import os
 import shutil
 from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, Literal, cast
 from uuid import uuid4
+
+from pydantic import Field
 
 from storm_pipeline.configuration.renamed import current_recipe
 from storm_pipeline.errors import RunError
@@ -17,16 +21,36 @@ from storm_pipeline.render.json import from_json
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
 from storm_pipeline.run.listing import RunEntry, list_runs, run_entry, run_state
 from storm_pipeline.server.callers import OWNER, Caller
-from storm_pipeline.server.run_view import RunView, State
+from storm_pipeline.server.errors import ConflictError, UnknownRunError
 from storm_pipeline.types import Article
 
+_NO_RUN = ("batch", "no run")
+RUN = r"^[^./\\\x00][^/\\\x00]*$"
+"""Names of runs, as a regular expression."""
+State = Literal["queued", "running", "finished", "stopped", "failed", "interrupted", "unclear", "unreadable"]
+"""States of a run, see :data:`storm_pipeline.run.listing.State`."""
 
-class UnknownRunError(RunError):
-    """No run has this name."""
 
+@dataclass(frozen=True)
+class RunView:
+    """A run as callers see it."""
 
-class NotReadyError(RunError):
-    """The run has no such result yet."""
+    run: Annotated[str, Field(description="Its name.")]
+    topic: Annotated[str, Field(description="Its topic; empty if it cannot be read.")]
+    makes: Annotated[Literal["article", "outline"], Field(description="What it makes.")]
+    recipe: Annotated[str, Field(description="The method; empty if it cannot be read.")]
+    state: Annotated[State, Field(description="All but `queued`, `running` and `finished` can be resumed.")]
+    reason: Annotated[str, Field(description="Why it ended early; empty if it did not.")]
+    position: Annotated[int | None, Field(description="Its place among the runs that wait, from 1; null if none.")]
+    created: Annotated[str | None, Field(description="ISO time (UTC); null if unknown.")]
+    sessions: Annotated[int, Field(description="Sessions so far.")]
+    calls: Annotated[int, Field(description="Model calls so far.")]
+    tokens_in: Annotated[int, Field(description="Prompt tokens so far.")]
+    tokens_out: Annotated[int, Field(description="Completion tokens so far.")]
+    cost: Annotated[float | None, Field(description="US dollars so far; null if unknown.")]
+    caller: Annotated[str, Field(description="Name of its caller's token; empty for the server's owner.")]
+    documents: Annotated[str | None, Field(description="Name of the set of documents that it searches, if any.")]
+    ready: Annotated[bool, Field(description="Whether its article or outline can be fetched.")]
 
 
 class RunFolders:
@@ -44,8 +68,8 @@ class RunFolders:
 
     def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
         """The newest runs of a caller, newest first. Raises RunError: the folder cannot be read."""
-        entries = (one for one in self._entries() if one.state not in ("batch", "no run"))
-        own = (one for one in entries if caller.has_access(_order(_state(one.folder))[0]))
+        entries = (one for one in self._entries() if one.state not in _NO_RUN)
+        own = (one for one in entries if caller.has_access(_order(one.folder)[0]))
         return tuple(map(_view, islice(own, most)))
 
     def view(self, name: str) -> RunView:
@@ -55,14 +79,14 @@ class RunFolders:
     def states(self) -> Counter[str]:
         """How many runs are in each state. Raises RunError: the folder cannot be read."""
         states = map(run_state, self._names().values())
-        return Counter(state for state in states if state not in ("batch", "no run"))
+        return Counter(state for state in states if state not in _NO_RUN)
 
     def order(self, name: str) -> tuple[str, str | None]:
         """Name of the caller whose a run is, and of the set of documents that it searches, if any.
 
         Raises UnknownRunError: there is none.
         """
-        return _order(_state(self.path(name)))
+        return _order(self.path(name))
 
     def prepare(self, name: str, caller: Caller, documents: str | None) -> SavedSettings:
         """Record whose a new run is and which documents it searches; return its settings, as :meth:`settings`."""
@@ -112,19 +136,19 @@ class RunFolders:
     def article(self, name: str) -> Article:
         """The article of a run.
 
-        Raises UnknownRunError, NotReadyError, RunError: there is no such run, it has no article yet, or a damaged one.
+        Raises UnknownRunError, ConflictError, RunError: there is no such run, it has no article yet, or a damaged one.
         """
         return from_json(self._piece(name, "article.json", "article"))
 
     def outline(self, name: str) -> str:
-        """The outline of a run, as Markdown. Raises UnknownRunError, NotReadyError: as :meth:`article`."""
+        """The outline of a run, as Markdown. Raises UnknownRunError, ConflictError: as :meth:`article`."""
         return self._piece(name, "outline.md", "outline")
 
     def _piece(self, name: str, file: str, what: str) -> str:
         try:
             return read_plain(self.path(name) / file).decode("utf-8")
         except FileNotFoundError as error:
-            raise NotReadyError(f"the run has no {what} yet: it is not finished, or makes none") from error
+            raise ConflictError(f"the run has no {what} yet: it is not finished, or makes none") from error
         except (OSError, ValueError) as error:
             raise RunError(f"the {what} of the run cannot be read: resume the run") from error
 
@@ -152,16 +176,16 @@ def _state(folder: Path) -> dict[str, Any]:
         return {}
 
 
-def _order(state: dict[str, Any]) -> tuple[str, str | None]:
+def _order(folder: Path) -> tuple[str, str | None]:
     """Whose a run is, and its set of documents, if any."""
+    state = _state(folder)
     documents = state.get("documents")
     return str(state.get("caller", "")), documents if isinstance(documents, str) else None
 
 
 def _view(entry: RunEntry) -> RunView:
-    state = _state(entry.folder)
-    recipe = current_recipe(str(state.get("recipe", "")))
-    caller, documents = _order(state)
+    recipe = current_recipe(str(_state(entry.folder).get("recipe", "")))
+    caller, documents = _order(entry.folder)
     is_outline = recipe.startswith("outline")
     counts = {name: getattr(entry.usage, name, 0) for name in ("calls", "tokens_in", "tokens_out")}
     return RunView(
@@ -188,11 +212,10 @@ class EventFile:
     def __init__(self, folder: Path, after: int = 0) -> None:
         self._path = folder / "events.jsonl"
         self._after = after
-        self._number = 0
-        self._offset = 0
+        self._number = self._offset = 0
 
     def read(self) -> tuple[tuple[int, dict[str, object]], ...]:
-        """Events written since the last call; lines that are damaged or not finished are left out."""
+        """Return the events written since the last call; lines that are damaged or not finished are left out."""
         if not is_plain(self._path):
             return ()
         try:
@@ -206,15 +229,8 @@ class EventFile:
         found = []
         for line in whole.splitlines():
             self._number += 1
-            record = _record(line)
-            if record is not None and self._number > self._after:
-                found.append((self._number, record))
+            with suppress(ValueError, RecursionError):
+                record = json.loads(line)
+                if isinstance(record, dict) and self._number > self._after:
+                    found.append((self._number, record))
         return tuple(found)
-
-
-def _record(line: bytes) -> dict[str, object] | None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None

@@ -9,11 +9,8 @@ from dataclasses import dataclass, field
 from storm_pipeline.errors import SettingsError, StoppedError, StormError
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted
 from storm_pipeline.run.log import logger
-from storm_pipeline.server.budget import Budget, Budgets, Reservation, reserved
-
-
-class BusyError(StormError):
-    """As many runs as the server allows wait for their turn, or it is shutting down."""
+from storm_pipeline.server.budget import Budget, Budgets, Reservation
+from storm_pipeline.server.errors import BusyError
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,15 +76,10 @@ class RunQueue:
         if not waits:
             job.begun.result()
 
-    def __len__(self) -> int:
-        """How many jobs wait."""
+    def waiting(self) -> list[str]:
+        """Names of the jobs that wait, in their order."""
         with self._lock:
-            return len(self._waiting)
-
-    def position(self, name: str) -> int | None:
-        """The place of a job that waits, from 1; None if it does not."""
-        with self._lock:
-            return next((place for place, other in enumerate(self._waiting, 1) if other == name), None)
+            return list(self._waiting)
 
     def has(self, name: str) -> bool:
         """Whether a job waits or is under way."""
@@ -130,15 +122,12 @@ class RunQueue:
         for name, job in list(self._waiting.items()):
             if self.closed is not None or len(self._under_way) >= self._at_once:
                 return
-            own = reserved(job.budget, job.cap)
-            if own is None:
+            if job.budget and job.budget.available(job.cap) is None:
                 continue  # his other runs have to end first, which keeps nobody else waiting
-            whole = reserved(self._budgets.server, job.cap)
-            if whole is None:
-                own.release()
+            reservation = self._budgets.reserve(job.budget, job.cap)
+            if reservation is None:
                 return  # when a run ends, what it did not spend is free
             del self._waiting[name]
-            reservation = Reservation(own.parts + whole.parts)
             thread = threading.Thread(target=self._do, args=(job, reservation), name="storm-server-run")
             self._under_way[name] = job, thread
             thread.start()
@@ -157,18 +146,13 @@ class RunQueue:
             job.work(CallbackSink(emit), job.halt, reservation.most)
         except Exception as error:  # noqa: BLE001 - raised in the caller's thread, or in the run's record
             failure = error
-        if failure and job.begun.done():
-            _log(job.name, failure)
-        elif failure:
-            job.failed(job.name, failure)
+            if not job.begun.done():
+                job.failed(job.name, error)
+            elif not isinstance(error, StoppedError):
+                logger.warning("%s: ended early: %s", job.name, error, exc_info=not isinstance(error, StormError))
         with self._lock:
             del self._under_way[job.name]
             reservation.release()
             self._begin_next()
         if not job.begun.done():  # only now, so that whoever waits for it finds it ended
             job.begun.set_exception(failure) if failure else job.begun.set_result(None)
-
-
-def _log(name: str, error: Exception) -> None:
-    if not isinstance(error, StoppedError):
-        logger.warning("%s: ended early: %s", name, error, exc_info=not isinstance(error, StormError))

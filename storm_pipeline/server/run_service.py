@@ -3,24 +3,24 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.batch.storm_pool import storm_pool
-from storm_pipeline.errors import RunError, SettingsError, StormError
+from storm_pipeline.errors import ContradictionError, RunError, SettingsError, StormError
 from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.run.log import logger
+from storm_pipeline.run.user_pieces import parse_pieces
 from storm_pipeline.server.budget import Budgets
-from storm_pipeline.server.callers import OWNER, Caller, Tokens
+from storm_pipeline.server.callers import CALLER, OWNER, Caller, Tokens
 from storm_pipeline.server.documents import DocumentSets
-from storm_pipeline.server.orders import RunOrder, given_outline
+from storm_pipeline.server.errors import ConflictError, UnknownRunError
 from storm_pipeline.server.redaction import Redactor
-from storm_pipeline.server.remote_settings import RemoteSettings
-from storm_pipeline.server.run_folders import EventFile, RunFolders
+from storm_pipeline.server.remote_settings import RemoteSettings, RunOrder
+from storm_pipeline.server.run_folders import EventFile, RunFolders, RunView
 from storm_pipeline.server.run_queue import Job, RunQueue
-from storm_pipeline.server.run_view import RunView
 from storm_pipeline.settings import MAX_TOPIC_LENGTH, Settings
 from storm_pipeline.types import Article, Outline
 
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 POLL = 0.25  # seconds between two looks for new events
 _POOL = 4  # ``Storm`` objects kept, each with its own settings
-
-
-class UnderWayError(StormError):
-    """The run is under way or waits for its turn, here or in another process."""
 
 
 class RunService(AbstractContextManager["RunService"]):
@@ -71,6 +67,15 @@ class RunService(AbstractContextManager["RunService"]):
         self.queue = RunQueue(at_once, most_waiting, self._budgets)
         self._accepting = threading.Lock()
 
+    def own(self, name: str) -> str:
+        """Return the name of a run that whoever makes the current request has access to; others' are unknown to him.
+
+        Raises UnknownRunError: there is none. Raises LookupError: nobody makes a request.
+        """
+        if not CALLER.get().has_access(self.folders.order(name)[0]):
+            raise UnknownRunError("there is no run of this name")
+        return name
+
     def start(self, order: RunOrder, caller: Caller = OWNER) -> str:
         """Accept a run, and return its name once its folder is made; it begins at once, or when its turn comes.
 
@@ -92,7 +97,7 @@ class RunService(AbstractContextManager["RunService"]):
         makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
         with self._accepting:
             self.queue.require_room(budget)
-            name = storm.prepare(order.topic, order.recipe, makes, outline=given_outline(order)).name
+            name = storm.prepare(order.topic, order.recipe, makes, outline=_given_outline(order)).name
             try:
                 saved = self.folders.prepare(name, caller, order.documents)
                 if order.documents:
@@ -111,7 +116,7 @@ class RunService(AbstractContextManager["RunService"]):
         """Resume a run, and return its name; without other settings, a finished one is left as it is.
 
         Raises:
-            UnknownRunError, UnderWayError: there is no such run, or it is under way or waits already.
+            UnknownRunError, ConflictError: there is no such run, or it is under way or waits already.
             BusyError, BudgetSpentError: as :meth:`start`.
             SettingsError, RunError: a setting cannot be used, or the run is damaged or held by another process.
         """
@@ -120,7 +125,7 @@ class RunService(AbstractContextManager["RunService"]):
             return name
         with self._accepting:
             if state == "running" or self.queue.has(name):
-                raise UnderWayError("the run is under way or waits for its turn already")
+                raise ConflictError("the run is under way or waits for its turn already")
             caller = self._caller(name)
             self.queue.require_room(self._budgets.of(caller))
             job = self._job(name, self.folders.settings(name), settings or {}, caller)
@@ -145,23 +150,23 @@ class RunService(AbstractContextManager["RunService"]):
     def stop(self, name: str) -> None:
         """Stop a run gracefully, or take it out of the queue; one that is not under way is left as it is.
 
-        Raises UnknownRunError, UnderWayError: there is no such run, or another process runs it.
+        Raises UnknownRunError, ConflictError: there is no such run, or another process runs it.
         """
         if self.queue.withdraw(name):
             self.folders.end(name, "stopped", "stopped before its turn came")
         elif not self.queue.stop(name) and self.folders.state(name) == "running":
-            raise UnderWayError("another process runs it: stop it there")
+            raise ConflictError("another process runs it: stop it there")
 
     def delete(self, name: str) -> None:
         """Delete a run with everything that it has; one that waits is taken out of the queue.
 
-        Raises UnknownRunError, UnderWayError, RunError: there is none, it is under way, or it cannot be deleted.
+        Raises UnknownRunError, ConflictError, RunError: there is none, it is under way, or it cannot be deleted.
         """
         self.folders.path(name)
         with self._accepting:
             self.queue.withdraw(name)
             if self.is_running(name):
-                raise UnderWayError("the run is under way: stop it first")
+                raise ConflictError("the run is under way: stop it first")
             self.folders.delete(name)
         self.documents.forget(name)
 
@@ -195,8 +200,10 @@ class RunService(AbstractContextManager["RunService"]):
             yield None
 
     def is_running(self, name: str) -> bool:
-        """Whether a run waits for its turn or is under way, here or in another process."""
-        return self.queue.has(name) or self.folders.state(name) == "running"
+        """Return whether a run waits for its turn or is under way, here or in another process."""
+        with suppress(UnknownRunError):
+            return self.queue.has(name) or self.folders.state(name) == "running"
+        return False
 
     def close(self, seconds: float | None = None) -> bool:
         """Stop all runs gracefully, and wait until they are saved; False if some are not after so many seconds."""
@@ -243,10 +250,23 @@ class RunService(AbstractContextManager["RunService"]):
             logger.warning("%s: could not begin (%s), which could not be saved: %s", name, error, other)
 
     def _shown(self, view: RunView) -> RunView:
-        position = self.queue.position(view.run)
-        state = view.state
+        waiting, state = self.queue.waiting(), view.state
+        position = waiting.index(view.run) + 1 if view.run in waiting else None
         if position is not None:
             state = "queued"
         elif state == "queued":
             state = "running" if self.queue.has(view.run) else "interrupted"
         return replace(view, state=state, position=position, reason=self.redactor.text(view.reason))
+
+
+def _given_outline(order: RunOrder) -> Outline | None:
+    """Return the outline of an order, parsed from its text: a remote caller must not name a file."""
+    if order.outline is None:
+        return None
+    advice = "write a line such as '# History' for each section"
+    if not order.outline.strip():
+        raise SettingsError(f"the outline is empty: {advice}")
+    try:
+        return parse_pieces(order.topic, {"outline": order.outline}).outline
+    except RunError as error:
+        raise ContradictionError(f"the outline has no heading for an article on this topic: {advice}") from error

@@ -14,6 +14,7 @@ from storm_pipeline.run.search import open_engine
 from storm_pipeline.search.base import Search
 from storm_pipeline.search.registry import engines
 from storm_pipeline.server.callers import CALLER, OWNER
+from storm_pipeline.server.gate import LARGE_BYTES
 from storm_pipeline.server.reach import Reach
 from storm_pipeline.settings import Settings
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from storm_pipeline.server.checking import ArticleCheck
     from storm_pipeline.server.run_service import RunService
 
-_MCP_BYTES = 16 * 1024 * 1024  # of a request's body, as the gate lets pass
 _STREAM_SECONDS, _TASK_SECONDS, _SAVE_SECONDS = 2.0, 3, 1.0
 """At a shutdown: seconds in which runs may end, then streams do; in which answers may end; and again for the runs."""
 _INTERRUPTED = 130
@@ -128,7 +128,7 @@ def mcp_app(service: "RunService", check: "ArticleCheck") -> "Starlette | None":
 
     server = create_mcp_server(service, SourceSearch(service.remote.owner), check)
     passed = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    return server.streamable_http_app(stateless_http=True, transport_security=passed, max_request_body_size=_MCP_BYTES)
+    return server.streamable_http_app(stateless_http=True, transport_security=passed, max_request_body_size=LARGE_BYTES)
 
 
 def serve_mcp(service: "RunService", engine: Search | None = None) -> None:

@@ -12,13 +12,12 @@ class SourceSearch:
     """The owner's search engine with its cache, page reader and filter of sources; opened at first use."""
 
     def __init__(self, settings: Settings, engine: Search | None = None) -> None:
-        self._settings = settings
-        self._engine = engine
+        self._settings, self._engine = settings, engine
         self._search: RunSearch | None = None
         self._opening = threading.Lock()
 
     def find(self, query: str, most: int) -> tuple[Snippet, ...]:
-        """Passages for a query, best first, from at most ``most`` pages.
+        """Return passages for a query, best first, from at most ``most`` pages.
 
         Raises SettingsError, SearchError: the engine cannot be opened, or the search failed.
         """

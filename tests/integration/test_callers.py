@@ -19,15 +19,8 @@ from test_server_queue import ended, order, service
 from storm_pipeline.errors import BudgetSpentError, ContradictionError, SettingsError
 from storm_pipeline.server import documents as sets
 from storm_pipeline.server.callers import OWNER, Caller, Tokens
-from storm_pipeline.server.documents import (
-    DocumentSets,
-    EmptySetError,
-    FullError,
-    InUseError,
-    TooLargeError,
-    TooManySetsError,
-    UnknownDocumentsError,
-)
+from storm_pipeline.server.documents import DocumentSets
+from storm_pipeline.server.errors import ConflictError, FullError, TooLargeError, UnknownDocumentsError
 
 pytest.importorskip("fastapi")
 
@@ -199,7 +192,7 @@ def kept(stored: DocumentSets) -> list[str]:
 def test_a_set_of_documents_is_its_callers_and_fixed_once_used(tmp_path: Path) -> None:
     stored = DocumentSets(tmp_path / "d")
     name = stored.create(ANNA).documents
-    with pytest.raises(EmptySetError, match="empty"):
+    with pytest.raises(ConflictError, match="empty"):
         stored.path(ANNA, name)
     upload(stored, ANNA, name, "a.txt", b"one")
     upload(stored, ANNA, name, "a.txt", b"t", b"wo")
@@ -210,9 +203,9 @@ def test_a_set_of_documents_is_its_callers_and_fixed_once_used(tmp_path: Path) -
             stored.view(BERT, other)
     stored.use(ANNA, name, "silk")
     stored.use(ANNA, name, "amber")
-    with pytest.raises(InUseError, match="make another set"):
+    with pytest.raises(ConflictError, match="make another set"):
         upload(stored, ANNA, name, "b.txt", b"x")
-    with pytest.raises(InUseError, match="stop it first"):
+    with pytest.raises(ConflictError, match="stop it first"):
         stored.delete(ANNA, name, lambda run: run == "amber")
     stored.forget("silk")
     assert stored.view(ANNA, name).runs == ("amber",)
@@ -263,7 +256,7 @@ def test_quotas_of_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     upload(stored, ANNA, name, "a.txt", b"x")  # in place of another
     assert kept(stored) == ["a.txt", "b.txt", "c.txt"]
     stored.create(ANNA)
-    with pytest.raises(TooManySetsError, match="delete one"):
+    with pytest.raises(ConflictError, match="delete one"):
         stored.create(ANNA)
     stored.create(BERT)
 

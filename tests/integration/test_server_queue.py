@@ -16,10 +16,9 @@ from test_resume import answers
 from storm_pipeline import Storm
 from storm_pipeline.errors import BudgetSpentError, SettingsError, StormError
 from storm_pipeline.run.listing import run_entry
-from storm_pipeline.server.remote_settings import RemoteSettings
-from storm_pipeline.server.run_folders import UnknownRunError
-from storm_pipeline.server.run_queue import BusyError
-from storm_pipeline.server.run_service import RunOrder, RunService, UnderWayError
+from storm_pipeline.server.errors import BusyError, ConflictError, UnknownRunError
+from storm_pipeline.server.remote_settings import RemoteSettings, RunOrder
+from storm_pipeline.server.run_service import RunService
 from storm_pipeline.settings import Settings
 
 PRICES = ("openai/fake=10/10",)
@@ -68,13 +67,13 @@ def test_orders_wait_for_their_turn(tmp_path: Path, held: tuple[threading.Event,
         assert run_entry(tmp_path / "runs" / names[2]).state == "queued"
         with pytest.raises(BusyError, match="1 runs are under way and 3 wait"):
             runs.start(order("Jade Road"))
-        with pytest.raises(UnderWayError):
+        with pytest.raises(ConflictError):
             runs.resume(names[1])
         runs.stop(names[1])
         assert (runs.view(names[1]).state, runs.view(names[1]).reason) == ("stopped", "stopped before its turn came")
         runs.delete(names[2])
         assert runs.view(names[3]).position == 1
-        with pytest.raises(UnderWayError):
+        with pytest.raises(ConflictError):
             runs.delete(names[0])
         event.set()
         assert [ended(runs, names[0]), ended(runs, names[3])] == ["finished", "finished"]

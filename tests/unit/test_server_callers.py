@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import BudgetSpentError, SettingsError
 from storm_pipeline.run.events import CallFinished
-from storm_pipeline.server import bodies, budget
+from storm_pipeline.server import budget, gate
 from storm_pipeline.server.budget import Budgets
 from storm_pipeline.server.callers import CALLER, OWNER, Caller, Tokens
+from storm_pipeline.server.errors import SlowBodyError, TooLargeError
 from storm_pipeline.server.gate import Gate, checked_token
 from storm_pipeline.server.reach import Reach
 
@@ -71,11 +72,11 @@ def test_a_damaged_file_lets_nobody_in(tmp_path: Path, content: str) -> None:
     assert asked(tokens=tokens).status_code == 401
 
 
-def spend(of: budget.Budget, dollars: float) -> None:
-    allowance = of.allow(dollars)
-    assert allowance
-    of.count(allowance, CallFinished("s", "writer", "m", 1, 0, 1, 0.1, dollars))
-    of.release(allowance)
+def spend(budgets: Budgets, own: budget.Budget, dollars: float) -> None:
+    reservation = budgets.reserve(own, dollars)
+    assert reservation
+    reservation.count(CallFinished("s", "writer", "m", 1, 0, 1, 0.1, dollars))
+    reservation.release()
 
 
 def test_a_callers_budget_begins_anew_with_each_month(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +84,7 @@ def test_a_callers_budget_begins_anew_with_each_month(tmp_path: Path, monkeypatc
     own = budgets.of(anna)
     assert own
     monkeypatch.setattr(budget, "_this_month", lambda: "2026-11")
-    spend(own, 2.0)
+    spend(budgets, own, 2.0)
     with pytest.raises(BudgetSpentError, match=r"the 2 dollars that the runs of anna may cost in a month are spent"):
         budgets.check(own)
     assert budgets.of(Caller("bert")) is None
@@ -95,7 +96,7 @@ def test_a_callers_budget_begins_anew_with_each_month(tmp_path: Path, monkeypatc
     )
     monkeypatch.setattr(budget, "_this_month", lambda: "2026-12")
     budgets.check(own)
-    spend(own, 0.5)
+    spend(budgets, own, 0.5)
     assert (own.spent, budgets.of(Caller("anna", 9.0)), own.most) == (0.5, own, 9.0)
 
 
@@ -122,10 +123,12 @@ def asked(
     content: Any = None,
     **headers: str,
 ) -> httpx.Response:
-    gate = Gate(app, token, tokens or Tokens(Path("/nonexistent")), reach, open_path="/health")
+    admitted = Gate(app, token, tokens or Tokens(Path("/nonexistent")), reach, open_path="/health")
 
     async def ask() -> httpx.Response:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=gate), base_url="http://127.0.0.1") as client:
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=admitted), base_url="http://127.0.0.1"
+        ) as client:
             named = {name.replace("_", "-"): value for name, value in headers.items()}
             return await client.request(method, path, headers=named, content=content)
 
@@ -201,10 +204,10 @@ def test_requests_under_way_are_limited_by_client() -> None:
             await held.wait()
             await answer(scope, receive, send)
 
-        gate = Gate(slow, "", Tokens(Path("/nonexistent")))
+        limited = Gate(slow, "", Tokens(Path("/nonexistent")))
 
         def request(address: str) -> "asyncio.Future[httpx.Response]":
-            transport = httpx.ASGITransport(app=gate, client=(address, 1))
+            transport = httpx.ASGITransport(app=limited, client=(address, 1))
             return asyncio.ensure_future(httpx.AsyncClient(transport=transport, base_url="http://localhost").get("/"))
 
         first = [request("1.2.3.4") for _ in range(64)]
@@ -232,7 +235,7 @@ def test_bodies_of_uploads_are_passed_on_and_others_held(monkeypatch: pytest.Mon
     monkeypatch.setattr("storm_pipeline.server.gate.FILE_BYTES", 10)
 
     async def careful(scope: Any, receive: Any, send: Any) -> None:
-        with pytest.raises(bodies.TooLargeError):
+        with pytest.raises(TooLargeError):
             await answer(scope, receive, send)
         await answer(scope, lambda: asyncio.sleep(0, {"type": "http.request"}), send)
 
@@ -241,14 +244,14 @@ def test_bodies_of_uploads_are_passed_on_and_others_held(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("is_upload", [True, False])
 def test_a_body_that_does_not_arrive_is_waited_for_in_vain(monkeypatch: pytest.MonkeyPatch, is_upload: bool) -> None:
-    monkeypatch.setattr(bodies, "_BODY_SECONDS", 0.01)
+    monkeypatch.setattr(gate, "_BODY_SECONDS", 0.01)
 
     async def silent() -> Any:
         await asyncio.Event().wait()
 
     async def ask() -> None:
-        with pytest.raises(bodies.SlowBodyError):
-            await (bodies.bounded({}, silent, 9)() if is_upload else bodies.whole({}, silent, 9))
+        with pytest.raises(SlowBodyError):
+            await (gate.bounded({}, silent, 9)() if is_upload else gate.whole({}, silent, 9))
 
     asyncio.run(ask())
 
@@ -261,11 +264,11 @@ def test_a_body_is_read_whole_or_refused(pieces: list[bytes], most: int) -> None
         async def receive() -> Any:
             return next(messages)
 
-        return bytes((await (await bodies.whole({}, receive, most))())["body"])
+        return bytes((await (await gate.whole({}, receive, most))())["body"])
 
     sent = b"".join(pieces)
     if len(sent) > most:
-        with pytest.raises(bodies.TooLargeError):
+        with pytest.raises(TooLargeError):
             asyncio.run(read())
     else:
         assert asyncio.run(read()) == sent

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.server.errors import UnknownRunError
 from storm_pipeline.server.redaction import Redactor
 from storm_pipeline.server.remote_settings import article_as, article_format, article_formats
-from storm_pipeline.server.run_folders import EventFile, RunFolders, UnknownRunError
+from storm_pipeline.server.run_folders import EventFile, RunFolders
 from storm_pipeline.types import Problem, Report, Snippet, Source
 
 SILK = source("silk", "Silk was sold in Palmyra.")
