@@ -10,7 +10,7 @@ from storm_pipeline.documents.record import Record
 from storm_pipeline.sqlite_cache import SqliteCache
 from storm_pipeline.types import Work
 
-_VERSION = 6  # incremented when files are read otherwise than before
+_VERSION = 7  # incremented when files are read otherwise than before
 FILE = "documents.sqlite"
 """Name of the file in the cache folder."""
 

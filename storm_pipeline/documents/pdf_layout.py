@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from storm_pipeline.documents.raised import can_be_note_mark, is_note_mark, raised_text
+from storm_pipeline.documents.inline_markup import can_be_note_mark, is_note_mark, raised_text
 
 _SMALL = 0.82  # size of a mark, as a share of its line's, below which it is raised or lowered type
 _NO_UNICODE = re.compile(r"\(cid:\d+\)")

@@ -5,10 +5,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol
 
-from storm_pipeline.documents.articles.docx import docx_article
 from storm_pipeline.documents.articles.json_file import json_article
 from storm_pipeline.documents.articles.markdown import markdown_article
-from storm_pipeline.documents.articles.page import page_article
+from storm_pipeline.documents.articles.page import docx_article, page_article
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference, ReferencesOnly
 from storm_pipeline.documents.articles.wikitext import wikitext_article
 from storm_pipeline.documents.isolated import NotReadError, reading, size_of
