@@ -5,12 +5,11 @@ import json
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from storm_pipeline.documents.articles.markdown import markdown_article
-from storm_pipeline.documents.articles.pages import AvailablePages, Reference
+from storm_pipeline.documents.articles.pages import NumberedArticle, Reference
 from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER
 from storm_pipeline.errors import DatasetError, RunError
 from storm_pipeline.render.json import from_json
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article
 
 
 class _Source(BaseModel):
@@ -24,7 +23,7 @@ class _File(BaseModel):
     sources: list[_Source] | None = Field(default=None, max_length=LARGEST_NUMBER)
 
 
-def json_article(title: str, text: str, pages: AvailablePages) -> Article:
+def json_article(title: str, text: str) -> NumberedArticle:
     """Read an article.
 
     Our own articles keep their citations and the passages that their runs saw. The other form is ``{"title": …,
@@ -39,7 +38,7 @@ def json_article(title: str, text: str, pages: AvailablePages) -> Article:
         raise DatasetError("not JSON") from error
     if isinstance(record, dict) and "article" in record:
         try:
-            return from_json(text)
+            return NumberedArticle(from_json(text), None)
         except RunError as error:
             raise DatasetError(str(error)) from error
     try:
@@ -49,6 +48,6 @@ def json_article(title: str, text: str, pages: AvailablePages) -> Article:
         where = ".".join(map(str, first["loc"])) or "the top level"
         raise DatasetError(f"damaged at {where}: {first['msg'].lower()}") from error
     if file.sources is None:
-        return markdown_article(title, file.markdown, pages)
+        return markdown_article(title, file.markdown)
     references = (Reference(source.url, tidy(source.title), source.text) for source in file.sources)
-    return markdown_article(title, file.markdown, pages, dict(enumerate(references, 1)))
+    return markdown_article(title, file.markdown, dict(enumerate(references, 1)))

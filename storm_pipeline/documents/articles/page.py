@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from storm_pipeline.documents.articles.markdown import markdown_article
+from storm_pipeline.documents.articles.markdown import markdown_article, numbered_article
 from storm_pipeline.documents.articles.markdown_blocks import TextBlock
-from storm_pipeline.documents.articles.numbered import numbered_article
-from storm_pipeline.documents.articles.pages import AvailablePages, Reference
+from storm_pipeline.documents.articles.pages import NumberedArticle, Reference
 from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER, reference_of
 from storm_pipeline.documents.decoding import declared_charsets, decoded
 from storm_pipeline.documents.docx import docx_tree
@@ -17,14 +16,13 @@ from storm_pipeline.documents.plain import web_address
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.text.markers import literal, mark, without_reserved
 from storm_pipeline.text.words import folded_words, tidy
-from storm_pipeline.types import Article
 
 _SKIPPED = frozenset("header footer aside figure table form button h1".split())
 _ENTRIES = frozenset({"li", "dd", "p", "div"})
 _LOCATORS = frozenset({"p", "pp", "s", "ff"})
 
 
-def page_article(title: str, data: bytes, pages: AvailablePages) -> Article:
+def page_article(title: str, data: bytes) -> NumberedArticle:
     """Read an article: a short link to an entry on the page cites it; the entry's page is its first link elsewhere.
 
     Text outside of ``<article>`` or ``<main>``, if there is one, is left out, and so are navigation, tables, figures
@@ -38,19 +36,19 @@ def page_article(title: str, data: bytes, pages: AvailablePages) -> Article:
         root = parse_html(decoded(data, declared_charsets(data)).encode())
     except (etree.LxmlError, ValueError, AssertionError) as error:
         raise DatasetError(f"no HTML page ({error})") from error
-    return _article(title, root, pages)
+    return _article(title, root)
 
 
-def docx_article(title: str, data: bytes, pages: AvailablePages) -> Article:
+def docx_article(title: str, data: bytes) -> NumberedArticle:
     """Read an article from a Word file, as a page whose entries are the notes; cross-references to notes cite too.
 
     ``title``: of an article that has no paragraph in the style Title. Raises DatasetError: it is damaged.
     """
     stated, root = docx_tree(data)
-    return _article(stated or title, root, pages)
+    return _article(stated or title, root)
 
 
-def _article(title: str, root: Any, pages: AvailablePages) -> Article:
+def _article(title: str, root: Any) -> NumberedArticle:
     for element in root.iter():
         element.text, element.tail = (without_reserved(text or "") for text in (element.text, element.tail))
     title = next((text for heading in root.iter("h1") if (text := _text(heading))), title)
@@ -59,8 +57,8 @@ def _article(title: str, root: Any, pages: AvailablePages) -> Article:
     found = blocks(body, lambda element: local_name(element) in _SKIPPED, with_notes=not references)
     if references:
         texts = [TextBlock(title, 1), *(TextBlock(literal(text), level) for level, text in found)]
-        return numbered_article(title, texts, references, pages)
-    return markdown_article(title, "\n\n".join(f"{'#' * level} {text}".strip() for level, text in found), pages)
+        return numbered_article(title, texts, references)
+    return markdown_article(title, "\n\n".join(f"{'#' * level} {text}".strip() for level, text in found))
 
 
 def _take_references(root: Any) -> dict[int, Reference]:

@@ -9,14 +9,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from storm_pipeline.documents.articles.markdown import numbered_article
 from storm_pipeline.documents.articles.markdown_blocks import TextBlock
-from storm_pipeline.documents.articles.numbered import numbered_article
-from storm_pipeline.documents.articles.pages import AvailablePages, Reference
+from storm_pipeline.documents.articles.pages import NumberedArticle, Reference
 from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER
 from storm_pipeline.errors import DatasetError, needs_extra
 from storm_pipeline.text.markers import literal, mark, without_reserved
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article
 
 _LEFT_OUT = frozenset(
     "ref references gallery table score timeline math chem ce syntaxhighlight imagemap style script noinclude".split()
@@ -28,7 +27,7 @@ _OPEN_TAG = re.compile(r"<(?!br|hr|li|dd|dt|p\b|t[rdh]\b|wbr|references)[a-z][^<
 _MOST_UNCLOSED = 200  # above this the parser's time, which grows with the square of what is not closed, is too long
 
 
-def wikitext_article(title: str, text: str, pages: AvailablePages) -> Article:
+def wikitext_article(title: str, text: str) -> NumberedArticle:
     """Read an article. Raises DatasetError: too much is not closed; MissingExtraError: the parser is not installed."""
     text = without_reserved("\n".join(text.splitlines()))
     pairs = [(len(_OPEN_TAG.findall(text)), "</"), (text.count("{|"), "|}"), (text.count("["), "]")]
@@ -38,7 +37,7 @@ def wikitext_article(title: str, text: str, pages: AvailablePages) -> Article:
         import mwparserfromhell
     code = mwparserfromhell.parse(text)
     references = _References(code)
-    return numbered_article(title, _blocks(code, references), references.pages, pages)
+    return numbered_article(title, _blocks(code, references), references.pages)
 
 
 class _References:
