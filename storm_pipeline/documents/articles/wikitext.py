@@ -52,14 +52,13 @@ class _References:
         for tag in code.ifilter_tags(recursive=True, matches=lambda tag: _name(tag) == "ref"):
             key, has_content = _key(tag), not tag.self_closing and str(tag.contents or "").strip()
             if has_content and key not in self._numbers and len(self.pages) < LARGEST_NUMBER:
-                self._numbers[key] = len(self.pages) + 1
-                self.pages[len(self.pages) + 1] = _reference(tag.contents)
+                self._numbers[key] = number = len(self.pages) + 1
+                self.pages[number] = _reference(tag.contents)
 
     def marker(self, tag: Any) -> str:
-        """The marker of a ``<ref>``: a number without a page for one that is not defined, nothing for a mere note."""
+        """Return the marker of a ``<ref>``: a number without a page if it is not defined, nothing for a mere note."""
         number = self._numbers.get(_key(tag), 0)
-        page = self.pages.get(number)
-        is_note = page is not None and not page.url and tag.has("group")
+        is_note = number and not self.pages[number].url and tag.has("group")
         return "" if is_note else mark(number)
 
 
@@ -68,7 +67,7 @@ def _name(tag: Any) -> str:
 
 
 def _key(tag: Any) -> str:
-    """What tells references apart: group and name, or the content of those without a name."""
+    """Return what distinguishes references: group and name, or the content of those without a name."""
     group, name = (str(tag.get(own).value).strip(" \"'") if tag.has(own) else "" for own in ("group", "name"))
     return f"{group}\n{name}" if name else f"\n\n{tag.contents}"
 
@@ -94,17 +93,15 @@ def _plain(code: Any) -> str:
 
 
 def _blocks(code: Any, references: _References) -> Iterator[TextBlock]:
-    """Headings and paragraphs; the lines of a paragraph stay apart."""
+    """Yield headings and paragraphs; the lines of a paragraph stay apart."""
     pieces: list[str] = []
     for node in (*code.nodes, None):
         heading = type(node).__name__ == "Heading"
         if node is not None and not heading:
-            pieces.append("".join(_text(node, references)))
+            pieces += _text(node, references)
             continue
         lines = map(tidy, _SWITCH.sub("", "".join(pieces)).split("\n"))
-        for paragraph in "\n".join(lines).split("\n\n"):
-            if own := paragraph.strip("\n"):
-                yield TextBlock(own)
+        yield from (TextBlock(own) for part in "\n".join(lines).split("\n\n") if (own := part.strip("\n")))
         pieces = []
         if heading and (title := tidy("".join(_texts(node.title, references)))):
             yield TextBlock(title, node.level)
@@ -116,15 +113,18 @@ def _texts(code: Any, references: _References) -> Iterator[str]:
 
 
 def _text(node: Any, references: _References) -> Iterator[str]:
-    """The text of a node, with markers for references."""
+    """Yield the texts of a node, with markers for references."""
     match type(node).__name__:
         case "Text":
             yield literal(str(node))
         case "HTMLEntity":
-            with contextlib.suppress(ValueError):  # a number that is no character
+            with contextlib.suppress(ValueError):  # a number that is not a character
                 yield literal(str(node.normalize()))
-        case "Tag":
-            yield from _tag(node, references)
+        case "Tag" if _name(node) == "ref":
+            yield references.marker(node)
+        case "Tag" if _name(node) not in _LEFT_OUT:
+            yield " " if _name(node) == "br" else "\n\n" if _name(node) in _ITEMS else ""
+            yield from _texts(node.contents, references)
         case "Wikilink" if not _has_namespace(str(node.title)):
             yield from _texts(node.title if node.text is None else node.text, references)
         case "ExternalLink":
@@ -132,19 +132,6 @@ def _text(node: Any, references: _References) -> Iterator[str]:
 
 
 def _has_namespace(title: str) -> bool:
-    """Whether a title is that of a file, a category or the like."""
+    """Return whether a title is that of a file, a category or the like."""
     name, colon, _ = title.strip().removeprefix(":").partition(":")
     return colon != "" and name.strip().lower() in _NAMESPACES
-
-
-def _tag(tag: Any, references: _References) -> Iterator[str]:
-    name = _name(tag)
-    if name == "ref":
-        yield references.marker(tag)
-    elif name == "br":
-        yield " "
-    elif name in _ITEMS:
-        yield "\n\n"
-        yield from _texts(tag.contents, references)
-    elif name not in _LEFT_OUT:
-        yield from _texts(tag.contents, references)
