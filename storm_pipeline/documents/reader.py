@@ -27,7 +27,7 @@ FORMATS = frozenset({*READERS, *_JSON_LINES, *BIBLIOGRAPHIES})
 def read_documents(
     path: Path, *, linked: bool = False, kept: KeptDocuments | None = None
 ) -> Iterator[Document | Unreadable]:
-    """Yield the documents of a file or, recursively and sorted by name, of a folder, with what bibliographies there say.
+    """Yield the documents of a file or, recursively and sorted by name, of a folder, with what bibliographies say.
 
     Hidden files and folders are skipped, and so are the lock files of word processors (``~$…``), whatever is no
     regular file, and links to files outside the folder; links to folders are not followed, to avoid loops.
