@@ -26,7 +26,7 @@ _TITLE, _BELOW = 3, 3  # words of the title, lines below that may be its date
 
 
 def plain_text(value: object) -> str:
-    """Return a string without control characters, surrogates and soft hyphens, white space collapsed; empty for others."""
+    """Return a string without control characters, surrogates and soft hyphens, spaces collapsed; empty for others."""
     if not isinstance(value, str):
         return ""
     return " ".join(value.translate(_SPACES).split())
