@@ -23,15 +23,15 @@ TITLE = "Lake Orrin"
 
 
 def read_markdown(text: str) -> Article:
-    return markdown_article(TITLE, text, PAGES)
+    return PAGES.cite(markdown_article(TITLE, text))
 
 
 def read_wikitext(text: str) -> Article:
-    return wikitext_article(TITLE, text, PAGES)
+    return PAGES.cite(wikitext_article(TITLE, text))
 
 
 def read_json(text: str) -> Article:
-    return json_article(TITLE, text, PAGES)
+    return PAGES.cite(json_article(TITLE, text))
 
 
 def rows(article: Article) -> list[tuple[str, list[str]]]:

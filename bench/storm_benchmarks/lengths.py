@@ -19,7 +19,6 @@ from functools import partial
 from dspy.utils.exceptions import AdapterParseError
 
 from storm_benchmarks.shared import options
-from storm_pipeline.documents.articles import AvailablePages
 from storm_pipeline.documents.articles.markdown import markdown_article
 from storm_pipeline.documents.articles.wikitext import wikitext_article
 from storm_pipeline.errors import DatasetError
@@ -38,7 +37,6 @@ PATTERNS = (
     *("<think>", "</think>", "# ", "a\n", "< ", "_a", "[1", "[1]", "1,", "__", "\\[", "[a](", "`", "\\", "1 and "),
     *(" ", "Dr. ", "| a ", "- a\n", "lower case words go\n", "[1] \n", "**a**", "\u0301", "1.1 ", "?!", "\n"),
 )
-_PAGES = AvailablePages()
 _SHOWN = 15
 _MEASURABLE = 0.02  # Seconds; the growth of shorter times says nothing
 
@@ -70,10 +68,8 @@ def readers() -> dict[str, Callable[[str], object]]:
         "outline": lambda text: parse_outline(text, "Topic"),
         "draft": lambda text: read_draft(text, 3),
         "thinking": strip_thinking,
-        "imported Markdown": lambda text: markdown_article(
-            "A topic", f"{text}\n## References\n1. https://example.org", _PAGES
-        ),
-        "imported wikitext": lambda text: wikitext_article("A topic", text, _PAGES),
+        "imported Markdown": lambda text: markdown_article("A topic", f"{text}\n## References\n1. https://example.org"),
+        "imported wikitext": lambda text: wikitext_article("A topic", text),
         "markers": without_markers,
         "one line": tidy,
         "completeness": is_complete,

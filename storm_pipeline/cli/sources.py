@@ -70,7 +70,7 @@ def documents(
     """Show what FOLDER holds: which documents can be read, as which works they are cited, and why others cannot."""
     with Guard(debug=debug):
         from storm_pipeline.configuration.variables import default_cache
-        from storm_pipeline.documents.inventory import take_inventory
+        from storm_pipeline.documents.reader import take_inventory
         from storm_pipeline.documents.recognition import recognise
 
         if not folder.expanduser().exists():

@@ -10,7 +10,7 @@ from typing import Literal
 
 from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogue, path_of
 from storm_pipeline.configuration.providers import provider_with_key
-from storm_pipeline.documents.inventory import take_inventory
+from storm_pipeline.documents.reader import take_inventory
 from storm_pipeline.errors import StormError
 from storm_pipeline.files import table_beside
 from storm_pipeline.models.keys import key_use

@@ -32,16 +32,16 @@ def punctuated_blocks(text: str) -> str:
     Otherwise a heading would run into the next sentence once the passage is on one line. A block goes on if it has five
     words and the next one begins in lower case: some pages break lines so.
     """
-    return _UNPUNCTUATED_BLOCK.sub(lambda end: "" if end[1].islower() and _is_line(text, end.start()) else ".", text)
 
+    def stop(end: re.Match[str]) -> str:
+        line = text[text.rfind("\n", 0, end.start()) + 1 : end.start()]
+        return "" if end[1].islower() and len(line.split()) >= _LINE else "."
 
-def _is_line(text: str, end: int) -> bool:
-    """Whether what ends here has as many words as a line that goes on."""
-    return len(text[text.rfind("\n", 0, end) + 1 : end].split()) >= _LINE
+    return _UNPUNCTUATED_BLOCK.sub(stop, text)
 
 
 def count_words(text: str) -> float:
-    """Length in words; two characters of a script without spaces, or 30 characters of a longer word, count as one."""
+    """Return the length in words; 2 characters of a script without spaces, or 30 of a longer word, count as one."""
     units = _UNIT.findall(text)
     return sum(_weight(unit[0]) for unit in units) if _UNSPACED.search(text) else float(len(units))
 
@@ -57,10 +57,9 @@ def chunks(text: str, limit: int = 150) -> list[str]:
 
 
 def overlapping(passages: Iterable[str]) -> Iterator[str]:
-    """The passages of a text, each behind the end of the one before it, by which neighbours are joined again.
+    """Yield the passages of a text, each behind the last sentences of the one before, by which they are joined again.
 
-    That is its last sentence, or its last ones if that is short; nothing of a long one, so that none begins amid a
-    sentence.
+    It has nothing of a long last sentence, so that none begins amid a sentence.
     """
     end = ""
     for passage in passages:
@@ -72,7 +71,7 @@ def overlapping(passages: Iterable[str]) -> Iterator[str]:
 
 
 def token_chunks(text: str, limit: int, count: Callable[[str], int]) -> list[str]:
-    """As :func:`chunks`, but measured in an encoder's tokens, so that no passage is truncated.
+    """Split as :func:`chunks`, but measured in an encoder's tokens, so that no passage is truncated.
 
     Args:
         limit: maximum tokens per passage, >= 1; leave room for special tokens. Only a single character may exceed it.
@@ -88,23 +87,24 @@ def _one_line(text: str, group: list[_Piece]) -> str:
 
 
 def _grouped(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
-    """Consecutive pieces in groups of similar size, none over the limit."""
+    """Yield consecutive pieces in groups of similar size, none over the limit."""
     remaining = sum(size for _, _, size in pieces)
     group: list[_Piece] = []
-    size_so_far, target = 0.0, _target(remaining, limit)
+    length = 0.0
     for piece in pieces:
-        if group and (size_so_far + piece[2] > limit or size_so_far >= target):
+        target = remaining / math.ceil(remaining / limit) if remaining else 0.0  # evenly over the fewest groups
+        if group and (length + piece[2] > limit or length >= target):
             yield group
-            remaining -= size_so_far
-            group, size_so_far, target = [], 0.0, _target(remaining, limit)
+            remaining -= length
+            group, length = [], 0.0
         group.append(piece)
-        size_so_far += piece[2]
+        length += piece[2]
     if group:
         yield group
 
 
 def _split_to_fit(text: str, start: int, end: int, limit: int, count: Callable[[str], int]) -> Iterator[_Piece]:
-    """A sentence, or its parts if it is over the limit, split between words if possible."""
+    """Yield a sentence, or its parts if it is over the limit, split between words if possible."""
     units = [unit.span() for unit in _UNIT.finditer(text, start, end)]
     if len(units) > limit:  # a word is at least a token, so there is no need to count all of it
         for first in range(0, len(units), limit):
@@ -123,20 +123,15 @@ def _split_to_fit(text: str, start: int, end: int, limit: int, count: Callable[[
 
 
 def _halved(text: str, group: list[_Piece], limit: int, count: Callable[[str], int]) -> Iterable[list[_Piece]]:
-    """A group, or its halves if over the limit: token counts are not additive."""
+    """Return a group, or its halves if over the limit: token counts are not additive."""
     if len(group) == 1 or count(_one_line(text, group)) <= limit:
         return [group]
     halves = group[: len(group) // 2], group[len(group) // 2 :]
     return [part for half in halves for part in _halved(text, half, limit, count)]
 
 
-def _target(remaining: float, limit: int) -> float:
-    """Passage size that spreads the rest evenly over the fewest passages."""
-    return remaining / math.ceil(remaining / limit) if remaining else 0.0
-
-
 def _pieces(text: str, limit: int) -> Iterator[_Piece]:
-    """Sentences, and parts of those over the limit, with their size in words."""
+    """Yield sentences, and parts of those over the limit, with their size in words."""
     for start, end in _sentences(text):
         units = [(unit.start(), unit.end()) for unit in _UNIT.finditer(text, start, end)]
         sizes = list(accumulate((_weight(text[a]) for a, _ in units), initial=0.0))
@@ -152,7 +147,7 @@ def _weight(char: str) -> float:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of sentences; together they cover the text."""
+    """Yield the spans of sentences; together they cover the text."""
     start = 0
     for boundary in _END.finditer(text):
         if not _NOT_AN_END.search(text[max(start, boundary.end() - 12) : boundary.end()]):

@@ -4,10 +4,6 @@ import codecs
 import functools
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from charset_normalizer import CharsetMatch
 
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -19,9 +15,7 @@ _BOMS = {
 HEAD = 4096  # bytes of a file that are looked at for what it is
 _SAMPLE = 20_000  # bytes or characters that detection looks at: its time grows with them
 _MAX_ERROR_SHARE = 0.01
-# Characters beyond ASCII for each error that make a text UTF-8, against what is declared, or without; texts of other
-# encodings have at most one, most of them none.
-_MANY, _SOME = 10, 2
+_MANY, _SOME = 10, 2  # characters beyond ASCII for each error that make a text UTF-8, against a declaration or not
 _DECLARED = re.compile(
     rb"""<\?xml[^>]{0,200}?\sencoding\s*=\s*["']\s*([\w.:-]{1,40})"""
     rb"""|<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""",
@@ -32,7 +26,7 @@ _HIGH = re.compile(rb"[^\r\n<>]*[\x80-\xff][^\r\n<>]*")
 _SPACED = re.compile(rb".*[ -/]", re.S)  # up to a byte that is part of no longer character
 _ESCAPE = re.compile(rb"\x1b\$[@AB()]")  # to an alphabet of two bytes, in ISO-2022
 _MULTIBYTE = frozenset({"gb18030", "cp932", "cp949", "big5hkscs", "euc_jp"})
-# Encodings of the WHATWG standard; others are read where they are declared.
+# Encodings of the WHATWG standard, by Python's names; others are read where they are declared.
 _DETECTABLE = [
     *_MULTIBYTE,
     *(f"cp{number}" for number in (866, 874, *range(1250, 1259))),
@@ -49,54 +43,35 @@ _SUPERSETS = {
     "cp950": "big5hkscs",
     "tis_620": "cp874",
 }
-# Of charset-normalizer's mess ratio of a sample: prose of any language has 0 to 0.3, a text of formulas up to 1, and
-# letters of another alphabet that were decoded as Windows-1252 1.0 to 8.
-_MAX_MESS = 1.05
+_MAX_MESS = 1.05  # charset-normalizer's mess ratio: prose has 0 to 0.3, formulas up to 1, a wrong alphabet 1 to 8
 _MAX_BAD_SHARE = 0.1  # of sequences that ftfy knows as damaged, among the characters
 
 
 def decoded(data: bytes, charsets: Sequence[str] = ()) -> str:
     """Decode bytes; line ends become line feeds, undecodable bytes replacement characters.
 
-    Args:
-        charsets: declared character sets, most credible first; see :func:`encoding_of`.
+    ``charsets``: declared character sets, most credible first, by labels of the WHATWG's standard or Python's names;
+    unknown ones are skipped.
     """
-    return data.decode(encoding_of(data, charsets), "replace").replace("\r\n", "\n").replace("\r", "\n")
+    return data.decode(_encoding_of(data, charsets), "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def decoded_lines(data: bytes) -> list[str]:
-    """Decode the lines of a file: each that is UTF-8 as that, the others as :func:`encoding_of` tells of them all."""
+    """Decode the lines of a file: each that is UTF-8 as that, the others in the likeliest encoding of them all."""
     if _marked_encoding(data):
         return decoded(data).split("\n")
     lines = [line.rstrip(b"\r") for line in data.split(b"\n")]
-    others = encoding_of(b"\n".join(line for line in lines if not _is_utf8(line)))
+    others = _encoding_of(b"\n".join(line for line in lines if not _is_utf8(line)))
     return [line.decode("utf-8" if _is_utf8(line) else others, "replace") for line in lines]
 
 
 def declared_charsets(data: bytes) -> list[str]:
-    """The character sets that the head of a page declares: in its XML declaration, and in meta tags."""
+    """Return the character sets that the head of a page declares: in its XML declaration, and in meta tags."""
     return [(xml or meta).decode("ascii", "replace") for xml, meta in _DECLARED.findall(data[:HEAD])]
 
 
-def encoding_of(data: bytes, charsets: Sequence[str] = ()) -> str:
-    """The name of Python's codec for bytes.
-
-    By byte order mark, UTF-16 by its zero bytes, ISO-2022 by its escapes; else UTF-8, which has no false positives,
-    also with some broken bytes; else what is declared, unless it gives errors or mojibake; else by charset-normalizer,
-    and Windows-1252 where that finds nothing.
-
-    Args:
-        charsets: declared character sets, most credible first, by labels of the WHATWG's standard or Python's names;
-            unknown ones are skipped.
-    """
-    if marked := _marked_encoding(data):
-        return marked
-    declared = [name for label in charsets if (name := _codec(label))]
-    return _escaped(data, declared) or _utf8_or_strict(data, declared) or _declared_or_detected(data, declared)
-
-
 def mended(text: str) -> str:
-    """Undo, line by line, that UTF-8 was decoded as Windows-1252 or the like, and saved so; its beginning tells."""
+    """Undo, line by line, that UTF-8 was decoded as Windows-1252 or the like, if the beginning is damaged so."""
     from ftfy import fix_encoding
     from ftfy.badness import is_bad
 
@@ -106,7 +81,7 @@ def mended(text: str) -> str:
 
 
 def is_mojibake(text: str) -> bool:
-    """Whether the beginning of a text was decoded by the wrong character set, so that most of it can't be read."""
+    """Return whether the beginning of a text was decoded by the wrong character set, so that it can't be read."""
     from charset_normalizer.md import mess_ratio
     from ftfy.badness import badness
 
@@ -114,9 +89,37 @@ def is_mojibake(text: str) -> bool:
     return badness(sample) > _MAX_BAD_SHARE * len(sample) or mess_ratio(sample, 2 * _MAX_MESS) > _MAX_MESS
 
 
+def _encoding_of(data: bytes, charsets: Sequence[str] = ()) -> str:
+    """Return the name of Python's codec for bytes.
+
+    By byte order mark, UTF-16 by its zero bytes, ISO-2022 by its escapes; else UTF-8, which has no false positives,
+    also with some broken bytes; else what is declared, unless it gives errors or mojibake; else the likeliest one.
+    """
+    if found := _marked_encoding(data):
+        return found
+    declared = [name for label in charsets if (name := _codec(label))]
+    if _ESCAPE.search(data):  # ISO-2022, which has no bytes beyond ASCII
+        names = (*(name for name in declared if name.startswith("iso2022")), "iso2022_jp_ext")
+        if found := next((name for name in names if _has_few_errors(data, name)), ""):
+            return found
+    if _is_utf8(data):
+        return "utf-8"
+    text = data.decode("utf-8", "replace")
+    errors = text.count("\ufffd")
+    good = len(text) - len(text.encode("ascii", "ignore")) - errors
+    if good >= _MANY * errors:
+        return "utf-8"
+    strict = (name for name in declared if name in _MULTIBYTE and _has_few_errors(data, name, 0.0))
+    if found := next(strict, "utf-8" if good >= _SOME * errors else ""):
+        return found
+    sample = _sample(data)
+    fitting = (name for name in declared if _has_few_errors(data, name) and not _gives_mojibake(sample, name))
+    return next(fitting, "") or _detected(sample)
+
+
 @functools.cache
 def _codec(label: str) -> str:
-    """The codec for a label: by the WHATWG's standard, else Python's, if it is a character set; empty if unknown."""
+    """Return the codec for a label: by the WHATWG's standard, else Python's; empty if it is not a character set."""
     import webencodings
     from charset_normalizer.constant import IANA_SUPPORTED
     from charset_normalizer.utils import iana_name
@@ -131,33 +134,8 @@ def _codec(label: str) -> str:
     return _SUPERSETS.get(name, name) if name in IANA_SUPPORTED and name != "utf_7" else ""
 
 
-def _escaped(data: bytes, declared: Sequence[str]) -> str:
-    """The encoding of ISO-2022, which has no bytes beyond ASCII, that fits bytes; empty if none does."""
-    if not _ESCAPE.search(data):
-        return ""
-    names = (*(name for name in declared if name.startswith("iso2022")), "iso2022_jp_ext")
-    return next((name for name in names if _has_few_errors(data, name)), "")
-
-
-def _utf8_or_strict(data: bytes, declared: Sequence[str]) -> str:
-    """UTF-8, also with some errors, or a declared encoding of several bytes a character, without any; else empty."""
-    if _is_utf8(data):
-        return "utf-8"
-    text = data.decode("utf-8", "replace")
-    errors = text.count("\ufffd")
-    good = len(text) - len(text.encode("ascii", "ignore")) - errors
-    if good >= _MANY * errors:
-        return "utf-8"
-    strict = (name for name in declared if name in _MULTIBYTE and _has_few_errors(data, name, 0.0))
-    return next(strict, "utf-8" if good >= _SOME * errors else "")
-
-
-def _declared_or_detected(data: bytes, declared: Sequence[str]) -> str:
-    sample = _sample(data)
-    fitting = (
-        name for name in declared if _has_few_errors(data, name) and not is_mojibake(sample.decode(name, "replace"))
-    )
-    return next(fitting, "") or _detected(sample)
+def _gives_mojibake(sample: bytes, name: str) -> bool:
+    return is_mojibake(sample.decode(name, "replace"))
 
 
 def _has_few_errors(data: bytes, name: str, share: float = _MAX_ERROR_SHARE) -> bool:
@@ -177,7 +155,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _sample(data: bytes) -> bytes:
-    """Pieces of text that have bytes beyond ASCII, up to a total length."""
+    """Return pieces of text that have bytes beyond ASCII, up to a total length."""
     pieces: list[bytes] = []
     left = _SAMPLE
     for found in _HIGH.finditer(data):
@@ -194,24 +172,19 @@ def _sample(data: bytes) -> bytes:
 
 
 def _detected(sample: bytes) -> str:
-    """The likeliest encoding; Windows-1252 where it is as likely as another, and where no language is recognised."""
+    """Return the likeliest encoding; Windows-1252 if another is not likelier, or no language is recognised."""
     from charset_normalizer import from_bytes
 
-    matches = list(from_bytes(sample, cp_isolation=_DETECTABLE))
-    best = min(matches, key=lambda one: (one.chaos, -one.coherence, not _is_western(one)), default=None)
-    if best is None or _is_western(best):
-        return "cp1252"
-    if not best.coherence and not is_mojibake(sample.decode("cp1252", "replace")):
+    found = from_bytes(sample, cp_isolation=_DETECTABLE)
+    matches = [(match, "cp1252" in match.could_be_from_charset) for match in found]
+    best, is_western = min(matches, key=lambda own: (own[0].chaos, -own[0].coherence, not own[1]), default=(None, True))
+    if best is None or is_western or (not best.coherence and not _gives_mojibake(sample, "cp1252")):
         return "cp1252"
     return str(best.encoding)
 
 
-def _is_western(match: "CharsetMatch") -> bool:
-    return "cp1252" in match.could_be_from_charset
-
-
 def _marked_encoding(data: bytes) -> str:
-    """The encoding that a byte order mark tells or, of UTF-16, the positions of its zero bytes; empty if none does."""
+    """Return the encoding by a byte order mark or, of UTF-16, the positions of its zero bytes; empty if unknown."""
     if marked := next((encoding for mark, encoding in _BOMS.items() if data.startswith(mark)), ""):
         return marked
     sample = data[:HEAD]

@@ -1,38 +1,45 @@
-"""Text of Word files, by page if the file records its page breaks."""
+"""Word files: a document as a tree of HTML, and its text, by page if the file records its page breaks."""
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from storm_pipeline.documents.document import FileText
-from storm_pipeline.documents.docx_runs import W as _W
-from storm_pipeline.documents.docx_runs import is_on, read_raised, value
+from storm_pipeline.documents.markup import parse_xml, text_of
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.record import Record, usable_authors, usable_title
-from storm_pipeline.documents.untrusted import DAMAGE, BoundedZip, unreadable
+from storm_pipeline.documents.untrusted import DAMAGE, BoundedZip, TooLargeError, unreadable
+from storm_pipeline.errors import DatasetError
+from storm_pipeline.text.markers import without_reserved
 from storm_pipeline.text.person_names import person_names
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
 
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _OLD_OR_ENCRYPTED = b"\xd0\xcf\x11\xe0"
 # Deleted and moved text, pronunciation (ruby), and the fallback copy of a text box for older programs.
 _SKIPPED = frozenset(
     {
-        f"{_W}del",
-        f"{_W}moveFrom",
-        f"{_W}rt",
+        *(f"{_W}{name}" for name in ("del", "moveFrom", "rt", "pPr", "rPr")),
         "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback",
     }
 )
-_SPACES = frozenset({f"{_W}tab", f"{_W}cr", f"{_W}br"})
-_FRONT = frozenset({"title", "subtitle", "author", "authors", "byline", "date"})
+_FRONT = ("title", "subtitle", "author", "authors", "byline", "date", "toc ")
 _PICTURES = frozenset({f"{_W}drawing", f"{_W}pict", f"{_W}object"})
+_NOT_READ = (f"{_W}strike", f"{_W}dstrike", f"{_W}vanish")
+_NOTES = {f"{_W}{kind}Reference": kind for kind in ("footnote", "endnote")}
+# Characters that no text has: a page break that was set, one that was rendered, and a picture.
+_SET, _RENDERED, _PICTURE = "\ufdec", "\ufded", "\ufdee"
+_TEXTS = {f"{_W}noBreakHyphen": "-", f"{_W}lastRenderedPageBreak": _RENDERED} | dict.fromkeys(
+    (f"{_W}tab", f"{_W}cr", f"{_W}br"), " "
+)
 
 
 def read_docx(data: bytes) -> FileText:
-    """The text of a Word file: paragraphs, headings and tables, one line per row.
+    """Return the text of a Word file: paragraphs, headings and tables, one line per row.
 
     Pages are counted by the rendered page breaks that a word processor recorded, and by manual page breaks; a file
     without either is unpaginated. Never raises: what can't be read is reported in ``problems``.
@@ -43,17 +50,33 @@ def read_docx(data: bytes) -> FileText:
     from lxml import etree
 
     try:
-        document = open_docx(data)
+        document = _opened(data)
         record = _record(document)
-        read_raised(document.element.body, document.styles.element)
-        pages = _pages(document)
+        pages = _pages(text_of(_Tree(document).root))
         return FileText(record.title, pages, record.published or None, record=record)
     except (OpcError, etree.LxmlError, *DAMAGE) as error:
         return unreadable("DOCX", error)
 
 
-def open_docx(data: bytes) -> "WordDocument":
-    """The document of a file's bytes, none of whose parts is too large; raises what the libraries raise."""
+def docx_tree(data: bytes) -> tuple[str, Any]:
+    """Return the title of a Word file, empty if no paragraph is styled so, and a page of HTML with its text.
+
+    Headings are one level lower than in the file. Each reference to a note is a link to the note in a list at the end.
+    Raises DatasetError: it is damaged.
+    """
+    from docx.opc.exceptions import OpcError
+    from lxml import etree
+
+    try:
+        document = _opened(data)
+        tree = _Tree(document)
+        tree.add_notes(document)
+        return _styled_text(document, "Title"), tree.root
+    except (OpcError, etree.LxmlError, TooLargeError, *DAMAGE) as error:
+        raise DatasetError(f"no Word file, or a damaged one ({error})") from error
+
+
+def _opened(data: bytes) -> "WordDocument":
     import docx
 
     archive = BoundedZip(data)
@@ -62,108 +85,189 @@ def open_docx(data: bytes) -> "WordDocument":
     return docx.Document(io.BytesIO(data))
 
 
-@dataclass
-class _Cursor:
-    """The current page while reading."""
-
-    page: int = 1
-    is_empty: bool = True  # no content is on it yet: a rendered break right after a manual one is the same break
-
-    def rendered_break(self) -> None:
-        if not self.is_empty:
-            self.new_page()
-
-    def new_page(self) -> None:
-        self.page += 1
-        self.is_empty = True
-
-
-def _pages(document: "WordDocument") -> tuple[tuple[int | None, str], ...]:
-    cursor = _Cursor()
-    pages: dict[int, list[str]] = {}
-    for page, text in _blocks(document.element.body, front_styles(document), cursor):
-        pages.setdefault(page, []).append(text)
-    is_paged = cursor.page > 1
-    return tuple((page if is_paged else None, "\n\n".join(texts)) for page, texts in pages.items())
+def _pages(text: str) -> tuple[tuple[int | None, str], ...]:
+    """Return the pages of a text with page breaks, by number; None as the number where nothing breaks."""
+    pages: dict[int, str] = {}
+    page = 0
+    for section in text.split(_SET):
+        page, has_content = page + 1, False
+        for piece in section.split(_RENDERED):
+            page += has_content  # else it is the same break as the one before it
+            pages[page] = pages.get(page, "") + piece
+            has_content = bool(piece.strip())
+    texts = {number: page.replace(_PICTURE, "").split("\n\n") for number, page in pages.items()}
+    shown = {number: "\n\n".join(filter(None, map(str.strip, blocks))) for number, blocks in texts.items()}
+    return tuple((number if page > 1 else None, own) for number, own in shown.items() if own)
 
 
-def _blocks(parent: Any, skipped: frozenset[str], cursor: _Cursor) -> Iterator[tuple[int, str]]:
-    """Paragraphs, but those of ``skipped`` styles, and tables; cut where a page ends, each part with its page."""
-    for element in parent:
-        if element.tag == f"{_W}p":
-            is_text = value(element.find(f"{_W}pPr/{_W}pStyle")) not in skipped
-            parts: dict[int, list[str]] = {}
-            for piece in _pieces(element, cursor):
-                parts.setdefault(cursor.page, []).append(piece if is_text else "")
-            texts = ((page, " ".join("".join(pieces).split())) for page, pieces in parts.items())
-            yield from ((page, text) for page, text in texts if text)
-        elif element.tag == f"{_W}tbl":
-            rows = [_row(row, cursor) for row in element.xpath("./w:tr|./w:sdt/w:sdtContent/w:tr")]
-            for page in dict.fromkeys(page for page, text in rows if text):
-                yield page, "\n".join(text for own, text in rows if text and own == page)
-        elif element.tag not in _SKIPPED:  # content controls, accepted insertions and the like
-            yield from _blocks(element, skipped, cursor)
+class _Tree:
+    """The body of a document as HTML, as people read it: without struck and hidden text and the front matter."""
+
+    def __init__(self, document: "WordDocument") -> None:
+        from lxml import html
+
+        self.root = html.Element("body")
+        self._styles = {
+            style.get(f"{_W}styleId") or "": (
+                _value(style.find(f"{_W}name")).lower(),
+                _value(style.find(f"{_W}rPr/{_W}vertAlign")),
+            )
+            for style in document.styles.element.iter(f"{_W}style")
+        }
+        self._bookmarks = dict(_bookmarks(document.element.body))
+        self._add_blocks(self.root, document.element.body)
+
+    def add_notes(self, document: "WordDocument") -> None:
+        """Add a list of the document's notes, each with its text and the links in it."""
+        notes = _added(self.root, "ol")
+        for rel in document.part.rels.values():
+            kind = next((kind for kind in _NOTES.values() if rel.reltype.endswith(f"/{kind}s")), "")
+            for note in parse_xml(rel.target_part.blob).iterchildren(f"{_W}{kind}") if kind else ():
+                if note.get(f"{_W}type") is None:
+                    entry = _added(notes, "li", id=f"{kind}-{note.get(f'{_W}id')}")
+                    entry.text = "".join(text.text or "" for text in note.iter(f"{_W}t"))
+                    names = (link.get(f"{_R}id") for link in note.iter(f"{_W}hyperlink"))
+                    links = (rel.target_part.rels[name] for name in names if name in rel.target_part.rels)
+                    for link in (link for link in links if link.is_external):
+                        _added(entry, "a", href=link.target_ref)
+
+    def _add_blocks(self, parent: Any, source: Any) -> None:
+        for element in source:
+            if element.tag == f"{_W}p":
+                self._add_paragraph(parent, element)
+            elif element.tag == f"{_W}tbl":
+                table = _added(parent, "table")
+                for row in element.xpath("./w:tr|./w:sdt/w:sdtContent/w:tr"):
+                    self._add_row(table, row)
+            elif element.tag not in _SKIPPED:  # content controls, accepted insertions and the like
+                self._add_blocks(parent, element)
+
+    def _add_paragraph(self, parent: Any, source: Any) -> None:
+        style, _ = self._styles.get(_value(source.find(f"{_W}pPr/{_W}pStyle")), ("", ""))
+        level = style.partition("heading ")[2]
+        shown = _added(parent, f"h{min(int(level) + 1, 6)}" if level.isdecimal() else "p")
+        self._add_pieces(shown, source)
+        if style in _FRONT or style.startswith(_FRONT[-1]):  # its page breaks stay
+            text = "".join(shown.itertext())
+            shown.clear()
+            shown.text = "".join(char if char in {_SET, _RENDERED} else _PICTURE for char in text)
+
+    def _add_row(self, table: Any, source: Any) -> None:
+        """Add a row; page breaks of its cells stand before it, or behind it where a cell's text begins before them."""
+        row, before, behind = _added(table, "tr"), "", ""
+        for cell in source.xpath("./w:tc|./w:sdt/w:sdtContent/w:tc"):
+            self._add_runs(shown := _added(row, "td"), cell)
+            text = "".join(shown.itertext())
+            start = len(text) - len(text.lstrip(f" {_SET}{_RENDERED}"))
+            breaks = ["".join(filter((_SET, _RENDERED).count, part)) for part in (text[:start], text[start:])]
+            before, behind = max(before, breaks[0], key=len), max(behind, breaks[1], key=len)
+            for element in shown.iter():
+                element.text, element.tail = map(_without_breaks, (element.text, element.tail))
+        for cell in row[:1]:
+            cell.text = before + cell.text
+        row.tail = behind
+
+    def _add_pieces(self, parent: Any, source: Any) -> None:
+        """Add the texts of a paragraph, with the page breaks before and behind it."""
+        properties = source.find(f"{_W}pPr")
+        has_break = properties is not None and _is_on(properties.find(f"{_W}pageBreakBefore"))
+        _append(parent, f" {_RENDERED}" if has_break else " ")
+        self._add_runs(parent, source)
+        section = properties.find(f"{_W}sectPr") if properties is not None else None
+        if section is not None and _value(section.find(f"{_W}type")) not in {"continuous", "nextColumn"}:
+            _append(parent, _SET)
+
+    def _add_runs(self, parent: Any, source: Any, position: str = "") -> None:
+        for element in source:
+            name = element.tag
+            if name == f"{_W}r":
+                self._add_runs(parent, element, self._position(element))
+            elif name == f"{_W}t":
+                if position not in {"note", "hidden"}:
+                    _append(parent, without_reserved(element.text or ""), position)
+            elif name in _NOTES:
+                self._add_note(parent, element)
+            elif name == f"{_W}instrText":
+                words = (element.text or "").split()
+                if words[:1] == ["NOTEREF"] and words[1:2] and words[1] in self._bookmarks:
+                    self._add_note(parent, self._bookmarks[words[1]])
+            elif name in _TEXTS:
+                _append(parent, _SET if element.get(f"{_W}type") == "page" else _TEXTS[name])
+            elif name == f"{_W}p":
+                self._add_pieces(parent, element)
+            elif name == f"{_W}hyperlink" and element.get(f"{_W}anchor"):
+                self._add_runs(_added(parent, "a", href=f"#{element.get(f'{_W}anchor')}"), element)
+            elif name not in _SKIPPED:
+                _append(parent, _PICTURE if name in _PICTURES else "")
+                self._add_runs(parent, element)
+
+    def _add_note(self, parent: Any, reference: Any) -> None:
+        link = _added(parent, "a", href=f"#{_NOTES[reference.tag]}-{reference.get(f'{_W}id')}")
+        link.set("class", "footnote-ref")
+        link.text = "*"
+
+    def _position(self, run: Any) -> str:
+        """Return where a run stands: ``sup``, ``sub``, ``note`` or ``hidden``; empty if on the line."""
+        properties = run.find(f"{_W}rPr")
+        if properties is None:
+            return ""
+        if any(_is_on(properties.find(name)) for name in _NOT_READ):
+            return "hidden"
+        style, styled = self._styles.get(_value(properties.find(f"{_W}rStyle")), ("", ""))
+        if style in {"footnote reference", "endnote reference"}:
+            return "note"
+        position = _value(properties.find(f"{_W}vertAlign")) or styled
+        return position[:3] if position in {"superscript", "subscript"} else ""
 
 
-def _row(row: Any, cursor: _Cursor) -> tuple[int, str]:
-    """The page on which a row begins, and its cells, separated by bars. Each cell starts on the row's page."""
-    begins, ends, texts = [], [cursor], []
-    for cell in row.xpath("./w:tc|./w:sdt/w:sdtContent/w:tc"):
-        own = _Cursor(cursor.page, cursor.is_empty)
-        pieces = [(own.page, piece) for piece in _runs(cell, own)]
-        begins += [page for page, piece in pieces if piece.strip()][:1]
-        ends.append(own)
-        texts.append(" ".join("".join(piece for _, piece in pieces).split()))
-    last = max(ends, key=lambda end: (end.page, not end.is_empty))
-    cursor.page, cursor.is_empty = last.page, last.is_empty
-    return max(begins, default=cursor.page), " | ".join(texts) if any(texts) else ""
+def _added(parent: Any, tag: str, **attributes: str) -> Any:
+    from lxml import etree
+
+    return etree.SubElement(parent, tag, attributes)
 
 
-def _pieces(paragraph: Any, cursor: _Cursor) -> Iterator[str]:
-    """The texts of a paragraph in order; advances the cursor at page breaks."""
-    yield " "
-    properties = paragraph.find(f"{_W}pPr")
-    if properties is not None and is_on(properties.find(f"{_W}pageBreakBefore")):
-        cursor.rendered_break()
-    yield from _runs(paragraph, cursor)
-    section = properties.find(f"{_W}sectPr") if properties is not None else None
-    if section is not None and value(section.find(f"{_W}type")) not in {"continuous", "nextColumn"}:
-        cursor.new_page()
+def _append(parent: Any, text: str, tag: str = "") -> None:
+    """Append a text to an element, within one of a tag if that is given; texts of one tag that meet are one element."""
+    last = next(parent.iterchildren(reversed=True), None)
+    if tag:
+        if last is None or last.tag != tag or last.tail:
+            last = _added(parent, tag)
+        last.text = (last.text or "") + text
+    elif last is None:
+        parent.text = (parent.text or "") + text
+    else:
+        last.tail = (last.tail or "") + text
 
 
-def _runs(parent: Any, cursor: _Cursor) -> Iterator[str]:
-    for element in parent:
-        if element.tag == f"{_W}t":
-            text = element.text or ""
-            cursor.is_empty = cursor.is_empty and not text.strip()
-            yield text
-        elif element.tag == f"{_W}lastRenderedPageBreak":
-            cursor.rendered_break()
-        elif element.tag == f"{_W}br" and element.get(f"{_W}type") == "page":
-            cursor.new_page()
-        elif element.tag in _SPACES:
-            yield " "
-        elif element.tag == f"{_W}noBreakHyphen":
-            yield "-"
-        elif element.tag == f"{_W}p":
-            yield from _pieces(element, cursor)
-        elif element.tag not in _SKIPPED:
-            cursor.is_empty = cursor.is_empty and element.tag not in _PICTURES
-            yield from _runs(element, cursor)
+def _without_breaks(text: str | None) -> str:
+    return (text or "").replace(_SET, "").replace(_RENDERED, "")
 
 
-def front_styles(document: "WordDocument") -> frozenset[str]:
-    """Ids of the styles of titles, bylines and tables of contents."""
-    styles = document.styles.element.findall(f"{_W}style")
-    names = {one.get(f"{_W}styleId") or "": value(one.find(f"{_W}name")).lower() for one in styles}
-    return frozenset(one for one, name in names.items() if one and (name in _FRONT or name.startswith("toc ")))
+def _bookmarks(body: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the names of bookmarks, each with the reference to a note that stands in it."""
+    name = ""
+    for element in body.iter(f"{_W}bookmarkStart", f"{_W}bookmarkEnd", *_NOTES):
+        if name and element.tag in _NOTES:
+            yield name, element
+        else:
+            name = element.get(f"{_W}name") or ""
+
+
+def _value(element: Any) -> str:
+    """Return the ``w:val`` of an element; empty if there is none."""
+    return "" if element is None else str(element.get(f"{_W}val") or "")
+
+
+def _is_on(switch: Any) -> bool:
+    """Return whether a property such as ``w:strike`` is set."""
+    return switch is not None and _value(switch) not in {"0", "false", "off"}
 
 
 def _record(document: "WordDocument") -> Record:
-    """What the properties say, else the paragraphs that are styled as title and author."""
+    """Return what the properties say, else the paragraphs that are styled as title and author."""
     from docx.opc.constants import RELATIONSHIP_TYPE
 
-    read = Record(styled_text(document, "Title"), "; ".join(person_names(styled_text(document, "Author"))))
+    read = Record(_styled_text(document, "Title"), "; ".join(person_names(_styled_text(document, "Author"))))
     if all(one.reltype != RELATIONSHIP_TYPE.CORE_PROPERTIES for one in document.part.package.rels.values()):
         return read  # the library would create properties
     stated = document.core_properties
@@ -174,8 +278,8 @@ def _record(document: "WordDocument") -> Record:
     return record.completed(read)
 
 
-def styled_text(document: "WordDocument", style: str) -> str:
-    """The first paragraph of a style that is not empty; ``style``: its name."""
+def _styled_text(document: "WordDocument", style: str) -> str:
+    """Return the first paragraph of a style that is not empty; ``style``: its name."""
     ids = {one.style_id for one in document.styles if one.name == style}  # a paragraph's own look-up takes 1 ms
-    own = (one for one in document.paragraphs if value(one._p.find(f"{_W}pPr/{_W}pStyle")) in ids)
-    return next((plain for one in own if (plain := plain_text(one.text))), "")
+    styled = (one for one in document.paragraphs if _value(one._p.find(f"{_W}pPr/{_W}pStyle")) in ids)
+    return next((plain for one in styled if (plain := plain_text(one.text))), "")

@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
@@ -25,7 +26,7 @@ _PAGES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document"
 
 
 def read_epub(data: bytes) -> FileText:
-    """The text of a book, one unnumbered page per chapter. Never raises: failures are reported in ``problems``."""
+    """Return the text of a book, an unnumbered page per chapter. Never raises: failures are among the ``problems``."""
     from lxml import etree
 
     damage = (etree.LxmlError, *DAMAGE)
@@ -55,37 +56,33 @@ def read_epub(data: bytes) -> FileText:
 
 def _record(package: Any) -> Record:
     isbns = (_ISBN.search(text.replace("-", "")) for text in _all(package, "identifier"))
-    date = _metadata(package, "date")
+    date = next(_all(package, "date"), "")
     return Record(
-        title=_metadata(package, "title"),
+        title=next(_all(package, "title"), ""),
         authors="; ".join(dict.fromkeys(filter(None, map(usable_authors, _all(package, "creator"))))),
         published=iso_date(date) or found_year(date[:4]),
-        publisher=_metadata(package, "publisher"),
-        language=_metadata(package, "language"),
+        publisher=next(_all(package, "publisher"), ""),
+        language=next(_all(package, "language"), ""),
         work=Work(kind="book", isbn=next((one[0] for one in isbns if one), "")),
     )
 
 
 def _is_protected(book: BoundedZip) -> bool:
-    if _FAIRPLAY in book.names:
-        return True
-    if _ENCRYPTION not in book.names:
-        return False
-    methods = (e.get("Algorithm", "") for e in _named(parse_xml(book.read(_ENCRYPTION)), "encryptionmethod"))
-    return not _FONT_OBFUSCATION.issuperset(methods)
+    encrypted = [parse_xml(book.read(_ENCRYPTION))] if _ENCRYPTION in book.names else []
+    methods = (method.get("Algorithm", "") for root in encrypted for method in _named(root, "encryptionmethod"))
+    return _FAIRPLAY in book.names or not _FONT_OBFUSCATION.issuperset(methods)
 
 
 def _package_path(book: BoundedZip) -> str:
-    """Path of the package document, which lists all other files."""
-    rootfile = next(_named(parse_xml(book.read(_CONTAINER)), "rootfile"), None)
-    path = rootfile.get("full-path") if rootfile is not None else None
-    if not path:
-        raise ValueError("the container lists no package document")
-    return str(path)
+    """Return the path of the package document, which lists all other files."""
+    for rootfile in _named(parse_xml(book.read(_CONTAINER)), "rootfile"):
+        if path := rootfile.get("full-path"):
+            return str(path)
+    raise ValueError("the container lists no package document")
 
 
 def _chapters(package: Any, folder: str) -> Iterator[str]:
-    """Names of the content documents in spine order, without duplicates."""
+    """Yield the names of the content documents in spine order, without duplicates."""
     items = {item.get("id"): item for item in _named(package, "item")}
     listed = (items.get(entry.get("idref")) for entry in _named(package, "itemref"))
     names = (
@@ -96,14 +93,11 @@ def _chapters(package: Any, folder: str) -> Iterator[str]:
     yield from dict.fromkeys(names)
 
 
-def _metadata(package: Any, name: str) -> str:
-    return next(_all(package, name), "")
-
-
 def _all(package: Any, name: str) -> Iterator[str]:
-    """The texts of the metadata elements of a name."""
-    metadata = next(_named(package, "metadata"), None)
-    return map(element_text, _named(metadata, name) if metadata is not None else ())
+    """Yield the texts of the metadata elements of a name."""
+    return (
+        element_text(found) for metadata in islice(_named(package, "metadata"), 1) for found in _named(metadata, name)
+    )
 
 
 def _named(root: Any, name: str) -> Iterator[Any]:

@@ -12,8 +12,8 @@ from storm_pipeline.documents.document import Document, FileText, Unreadable
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.formats import DOCX, EPUB, HTML, OLD_OFFICE, PDF, ZIP, format_of
-from storm_pipeline.documents.markdown_text import markdown_as_read
-from storm_pipeline.documents.markup import parse_page
+from storm_pipeline.documents.markdown_text import markdown_tree
+from storm_pipeline.documents.markup import blocks, parse_page
 from storm_pipeline.documents.pdf import SCAN, read_pdf
 from storm_pipeline.documents.plain import page_number, plain_text, stated_date, web_address
 from storm_pipeline.documents.record import Record, record_of_name, usable_title
@@ -94,12 +94,13 @@ def read_text(data: bytes) -> FileText:
 
 
 def read_markdown(data: bytes) -> FileText:
-    """A Markdown text, its marks within lines as people read them; an initial level-1 heading is its title."""
-    text = markdown_as_read(mended(decoded(data)))
+    """A Markdown text, as people read it; an initial level-1 heading is its title."""
+    text = mended(decoded(data))
     if is_mojibake(text):
         return _UNDECODED
-    first = next((line.strip() for line in text.split("\n") if line.strip()), "")
-    return FileText(first.lstrip("# ") if first.startswith("# ") else "", ((None, text),))
+    found = list(blocks(markdown_tree(text))) if text.strip() else []
+    title = next((heading for level, heading in found[:1] if level == 1), "")
+    return FileText(title, ((None, "\n\n".join(block for _, block in found)),))
 
 
 _UNDECODED = FileText(problems=("is in no character set that can be told; save it as UTF-8",))

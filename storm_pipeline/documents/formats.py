@@ -1,6 +1,7 @@
 """What a file or download is, by its bytes: names and headers are often wrong."""
 
 import email
+import io
 import re
 import zipfile
 
@@ -9,10 +10,9 @@ from storm_pipeline.documents.decoding import HEAD, decoded
 PDF, HTML, DOCX, EPUB = "PDF", "HTML", "DOCX", "EPUB"
 """The formats that are read, beside texts, which have no signature."""
 GZIP = "compressed (gzip)"
-
-_HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S)
 ZIP = "an archive (zip)"
 OLD_OFFICE = "in an old format of Word, Excel or PowerPoint, or encrypted"
+_HTML = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S)
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # bytes of no text
 # Format that is not read → how its files begin; those of the first group have binary bytes too.
 _BEGINNINGS = {
@@ -38,7 +38,7 @@ _MEMBERS = {
 
 
 def format_of(data: bytes) -> str:
-    """The format that the bytes of a file tell.
+    """Return the format of a file's bytes.
 
     One of those that are read; or, for one that is not read, the rest of a sentence "The file is …"; empty for texts,
     for what has no signature, and for damaged archives.
@@ -46,26 +46,17 @@ def format_of(data: bytes) -> str:
     if data.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"%PDF-"):
         return PDF
     if data.startswith(b"PK\x03\x04"):
-        return _zip_format(data)
+        try:
+            names = frozenset(zipfile.ZipFile(io.BytesIO(data)).namelist())
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
+            return ""
+        return next((name for name, member in _MEMBERS.items() if member in names), ZIP)
     head = data[:HEAD]
     known = (_BEGINNINGS if _BINARY.search(head) else {}) | _MARKED
-    if found := next((name for name, beginnings in known.items() if head.startswith(beginnings)), ""):
+    found = "sound or video" if head[4:8] == b"ftyp" else ""
+    if found := next((name for name, beginnings in known.items() if head.startswith(beginnings)), found):
         return "a picture" if head[8:12] == b"WEBP" else found
-    if head[4:8] == b"ftyp":
-        return "sound or video"
-    if (
-        b"multipart/related" in head.lower()
-        and email.message_from_bytes(head).get_content_type() == "multipart/related"
-    ):
+    related = b"multipart/related"
+    if related in head.lower() and email.message_from_bytes(head).get_content_type() == related.decode():
         return "a web archive (MHTML)"
     return HTML if _HTML.match(decoded(head)) else ""
-
-
-def _zip_format(data: bytes) -> str:
-    from io import BytesIO
-
-    try:
-        names = frozenset(zipfile.ZipFile(BytesIO(data)).namelist())
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
-        return ""
-    return next((name for name, member in _MEMBERS.items() if member in names), ZIP)

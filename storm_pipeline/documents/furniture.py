@@ -25,14 +25,13 @@ class LaidOut:
 
 
 def without_furniture(pages: Sequence[LaidOut], body: float) -> tuple[list[list[Line]], list[list[str]], int]:
-    """Each page without what repeats at its edges, page numbers and footnotes; and how the printed numbers count.
+    """Take what repeats at the edges of pages, page numbers and footnotes out of the pages.
 
     ``body``: size of the type that the text is set in, in points.
 
     Returns:
         What is left of each page, its lines in reading order; what was taken out of each, without footnotes; and by how
-        much the number printed on a page is higher than that of the file, 0 too where too few pages show a number, or
-        their numbers do not go on from page to page.
+        much the number printed on a page is higher than that of the file, 0 if too few pages show such a number.
     """
     edges = [_edge_rows(page) for page in pages]
     seen = Counter(key for rows_of_page in edges for key in {_key(row) for row in rows_of_page})
@@ -63,14 +62,12 @@ def _printed_offset(pages: Sequence[tuple[int, Sequence[Sequence[Line]]]]) -> in
     offsets = Counter(
         offset for number, edge in pages for offset in {printed - number for row in edge for printed in _numbers(row)}
     )
-    if not offsets:
-        return None
-    offset, agreeing = offsets.most_common(1)[0]
+    offset, agreeing = max(offsets.items(), key=lambda item: item[1], default=(0, 0))
     return offset if agreeing >= max(2, 0.4 * len(pages)) else None
 
 
 def _numbers(row: Sequence[Line]) -> set[int]:
-    """The numbers with which a row begins or ends."""
+    """Return the numbers with which a row begins or ends."""
     ends = folded_words(_text(row))
     return {int(word) for word in (*ends[:1], *ends[-1:]) if word.isdecimal() and len(word) <= 4}
 
@@ -83,18 +80,18 @@ def _edge_rows(page: LaidOut) -> list[list[Line]]:
 
 
 def _stands_apart(row: Sequence[Line], page: LaidOut, body: float) -> bool:
-    """Whether a row of small type has more than a line's space between it and the next."""
+    """Return whether a row of small type has more than a line's space between it and the next."""
     gaps = (abs(line.y - row[0].y) for line in page.lines if all(line is not own for own in row))
     return row[0].size <= body and min(gaps, default=0.0) > 2 * body and not _text(row).endswith(".")
 
 
 def is_numeral(word: str) -> bool:
-    """Whether a word in lower case is a number, in digits or as a Roman numeral."""
+    """Return whether a word in lower case is a number, in digits or as a Roman numeral."""
     return word.isdecimal() or (word != "" and set(word) <= set("ivxlc"))
 
 
 def _is_page_number(text: str) -> bool:
-    """Whether a row is the number of a page alone, such as "Page 3 of 10"."""
+    """Return whether a row is the number of a page alone, such as "Page 3 of 10"."""
     words = folded_words(text)
     return any(map(is_numeral, words)) and all(is_numeral(word) or word in _BESIDE_NUMBERS for word in words)
 
@@ -109,17 +106,17 @@ def _text(row: Sequence[Line]) -> str:
 
 
 def _without_notes(lines: Sequence[Line], body: float) -> list[Line]:
-    """The lines without footnotes: small type at the foot of a column that begins with a mark."""
-    kept = list(lines)
-    small: set[int] = set()
-    run: list[int] = []
-    for place, line in enumerate([*kept, None]):
-        if line is not None and line.size < 0.92 * body and (not run or line.y < kept[run[-1]].y):
-            run.append(place)
+    """Return the lines without footnotes: small type at the foot of a column that begins with a mark."""
+    kept: list[Line] = []
+    run: list[Line] = []
+    for line in (*lines, None):
+        is_small = line is not None and line.size < 0.92 * body
+        if line is not None and is_small and (not run or line.y < run[-1].y):
+            run.append(line)
             continue
-        begins = next((n for n, one in enumerate(run) if kept[one].is_note or _NOTE.match(kept[one].text)), None)
-        at_foot = line is None or (run and line.y > kept[run[-1]].y)
-        if begins is not None and at_foot:
-            small.update(run[begins:])
-        run = [place] if line is not None and line.size < 0.92 * body else []
-    return [line for place, line in enumerate(kept) if place not in small]
+        begins = next((n for n, small in enumerate(run) if small.is_note or _NOTE.match(small.text)), len(run))
+        at_foot = line is None or (run and line.y > run[-1].y)
+        kept += run[:begins] if at_foot else run
+        run = [line] if line is not None and is_small else []
+        kept += [line] if line is not None and not is_small else []
+    return kept

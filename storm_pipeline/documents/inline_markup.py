@@ -1,12 +1,16 @@
-"""Markup within lines, as people read it: superscripts, marks of notes, deletions, ruby, quotations."""
+"""Markup within lines, as people read it: exponents and indices stay; marks of notes and deleted text do not."""
 
 import copy
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from storm_pipeline.documents.raised import is_note_mark, lowered_text, raised_text
-
+_RAISED = str.maketrans("0123456789+-−–=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿⁱ")
+_LOWERED = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
+_EXPONENT = frozenset("0123456789+-−–=()ni")
+_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_MARK = frozenset("0123456789*†‡§¶,–- \n[]()")
+_ENDS_PROSE = ".,;:!?”’\"'»)]"
 _NOT_READ = frozenset({"del", "s", "strike", "rt", "rp", "rtc"})  # deleted; pronunciation, in ruby
 _FORMULAS = frozenset({"msup", "msub", "msubsup"})
 _BLOCKS = frozenset("p td th li ul ol dl dd dt div blockquote table section article main body h1 h2 h3 h4".split())
@@ -16,29 +20,65 @@ _LEVELS = 4  # elements around a mark, and before it, in which the text before i
 _INLINES = frozenset("a b cite em font i small span strong u xref".split())
 _POSITIONS = {"sup": "sup", "super": "sup", "superscript": "sup", "sub": "sub", "subscript": "sub"}
 _CONTENTS = frozenset({"toc", "doc-toc", "contents", "table-of-contents"})
-_LINE_LABELS = frozenset("note notes reference references citation citations cite bibr".split())
-_CLOSING = ".,;:!?%”’\"'»)]"
+_NOTES = frozenset("note notes reference references citation citations cite bibr ref xref biblioref".split())
 
 
-def as_read(root: Any) -> Any:
+def raised_text(text: str) -> str:
+    """Return a superscript as text: ``⁶`` and ``ⁿ⁺¹``, ``^(2x)`` where Unicode lacks a character, ``st`` as it is."""
+    content = text.strip()
+    if " " in content and any(map(str.isalpha, content)):  # words: the mark was not closed
+        return text
+    has_value = content.lstrip("+-−–") in {"n", "i"} or any(map(str.isdecimal, content))
+    if has_value and _EXPONENT.issuperset(content):
+        return text.translate(_RAISED)
+    is_mixed = any(map(str.isdecimal, content)) and any(map(str.isalpha, content))
+    return text.replace(content, f"^({content})") if is_mixed else text.translate(_DIGITS)
+
+
+def is_note_mark(raised: str, before: str, after: str = "") -> bool:
+    """Return whether a superscript is the mark of a note: in brackets, or digits and signs behind a word.
+
+    Behind a number or a short word, digits may be an exponent, and before a letter or a slash they begin a nuclide
+    (``¹⁴C``) or a fraction.
+
+    Args:
+        before: the text before it on its line; nothing makes it a mark.
+        after: the text behind it.
+    """
+    if raised.strip()[:1] == "[" and raised.strip()[-1:] == "]":
+        return True
+    if not can_be_note_mark(raised) or after[:1].isalnum() or after.startswith(("/", "⁄")):
+        return False
+    last = before.rstrip()
+    return not last or last[-1] in _ENDS_PROSE or (len(last) >= 4 and last[-4:].isalpha())
+
+
+def can_be_note_mark(raised: str) -> bool:
+    """Return whether a text has the characters of a note's mark alone."""
+    return raised.strip() != "" and _MARK.issuperset(raised)
+
+
+def as_read(root: Any, *, with_notes: bool = False) -> Any:
     """Copy a tree and replace the markup within its lines by what people read.
 
     Digits above and below the line become Unicode's superscripts and subscripts (``10⁶``, ``H₂O``); marks of notes,
     deleted text and the readings of ruby are left out; ``<q>`` has quotation marks. Works on HTML, XHTML and JATS.
+
+    ``with_notes``: whether the marks of notes stay, as they are.
     """
     root = copy.deepcopy(root)
     for element in list(root.iter()):
         match name := _kind(element):
             case "sup" | "sub" | "s" | "strike" if _has_blocks(element):  # it was not closed
                 continue
+            case "sup" if _is_note(element):
+                replace(element, _text(element) if with_notes else "")
             case "sup":
-                _replace(element, "" if _is_note(element) else raised_text(_text(element)))
+                replace(element, raised_text(_text(element)))
             case "sub":
-                _replace(element, lowered_text(_text(element)))
-            case "a" | "xref" if _is_note_link(element):
-                _replace(element, "")
-            case _ if name in _INLINES and _is_glued_note(element):
-                _replace(element, "")
+                replace(element, _text(element).translate(_LOWERED))
+            case _ if name in _INLINES and (_is_note_link(element) or _is_glued_note(element)):
+                replace(element, _text(element) if with_notes else "")
             case "q":
                 _quote(element)
             case "mfrac" if len(element) == 2:
@@ -46,37 +86,35 @@ def as_read(root: Any) -> Any:
             case _ if name in _FORMULAS:
                 for child in element[1:]:
                     is_lower = name != "msup" and child is element[1]
-                    _replace(child, (lowered_text if is_lower else raised_text)(_text(child)))
+                    replace(child, _text(child).translate(_LOWERED) if is_lower else raised_text(_text(child)))
             case _ if name in _NOT_READ:
-                _replace(element, "")
+                replace(element, "")
     return root
 
 
 def local_name(element: Any) -> str:
-    """An element's name without its namespace or prefix; empty for comments and the like."""
+    """Return an element's name without its namespace or prefix; empty for comments and the like."""
     return element.tag.rpartition("}")[2].rpartition(":")[2].lower() if isinstance(element.tag, str) else ""
 
 
+def replace(element: Any, text: str) -> None:
+    """Give an element a text in place of its content, and a name that means nothing."""
+    element.clear(keep_tail=True)
+    element.tag, element.text = "span", text
+
+
 def _kind(element: Any) -> str:
-    """An element's name; ``sup`` or ``sub`` for one that its style or class raises or lowers, directly at text."""
+    """Return an element's name; ``sup`` or ``sub`` if its style or class raises or lowers it, directly at text."""
     name = local_name(element)
     if name not in _INLINES:
         return name
     style = (element.get("style") or "").lower().replace(" ", "").partition("vertical-align:")[2][:3]
     classes = (element.get("class") or "").lower().split()
-    position = style if style in {"sup", "sub"} else next((_POSITIONS[own] for own in classes if own in _POSITIONS), "")
+    position = style if style in {"sup", "sub"} else next((_POSITIONS[one] for one in classes if one in _POSITIONS), "")
     if not position or len(_text(element).split()) != 1:
         return name
     is_at_text = bool(_text_before(element)[-1:].strip()) or (element.tail or "")[:1].isalnum()
     return position if is_at_text else name
-
-
-def _replace(element: Any, text: str) -> None:
-    """Give an element a text in place of its content, and a name that means nothing."""
-    for child in list(element):
-        element.remove(child)
-    element.text = text
-    element.tag = "span"
 
 
 def _text(element: Any) -> str:
@@ -94,62 +132,58 @@ def _quote(element: Any) -> None:
 
 
 def _has_blocks(element: Any) -> bool:
-    return any(local_name(own) in _BLOCKS for own in element.iterdescendants())
+    return any(local_name(one) in _BLOCKS for one in element.iterdescendants())
 
 
 def _is_note(element: Any) -> bool:
-    """Whether a superscript is the mark of a note: by a label, a link to a place of a page, or as it stands."""
-    links = [own for own in element.iter() if local_name(own) in {"a", "xref"}]
-    if any(labels_note(_labels(own)) or _leads_to_place(own) for own in (element, *links)):
+    """Return whether a superscript is the mark of a note: by a label, a link to a place, or as it stands."""
+    links = [one for one in element.iter() if local_name(one) in {"a", "xref"}]
+    if any(_labels_note(one) or _leads_to_place(one) for one in (element, *links)):
         return True
     return is_note_mark(_text(element), _text_before(element), element.tail or "")
 
 
 def _is_note_link(link: Any) -> bool:
-    """Whether a link is the mark of a note: by a label, or as a superscript that leads to a place."""
-    text, labels = _text(link), _labels(link)
-    if _labels_footnote(labels) and not any(map(str.isalpha, text)):
+    """Return whether a link is the mark of a note: by a label, or as a superscript that leads to a place."""
+    if local_name(link) not in {"a", "xref"}:
+        return False
+    if "noteref" in _labels(link) or (_labels_footnote(link) and not any(map(str.isalpha, _text(link)))):
         return True
-    if "noteref" in labels:
-        return True
-    is_raised = [_kind(child) for child in link] == ["sup"] and text.strip() == _text(link[0]).strip()
+    is_raised = [_kind(child) for child in link] == ["sup"] and _text(link).strip() == _text(link[0]).strip()
     return is_raised and _leads_to_place(link)
 
 
 def _is_glued_note(element: Any) -> bool:
-    """Whether an element that stands directly behind text is the mark of a note: by a label, or as a lone link.
+    """Return whether a short mark directly behind text is a note's: by a label, or as a lone link to a place.
 
-    The link leads to a place of a page, and all of the text is a short mark. Tables of contents have no notes.
+    Tables of contents have no notes.
     """
     text = "".join(islice(element.itertext(), 9)).strip()  # a short mark has fewer characters
     before = _text_before(element)[-1:]
-    is_glued = (before.isalnum() or before in _CLOSING) and not (element.tail or "")[:1].isalnum()
+    is_glued = (before.isalnum() or before in f"%{_ENDS_PROSE}") and not (element.tail or "")[:1].isalnum()
     if not before or not is_glued or not _is_short_mark(text):
         return False
-    links = [own for own in element.iter() if local_name(own) == "a"]
+    links = [one for one in element.iter() if local_name(one) == "a"]
     is_link = len(links) == 1 and bool((links[0].get("href") or "").partition("#")[2])
-    labels = _labels(element)
-    is_labelled = _labels_footnote(labels) or not _LINE_LABELS.isdisjoint(_words(labels))
-    return (is_link or is_labelled) and not any(map(_is_contents, element.iterancestors()))
+    return (is_link or _labels_note(element)) and not any(map(_is_contents, element.iterancestors()))
 
 
-def labels_note(labels: str) -> bool:
-    """Whether a label of a superscript (class, role, kind of reference) makes it the mark of a note."""
-    words = _words(labels)
-    is_named = any(name in word for name in ("note", "reference", "citation") for word in words)
-    return is_named or any(word.startswith(("fn", "cite", "ref", "xref", "bib")) for word in words)
+def _labels_footnote(element: Any) -> bool:
+    words = _words(element)
+    is_named = any(name in "".join(words) for name in ("footnote", "endnote", "noteref"))
+    return is_named or any(word.startswith("fn") for word in words)
 
 
-def _labels_footnote(labels: str) -> bool:
-    words = _words(labels)
-    joined = "".join(words)
-    return any(name in joined for name in ("footnote", "endnote", "noteref")) or any(
-        word.startswith("fn") for word in words
-    )
+def _labels_note(element: Any) -> bool:
+    return _labels_footnote(element) or not _NOTES.isdisjoint(_words(element))
 
 
-def _words(labels: str) -> list[str]:
-    return "".join(char if char.isalpha() else " " for char in labels.lower()).split()
+def _labels(element: Any) -> str:
+    return " ".join(filter(None, map(element.get, _LABELS))).lower()
+
+
+def _words(element: Any) -> list[str]:
+    return "".join(char if char.isalpha() else " " for char in _labels(element)).split()
 
 
 def _is_short_mark(text: str) -> bool:
@@ -159,19 +193,15 @@ def _is_short_mark(text: str) -> bool:
 
 
 def _is_contents(element: Any) -> bool:
-    return local_name(element) == "nav" or not _CONTENTS.isdisjoint(_labels(element).lower().split())
+    return local_name(element) == "nav" or not _CONTENTS.isdisjoint(_labels(element).split())
 
 
 def _leads_to_place(link: Any) -> bool:
     return local_name(link) == "xref" or "#" in (link.get("href") or "")
 
 
-def _labels(element: Any) -> str:
-    return " ".join(filter(None, map(element.get, _LABELS)))
-
-
 def _text_before(element: Any) -> str:
-    """The end of the text before an element on its line."""
+    """Return the end of the text before an element on its line."""
     for _ in range(_LEVELS):
         if text := next(_texts_before(element), ""):
             return text[-20:]

@@ -43,8 +43,7 @@ class ReadingProcess:
     Args:
         seconds: processor time for a file, > 0; a second more for each megabyte.
         megabytes: memory beside the file's own bytes, where the system can limit it (Linux); some 200 are always used.
-        patience: seconds that may pass for one of processor time, on a busy machine or a slow disk, >= 1; 1 where the
-            system does not limit processor time (Windows).
+        patience: seconds that may pass for one of processor time, >= 1; 1 on Windows, which does not limit that.
     """
 
     def __init__(self, seconds: float = 5.0, megabytes: int = 500, patience: float = 4.0) -> None:
@@ -54,7 +53,7 @@ class ReadingProcess:
         self.end, self.forget = self._process.end, self._process.forget
 
     def read(self, read: Callable[..., Iterable[T]], *arguments: object, size: int, is_pdf: bool = False) -> list[T]:
-        """The values that a function yields, called there.
+        """Return the values that a function yields there.
 
         Args:
             read: a function of a module, whose annotation says what it yields: frozen values, or Python's own types.
@@ -63,7 +62,7 @@ class ReadingProcess:
             is_pdf: whether :func:`allow_page` may give its pages time.
 
         Raises:
-            NotReadError: the budget did not do, or the function raised what no code foresaw.
+            NotReadError: the budget was not enough, or the function raised what no code foresaw.
             StormError: as the function.
         """
         seconds, most_bytes = self._seconds + size / 1e6, self._megabytes * 1_000_000 + size
@@ -96,7 +95,7 @@ class ReadingProcess:
 
 
 def size_of(file: Path) -> int:
-    """The bytes of a regular file; 0 for what is none, or cannot be looked at."""
+    """Return the bytes of a regular file; 0 for anything else."""
     try:
         return file.stat().st_size if file.is_file() else 0
     except (OSError, ValueError):
@@ -105,7 +104,7 @@ def size_of(file: Path) -> int:
 
 @cache
 def _line_type(read: Callable[..., object]) -> "TypeAdapter[Any]":
-    """The type of a line of an answer: a value as the function declares it, an error's name and text, or the end."""
+    """Return the type of a line of an answer: a value as declared, an error's name and text, or the end."""
     from pydantic import TypeAdapter
 
     (value,) = get_args(get_type_hints(read)["return"])
@@ -115,7 +114,7 @@ def _line_type(read: Callable[..., object]) -> "TypeAdapter[Any]":
 def _answered(
     request: bytes, line_type: "TypeAdapter[Any]", most: int, requests: IO[bytes], answers: IO[bytes]
 ) -> tuple[list[Any], tuple[str, str] | tuple[()]]:
-    """The values that are answered, and the error that ends them, in ``most`` bytes. Raises ValueError."""
+    """Return the values of an answer, and the error that ends it, in ``most`` bytes. Raises ValueError."""
     requests.write(request)
     requests.flush()
     values: list[Any] = []
@@ -159,13 +158,12 @@ def _answer(
 
 
 def _line(part: tuple[object, ...]) -> bytes:
-    """A part of an answer as a line of JSON; lone surrogates become question marks."""
-    return json.dumps(part, ensure_ascii=False, default=_fields).encode("utf-8", "replace") + b"\n"
+    """Return a part of an answer as a line of JSON; lone surrogates become question marks."""
 
+    def stated(value: Any) -> dict[str, Any]:  # defaults are left out
+        return {one.name: own for one in fields(value) if (own := getattr(value, one.name)) != one.default}
 
-def _fields(value: Any) -> dict[str, Any]:
-    """What a frozen value holds beside its defaults."""
-    return {one.name: own for one in fields(value) if (own := getattr(value, one.name)) != one.default}
+    return json.dumps(part, ensure_ascii=False, default=stated).encode("utf-8", "replace") + b"\n"
 
 
 def _end_with(parent: int) -> None:

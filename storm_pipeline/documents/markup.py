@@ -1,4 +1,4 @@
-"""Text of pages that are all main content (books, encyclopedia articles), elements of XML, fragments of HTML."""
+"""Trees of HTML and XML: parsing them, and the one walk over their blocks, which reads every format of documents."""
 
 import html
 import re
@@ -7,7 +7,7 @@ from itertools import pairwise, takewhile
 from typing import Any
 
 from storm_pipeline.documents.decoding import declared_charsets, decoded
-from storm_pipeline.documents.inline_markup import as_read, local_name
+from storm_pipeline.documents.inline_markup import as_read, local_name, replace
 from storm_pipeline.documents.plain import plain_text
 
 _SKIPPED = frozenset("head script style template noscript nav svg annotation annotation-xml".split())
@@ -18,11 +18,9 @@ _BLOCKS = frozenset(
 )
 _LINES = frozenset({"br", "break", "tr"})
 _CELLS = frozenset({"td", "th"})
-_LEVELS = range(1, 7)
+_LEVELS = {f"h{level}": level for level in range(1, 7)}
 HEADINGS = " › "
 """Joins the headings above a text."""
-_HEADINGS = {f"h{level}": level for level in _LEVELS}
-_HEADING = "\ue000"  # begins a heading's line, before its level: a private character, which no text has
 _ENTITY = re.compile("&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]*;)")
 _DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
 _REDUNDANT = frozenset("abstract summary resumen résumé zusammenfassung".split())
@@ -59,95 +57,49 @@ def parse_xhtml(data: bytes) -> Any:
         return parse_html(plain)
 
 
+def _character(found: re.Match[str]) -> str:
+    character = html.unescape(found[0])
+    return "" if character == found[0] else html.escape(character)
+
+
 def parse_page(text: str) -> Any:
-    """Parse a decoded page for trafilatura, its inline markup as people read it; None if it is no HTML."""
+    """Parse a decoded page for trafilatura, its inline markup as people read it; None if it is not HTML."""
     import trafilatura
 
     tree = trafilatura.load_html(_DECLARATION.sub("", text).replace("\0", ""))
     return None if tree is None else as_read(tree)
 
 
-def text_of(root: Any, skipped: Callable[[Any], bool] | None = None) -> str:
-    """The text of a tree: blank lines between blocks, one line per table row, cells separated by bars.
+def blocks(
+    root: Any, skipped: Callable[[Any], bool] = lambda _: False, *, with_notes: bool = False
+) -> Iterator[tuple[int, str]]:
+    """Yield the level (0 for all but headings) and the text of each block of a tree in order; no text is empty.
 
-    Markup within lines is read by :func:`storm_pipeline.documents.inline_markup.as_read`.
-    """
-    text = "".join(_pieces(as_read(root), skipped or (lambda _: False)))
-    lines = [" ".join(line.split()).removesuffix(" |") for line in text.split("\n")]
-    return "\n".join(line for before, line in pairwise(["", *lines]) if line or before).strip()
-
-
-def with_headings(text: str, root: Any) -> str:
-    """A page's text with the headings above its lines, each a Markdown line of its own: ``## Trade``.
+    A table is a block with a line per row, its cells separated by bars.
 
     Args:
-        text: of the page, or of its main part, a block a line; a line that is not in the tree stands where it stood.
-        root: the tree of the page; changed.
+        skipped: whether an element is left out.
+        with_notes: as in :func:`storm_pipeline.documents.inline_markup.as_read`, which reads markup within lines.
     """
-    for element in root.iter(*_HEADINGS):
-        element.text = f"{_HEADING}{_HEADINGS[element.tag]} {element.text or ''}"
-    lines = text_of(root).splitlines()
-    paths: list[tuple[str, ...]] = [()]  # of each line, those above it and itself, if it is one
-    places: dict[str, list[int]] = {}  # lines by their words
-    for i, line in enumerate(lines, 1):
-        own = tuple(one for one in paths[-1] if _level(one) < _level(line))
-        paths.append((*own, line) if _level(line) else paths[-1])
-        places.setdefault(_words(line), []).append(i)
-    shown, waiting, at, above = list[str](), list[str](), 0, tuple[str, ...]()
-    for line in text.splitlines():
-        found = places.get(_words(line), [at])
-        at = next((i for i in found if i > at), found[0])
-        if line.strip() and at and _level(lines[at - 1]) and _words(lines[at - 1]) == _words(line):
-            waiting.append(lines[at - 1])
+    level, pieces = 0, list[str]()
+    for piece in (*_pieces(as_read(root, with_notes=with_notes), skipped), 0):
+        if isinstance(piece, str):
+            pieces.append(piece)
             continue
-        shown += [_title(one) for one in waiting if one not in paths[at]]  # nothing stands under these
-        known = takewhile(lambda pair: pair[0] == pair[1], zip(above, paths[at], strict=False))
-        shown += [f"{'#' * _level(one)} {_title(one)}" for one in paths[at][sum(1 for _ in known) :]]
-        shown.append(line)
-        above, waiting = paths[at], []
-    return "\n".join([*shown, *map(_title, waiting)])
+        lines = [" ".join(line.split()).removesuffix(" |") for line in "".join(pieces).split("\n")]
+        shown = [line if line.strip(" |") else "" for line in lines]
+        if text := "\n".join(line for before, line in pairwise(["", *shown]) if line or before).strip():
+            yield level, text
+        level, pieces = piece, []
 
 
-def under_headings(text: str) -> Iterator[tuple[str, str]]:
-    """The parts of a Markdown text between its headings, each with those above it, outermost first, joined by ``›``.
-
-    A heading that nothing stands under is text.
-    """
-    above: dict[int, str] = {}
-    part: list[str] = []
-
-    def ended(level: int) -> Iterator[tuple[str, str]]:
-        if any(map(str.strip, part)):
-            yield HEADINGS.join(above.values()), "\n".join(part)
-        elif above and max(above) >= level:
-            yield HEADINGS.join([*above.values()][:-1]), above[max(above)]
-
-    for line in text.splitlines():
-        mark, _, title = line.strip().partition(" ")
-        level = len(mark)
-        if level not in _LEVELS or mark != "#" * level or not title.strip():
-            part.append(line)
-            continue
-        yield from ended(level)
-        part = []
-        above = {own: name for own, name in above.items() if own < level} | {level: title.strip()}
-    yield from ended(0)
+def text_of(root: Any, skipped: Callable[[Any], bool] = lambda _: False) -> str:
+    """Return the text of a tree, with blank lines between its :func:`blocks`."""
+    return "\n\n".join(text for _, text in blocks(root, skipped))
 
 
-def _level(line: str) -> int:
-    """The level of a line of :func:`with_headings` that is a heading; 0 for any other."""
-    return max(0, "0123456".find(line[1])) if line.startswith(_HEADING) and line[1:2] else 0
-
-
-def _title(line: str) -> str:
-    return line[2:].strip()
-
-
-def _words(line: str) -> str:
-    return "".join(filter(str.isalnum, _title(line) if _level(line) else line)).casefold()
-
-
-def _pieces(root: Any, skipped: Callable[[Any], bool]) -> Iterator[str]:
+def _pieces(root: Any, skipped: Callable[[Any], bool]) -> Iterator[str | int]:
+    """Yield texts and, where a block begins or ends, the level of the heading that begins."""
     from lxml import etree
 
     walk = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
@@ -159,40 +111,87 @@ def _pieces(root: Any, skipped: Callable[[Any], bool]) -> Iterator[str]:
             if name in _SKIPPED or skipped(element):
                 walk.skip_subtree()  # its end event follows nevertheless
                 continue
-            yield _break(name, inside=cells > 0) if name in _BLOCKS else ""
+            if name in _BLOCKS:
+                yield " " if cells else _LEVELS.get(name, 0)
             yield _flat(element.text)
             continue
         if event == "end":
             cells -= name in _CELLS
-            yield _break(name, inside=cells > 0)
+            if name in _BLOCKS | _LINES:
+                yield " " if cells else 0 if name in _BLOCKS else "\n"
+            elif name in _CELLS:
+                yield " " if cells else " | "
         if element is not root:
             yield _flat(element.tail)
-
-
-def _break(name: str, *, inside: bool) -> str:
-    if name in _CELLS:
-        return " " if inside else " | "
-    if name in _BLOCKS or name in _LINES:
-        return " " if inside else "\n\n" if name in _BLOCKS else "\n"
-    return ""
 
 
 def _flat(text: str | None) -> str:
     return re.sub(r"\s+", " ", text.replace("\xad", "")) if text else ""
 
 
-def _character(found: re.Match[str]) -> str:
-    character = html.unescape(found[0])
-    return "" if character == found[0] else html.escape(character)
+def with_headings(text: str, root: Any) -> str:
+    """Return a page's text with the headings above its lines, each a Markdown line: ``## Trade``.
+
+    Args:
+        text: of the page, or of its main part, a block a line; a line that is not in the tree stands where it stood.
+        root: the tree of the page.
+    """
+    lines: list[tuple[int, str]] = [(0, "")]  # with the levels of headings; the first stands before the page
+    paths: list[tuple[tuple[int, str], ...]] = [()]  # of each line, the headings above it and itself, if it is one
+    places: dict[str, list[int]] = {}  # lines by their words
+    for line in ((level, line) for level, block in blocks(root) for line in block.splitlines() if line):
+        above = tuple(heading for heading in paths[-1] if heading[0] < line[0])
+        paths.append((*above, line) if line[0] else paths[-1])
+        places.setdefault(_words(line[1]), []).append(len(lines))
+        lines.append(line)
+    shown, waiting, at, above = list[str](), list[tuple[int, str]](), 0, tuple[tuple[int, str], ...]()
+    for own in text.splitlines():
+        found = places.get(_words(own), [at])
+        at = next((i for i in found if i > at), found[0])
+        level, title = lines[at]
+        if own.strip() and level and _words(title) == _words(own):
+            waiting.append(lines[at])
+            continue
+        shown += [title for level, title in waiting if (level, title) not in paths[at]]  # nothing stands under these
+        known = takewhile(lambda pair: pair[0] == pair[1], zip(above, paths[at], strict=False))
+        shown += [f"{'#' * level} {title}" for level, title in paths[at][len(list(known)) :]]
+        shown.append(own)
+        above, waiting = paths[at], []
+    return "\n".join([*shown, *(title for _, title in waiting)])
+
+
+def _words(line: str) -> str:
+    return "".join(filter(str.isalnum, line)).casefold()
+
+
+def under_headings(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a Markdown text between its headings, each behind those above it, joined by ``›``.
+
+    A heading that nothing stands under is text.
+    """
+    above: dict[int, str] = {}
+    part: list[str] = []
+    for line in (*text.splitlines(), "# \n"):  # the last one ends the text
+        mark, _, title = line.strip(" \t").partition(" ")
+        level = len(mark)
+        if not title or f"h{level}" not in _LEVELS or mark != "#" * level:
+            part.append(line)
+            continue
+        if any(map(str.strip, part)):
+            yield HEADINGS.join(above.values()), "\n".join(part)
+        elif above and max(above) >= level:
+            yield HEADINGS.join([*above.values()][:-1]), above[max(above)]
+        part = []
+        above = {depth: name for depth, name in above.items() if depth < level} | {level: title.strip()}
 
 
 def element_text(element: Any) -> str:
-    """Plain text of an lxml element and its descendants; empty for None. Entities are not expanded."""
+    """Return the plain text of an lxml element and its descendants; empty for None. Entities are not expanded."""
     return "" if element is None else plain_text("".join(as_read(element).itertext()))
 
 
 def fragment_text(fragment: object) -> str:
-    """Plain text of a JATS or HTML fragment; empty for anything but a string.
+    """Return the plain text of a JATS or HTML fragment; empty for anything but a string.
 
     Headings become labels (``Methods: …``), the heading *Abstract* is dropped. A fragment may be unbalanced.
     """
@@ -203,15 +202,9 @@ def fragment_text(fragment: object) -> str:
         if tag in text:
             # HTML's parser takes all behind <title> for text.
             root = lxml.html.fragment_fromstring(text.replace("title>", "h6>"), create_parent="div")
-            for heading in [own for own in root.iter() if local_name(own) == "h6"]:
+            for heading in [one for one in root.iter() if local_name(one) == "h6"]:
                 label = "".join(heading.itertext()).strip().rstrip(":.")
                 heading.tail = f" {heading.tail or ''}"
-                _fill(heading, f" {label}: " if label and label.lower() not in _REDUNDANT else " ")
+                replace(heading, f" {label}: " if label and label.lower() not in _REDUNDANT else " ")
             text = text_of(root)
     return plain_text(html.unescape(text))
-
-
-def _fill(element: Any, text: str) -> None:
-    for child in list(element):
-        element.remove(child)
-    element.text = text

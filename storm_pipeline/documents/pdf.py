@@ -8,12 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from storm_pipeline.documents.document import FileText
-from storm_pipeline.documents.front_matter import split_front_matter
 from storm_pipeline.documents.furniture import LaidOut, without_furniture
 from storm_pipeline.documents.isolated import allow_page
-from storm_pipeline.documents.paragraphs import blocks, joined, page_texts
-from storm_pipeline.documents.pdf_layout import page_lines
-from storm_pipeline.documents.pdf_record import pdf_record
+from storm_pipeline.documents.pdf_layout import blocks, joined, page_lines, page_texts
+from storm_pipeline.documents.pdf_record import pdf_record, split_front_matter
 from storm_pipeline.documents.record import UNKNOWN
 from storm_pipeline.documents.untrusted import pdf_damage, unreadable
 
@@ -22,9 +20,9 @@ SCAN = "contains no text, perhaps only images; recognise its text (OCR) first: s
 
 
 def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
-    """The text of a PDF. Never raises: what can't be read is reported among the problems.
+    """Return the text of a PDF. Never raises: what can't be read is reported among the problems.
 
-    Columns are read one after the other. Title, byline, running heads, page numbers, note marks and footnotes are no
+    Columns are read one after the other. Title, byline, running heads, page numbers, note marks and footnotes are not
     part of the text; words that a line cuts are joined. Pages are labelled as printed, if that can be told.
 
     ``max_pages``: maximum number of pages read; None for all.
@@ -64,33 +62,28 @@ def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
 
 
 def _layouts(data: bytes) -> Iterator[LaidOut | None]:
-    """The pages by pdfminer, None for one without lines; once a page fails, no more of them are tried."""
+    """Yield the pages by pdfminer, None for one without lines; once a page fails, no more of them are tried."""
+    from pdfminer.converter import PDFPageAggregator
+    from pdfminer.layout import LAParams
     from pdfminer.pdfdocument import PDFDocument
+    from pdfminer.pdfinterp import PDFPageInterpreter, PDFResourceManager
     from pdfminer.pdfpage import PDFPage
     from pdfminer.pdfparser import PDFParser
 
-    with contextlib.suppress(Exception):  # what pdfminer raises on damaged files is not declared
-        for number, page in enumerate(PDFPage.create_pages(PDFDocument(PDFParser(io.BytesIO(data)))), 1):
-            yield _laid_out(page, number)
-
-
-def _laid_out(page: Any, number: int) -> LaidOut | None:
-    from pdfminer.converter import PDFPageAggregator
-    from pdfminer.layout import LAParams
-    from pdfminer.pdfinterp import PDFPageInterpreter, PDFResourceManager
-
-    resources = PDFResourceManager()
     # Characters a wide space apart are pieces of their own, so that no piece reaches from one column into the next.
     parameters = LAParams(char_margin=0.9, boxes_flow=None, all_texts=True)
-    device = PDFPageAggregator(resources, pageno=number, laparams=parameters)
-    PDFPageInterpreter(resources, device).process_page(page)
-    layout = device.get_result()
-    lines = tuple(page_lines(layout))
-    return LaidOut(number, layout.height, lines) if lines else None
+    with contextlib.suppress(Exception):  # what pdfminer raises on damaged files is not declared
+        for number, page in enumerate(PDFPage.create_pages(PDFDocument(PDFParser(io.BytesIO(data)))), 1):
+            resources = PDFResourceManager()
+            device = PDFPageAggregator(resources, pageno=number, laparams=parameters)
+            PDFPageInterpreter(resources, device).process_page(page)
+            layout = device.get_result()
+            lines = tuple(page_lines(layout))
+            yield LaidOut(number, layout.height, lines) if lines else None
 
 
 def _file_text(reader: Any, pages: Sequence[LaidOut], plain: Mapping[int, str], problems: tuple[str, ...]) -> FileText:
-    """The pages' texts without their furniture, with what metadata and the first page say of the file."""
+    """Return the pages' texts without their furniture, with what metadata and the first page say of the file."""
     sizes: Counter[float] = Counter()
     for line in (line for page in pages for line in page.lines):
         sizes[line.size] += len(line.text)
@@ -110,14 +103,14 @@ def _file_text(reader: Any, pages: Sequence[LaidOut], plain: Mapping[int, str], 
 
 
 def _stated_offset(extent: str, count: int) -> int:
-    """By how much the numbers of a work's pages in its journal or book are higher than the file's; 0 if unknown."""
+    """Return by how much the numbers of a work's pages in its journal are higher than the file's; 0 if unknown."""
     first, _, last = (part.strip(" -") for part in extent.replace("–", "-").partition("-"))
     is_range = first.isdecimal() and last.isdecimal() and int(last) - int(first) + 1 == count
     return int(first) - 1 if is_range else 0
 
 
 def _labels(reader: Any, numbers: Sequence[int], offset: int) -> dict[int, str]:
-    """Page number → the label that the file gives the page, else the number printed on it, where it is another."""
+    """Return page number → the label that the file gives the page, else the number printed on it, if it is another."""
     try:
         stated = [str(label).strip() for label in reader.page_labels]
     except pdf_damage():

@@ -1,4 +1,4 @@
-"""The lines of a PDF page in the order they are read: columns one after the other, note marks taken out."""
+"""The lines of a PDF page in the order they are read, one column after the other, and the paragraphs they make."""
 
 import re
 import statistics
@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from storm_pipeline.documents.raised import can_be_note_mark, is_note_mark, raised_text
+from storm_pipeline.documents.inline_markup import can_be_note_mark, is_note_mark, raised_text
 
 _SMALL = 0.82  # size of a mark, as a share of its line's, below which it is raised or lowered type
 _NO_UNICODE = re.compile(r"\(cid:\d+\)")
 _MIN_ROWS = 6  # rows that a page needs on both sides of a gutter
-_FILLED = 0.6  # share of a column's width that its median row fills, where the columns hold prose and are no table
+_FILLED = 0.6  # share of a column's width that its median row fills, where the columns hold prose and not a table
+_HYPHEN = re.compile(r"([^\W\d_]+)[-\u00ad\u2010]\n([a-zà-öø-ÿ][^\W\d_]*)")
+_HYPHENATED = re.compile(r"[^\W\d_]+[-\u2010][^\W\d_]+(?!\n)")
+_CLOSING = "\"'”’»)]"
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s|$)")
 
 
 @dataclass(frozen=True)
@@ -28,14 +32,45 @@ class Line:
     """Whether it begins with a raised number, as a footnote does."""
 
 
+@dataclass(frozen=True)
+class Block:
+    """Lines that stand together: a paragraph, a heading, a line of a title."""
+
+    lines: tuple[Line, ...]
+
+    @property
+    def text(self) -> str:
+        """The lines, one below the other."""
+        return "\n".join(line.text for line in self.lines)
+
+    @property
+    def size(self) -> float:
+        """The largest size of type, in points."""
+        return max(line.size for line in self.lines)
+
+    @property
+    def is_bold(self) -> bool:
+        """Whether all of it is bold."""
+        return all(line.is_bold for line in self.lines)
+
+
 def page_lines(page: Any) -> list[Line]:
-    """The upright text of a page (pdfminer's ``LTPage``) in reading order, a row of a column on a line."""
-    pieces = [piece for row in _text_rows(page) if (piece := _piece(row))]
-    return _in_order(pieces)
+    """Return the upright text of a page (pdfminer's ``LTPage``) in reading order, a row of a column on a line."""
+    return _in_order([piece for row in _text_rows(page) if (piece := _piece(row))])
 
 
-def grouped(lines: Iterable[Line], begins: Callable[[list[Line], Line], bool]) -> list[list[Line]]:
-    """Lines in groups; ``begins`` tells whether a line begins a new group after the lines of one."""
+def rows(lines: Iterable[Line]) -> list[list[Line]]:
+    """Group lines that stand at one height, from the top down, each row from left to right."""
+
+    def is_below(row: list[Line], line: Line) -> bool:
+        return abs(row[0].y - line.y) >= 0.5 * max(line.size, row[0].size)
+
+    found = _grouped(sorted(lines, key=lambda line: (-line.y, line.x0)), is_below)
+    return [sorted(row, key=lambda line: line.x0) for row in found]
+
+
+def _grouped(lines: Iterable[Line], begins: Callable[[list[Line], Line], bool]) -> list[list[Line]]:
+    """Group lines; ``begins``: whether a line begins a new group after the lines of one."""
     found: list[list[Line]] = []
     for line in lines:
         if found and not begins(found[-1], line):
@@ -45,18 +80,8 @@ def grouped(lines: Iterable[Line], begins: Callable[[list[Line], Line], bool]) -
     return found
 
 
-def rows(lines: Iterable[Line]) -> list[list[Line]]:
-    """Lines that stand at one height together, from the top down, each row from left to right."""
-
-    def is_below(row: list[Line], line: Line) -> bool:
-        return abs(row[0].y - line.y) >= 0.5 * max(line.size, row[0].size)
-
-    found = grouped(sorted(lines, key=lambda one: (-one.y, one.x0)), is_below)
-    return [sorted(row, key=lambda one: one.x0) for row in found]
-
-
 def _text_rows(node: Any) -> Iterator[list[Any]]:
-    """The characters of every line of text below a node, in no order of reading."""
+    """Yield the characters of every line of text below a node, in no order of reading."""
     from pdfminer.layout import LTTextLine
 
     if isinstance(node, LTTextLine):
@@ -78,19 +103,12 @@ def _piece(row: Sequence[Any]) -> Line | None:
     if not text:
         return None
     bold = sum("bold" in char.fontname.lower() or "cmbx" in char.fontname.lower() for char in letters)
-    return Line(
-        text=text,
-        x0=min(char.x0 for char in letters),
-        x1=max(char.x1 for char in letters),
-        y=base,
-        size=size,
-        is_bold=bold > len(letters) / 2,
-        is_note=starts_raised,
-    )
+    x0, x1 = min(char.x0 for char in letters), max(char.x1 for char in letters)
+    return Line(text, x0, x1, base, size, bold > len(letters) / 2, starts_raised)
 
 
 def _text(row: Sequence[Any], size: float, base: float) -> tuple[str, bool]:
-    """The text of a line without its note marks, and whether it begins with one; exponents stay, as ``km²``."""
+    """Return the text of a line without its note marks, and whether it begins with one; exponents stay, as ``km²``."""
     from pdfminer.layout import LTChar
 
     parts: list[str] = []
@@ -112,14 +130,14 @@ def _text(row: Sequence[Any], size: float, base: float) -> tuple[str, bool]:
 
 
 def _in_order(pieces: list[Line]) -> list[Line]:
-    """Pieces in reading order: above a line that spans the columns, the left column first, then the right one."""
+    """Sort pieces: above a line that spans the columns, the left column first, then the right one."""
     gutter = _gutter(pieces)
     if gutter is None:
         return [line for row in rows(pieces) for line in _parted(row)]
     ordered: list[Line] = []
     band: list[Line] = []
     for row in rows(pieces):
-        if any(one.x0 < gutter < one.x1 for one in row):
+        if any(piece.x0 < gutter < piece.x1 for piece in row):
             ordered += [*_columns(band, gutter), *_parted(row)]
             band = []
         else:
@@ -128,23 +146,22 @@ def _in_order(pieces: list[Line]) -> list[Line]:
 
 
 def _columns(pieces: list[Line], gutter: float) -> list[Line]:
-    left = [one for one in pieces if one.x1 <= gutter]
-    right = [one for one in pieces if one.x1 > gutter]
-    return [line for side in (left, right) if side for line in _in_order(side)]
+    sides = [piece for piece in pieces if piece.x1 <= gutter], [piece for piece in pieces if piece.x1 > gutter]
+    return [line for side in sides if side for line in _in_order(side)]
 
 
 def _gutter(pieces: Sequence[Line]) -> float | None:
-    """Where a column ends and the next begins; None where the page has one column, or a table."""
+    """Return where a column ends and the next begins; None where the page has one column, or a table."""
     if len(pieces) < 2 * _MIN_ROWS:
         return None
-    left, right = min(one.x0 for one in pieces), max(one.x1 for one in pieces)
+    left, right = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
     first, last = left + 0.25 * (right - left), left + 0.75 * (right - left)
     found: list[tuple[int, float]] = []
-    for start in sorted({round(one.x0 / 2) * 2 for one in pieces if first < one.x0 < last}):
+    for start in sorted({round(piece.x0 / 2) * 2 for piece in pieces if first < piece.x0 < last}):
         place = start - 2.0
-        crossing = sum(one.x0 < place < one.x1 for one in pieces)
-        before = rows(one for one in pieces if one.x1 <= place)
-        after = rows(one for one in pieces if one.x0 >= place)
+        crossing = sum(piece.x0 < place < piece.x1 for piece in pieces)
+        before = rows(piece for piece in pieces if piece.x1 <= place)
+        after = rows(piece for piece in pieces if piece.x0 >= place)
         enough = len(before) >= _MIN_ROWS and len(after) >= _MIN_ROWS
         if not enough or crossing > 0.4 * (len(before) + len(after)):
             continue
@@ -154,17 +171,59 @@ def _gutter(pieces: Sequence[Line]) -> float | None:
 
 
 def _fills(column: Sequence[Sequence[Line]], left: float, right: float) -> bool:
-    widths = [row[-1].x1 - row[0].x0 for row in column]
-    return statistics.median(widths) >= _FILLED * (right - left)
+    return statistics.median(row[-1].x1 - row[0].x0 for row in column) >= _FILLED * (right - left)
 
 
 def _parted(row: Sequence[Line]) -> list[Line]:
-    """The pieces of a row, joined but where the gap between them is wide."""
-    return list(map(_joined, grouped(row, lambda part, piece: piece.x0 - part[-1].x1 > 3 * piece.size)))
+    """Join the pieces of a row but where the gap between them is wide."""
+    parts = _grouped(row, lambda part, piece: piece.x0 - part[-1].x1 > 3 * piece.size)
+    return [replace(
+        part[0], text=" ".join(piece.text for piece in part), x1=part[-1].x1, size=max(piece.size for piece in part),
+        is_bold=all(piece.is_bold for piece in part),
+    ) for part in parts]  # fmt: skip
 
 
-def _joined(part: Sequence[Line]) -> Line:
-    text = " ".join(one.text for one in part)
-    return replace(
-        part[0], text=text, x1=part[-1].x1, size=max(one.size for one in part), is_bold=all(one.is_bold for one in part)
+def blocks(lines: Sequence[Line]) -> list[Block]:
+    """Group lines in reading order: a new block where the type changes, or the gap or the indent says so."""
+    return [Block(tuple(group)) for group in _grouped(lines, _begins)]
+
+
+def _begins(block: Sequence[Line], line: Line) -> bool:
+    """Return whether a line begins a new block after the lines of one."""
+    last = block[-1]
+    step = last.y - line.y
+    if step < 0:  # the next column: the sentence may go on
+        return _has_ended(last.text) or abs(line.size - last.size) > 0.08 * last.size
+    usual = block[0].y - block[1].y if len(block) > 1 else 1.45 * last.size
+    if step > 1.35 * max(usual, line.size) or abs(line.size - last.size) > 0.08 * last.size:
+        return True
+    if line.is_bold != last.is_bold and (last.is_bold or _has_ended(last.text)):
+        return True
+    indented = line.x0 > min(other.x0 for other in block) + 0.8 * line.size
+    return bool(indented and len(block) > 1 and _has_ended(last.text))
+
+
+def _has_ended(text: str) -> bool:
+    return text.rstrip(_CLOSING)[-1:] in set(".!?…:;。！？")
+
+
+def joined(text: str, whole: str) -> str:
+    """Return a text without the hyphens at its lines' ends, but those of words that ``whole`` hyphenates elsewhere."""
+    known = {found.replace("\u2010", "-").casefold() for found in _HYPHENATED.findall(whole)} if whole else set()
+    return _HYPHEN.sub(
+        lambda found: f"{found[1]}{'-' * (f'{found[1]}-{found[2]}'.casefold() in known)}{found[2]}", text
     )
+
+
+def page_texts(pages: Iterable[Sequence[Block]]) -> list[str]:
+    """Return the text of each page; a sentence that a page break cuts stands whole on the page on which it begins."""
+    texts = ["\n\n".join(block.text for block in page) for page in pages]
+    whole = "\n".join(texts)
+    for place in range(len(texts) - 1):
+        before, after = texts[place].rstrip(), texts[place + 1]
+        if not before or not after or _has_ended(before) or not after[0].islower():
+            continue
+        if end := _SENTENCE_END.search(after.partition("\n\n")[0]):
+            texts[place] = f"{before}\n{after[: end.end()]}"
+            texts[place + 1] = after[end.end() :].lstrip()
+    return [joined(text, whole) for text in texts]

@@ -1,6 +1,5 @@
 """Sanitizing untrusted JSON values to plain text, URLs, dates and numbers."""
 
-import base64
 import datetime
 import re
 from collections.abc import Collection
@@ -12,7 +11,6 @@ from storm_pipeline.text.words import folded_words
 
 _SPACES = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000)], " ") | {0xAD: None}
 """Unicode's categories Cc and Cs → a space; the soft hyphen → nothing."""
-_WORDS = 0.5  # share of letters, digits and spaces in a text above which it is words
 PROGRAMS = ("Microsoft Word", "Microsoft PowerPoint", "Microsoft Excel", "PowerPoint Presentation")
 """What these programs put before a file's name where its title should stand."""
 FILE_ENDINGS = frozenset(".doc .docx .dotx .odt .ppt .pptx .xls .xlsx .rtf .indd .qxd .pdf .tex .dvi .ps".split())
@@ -28,50 +26,32 @@ _TITLE, _BELOW = 3, 3  # words of the title, lines below that may be its date
 
 
 def plain_text(value: object) -> str:
-    """A string without control characters, surrogates and soft hyphens, white space collapsed; empty for others."""
+    """Return a string without control characters, surrogates and soft hyphens, spaces collapsed; empty for others."""
     if not isinstance(value, str):
         return ""
     return " ".join(value.translate(_SPACES).split())
 
 
 def readable_title(value: object) -> str:
-    """The title of a page or file as people read it, as :func:`plain_text`.
+    """Return the title of a page or file as people read it, as :func:`plain_text`.
 
-    Base64 and percent signs of addresses are decoded, and "Microsoft Word - Report.docx" becomes "Report", and so does
-    "Report – www.example.org": all stand in metadata of pages and files.
+    Percent signs of addresses are decoded; "Microsoft Word - Report.docx" becomes "Report", as does
+    "Report – www.example.org".
     """
     title = plain_text(value)
     title = plain_text(unquote(title)) if "%20" in title else title
-    title = _without_address(_decoded(title) or title)
+    for bar in _BARS:
+        parts = title.split(bar)
+        if len(parts) > 1:
+            title = bar.join(part for part in parts if not part.lower().startswith("www.") or " " in part)
     for program in PROGRAMS:
         title = title.removeprefix(f"{program} - ")
     name = PurePath(title)
     return (name.stem if name.suffix.lower() in FILE_ENDINGS and name.name == title else title).lstrip("~ ")
 
 
-def _without_address(title: str) -> str:
-    for bar in _BARS:
-        parts = title.split(bar)
-        if len(parts) > 1:
-            title = bar.join(part for part in parts if not part.lower().startswith("www.") or " " in part)
-    return title
-
-
-def _decoded(title: str) -> str:
-    """What a title in Base64 says; empty if it is none: it decodes to words, and has capitals and small letters."""
-    if len(title) < (8 if title.endswith("=") else 12) or title.islower() or title.isupper():
-        return ""
-    try:
-        text = base64.b64decode(title + "=" * (-len(title) % 4), validate=True).decode("utf-8")
-    except ValueError:
-        return ""
-    plain = plain_text(text)
-    words = sum(char.isalnum() or char == " " for char in plain)
-    return plain if len(plain) > _WORDS * len(text) and words > _WORDS * len(plain) else ""
-
-
 def web_address(value: object) -> str:
-    """A string that is an http or https URL with a host, stripped; empty for anything else."""
+    """Return a string that is an http or https URL with a host, stripped; empty for anything else."""
     url = plain_text(value)
     try:
         parts = urlsplit(url)
@@ -82,7 +62,7 @@ def web_address(value: object) -> str:
 
 
 def iso_date(value: object) -> str | None:
-    """The ``YYYY-MM-DD`` at the start of a string, if it is a valid date; else None."""
+    """Return the ``YYYY-MM-DD`` at the start of a string, if it is a valid date; else None."""
     if not isinstance(value, str) or value[4:5] != "-" or value[7:8] != "-" or value[10:11].isdigit():
         return None
     try:
@@ -92,7 +72,7 @@ def iso_date(value: object) -> str | None:
 
 
 def stated_date(text: str, title: str = "") -> str | None:
-    """The day on which a line near the top of a page says that it was published, or else changed; an ISO date.
+    """Return the day on which a line near the top of a page says that it was published, or else changed.
 
     The line is a label and a date; or a date alone, within three lines below the page's title. None where such lines
     name several days.
@@ -114,8 +94,9 @@ def stated_date(text: str, title: str = "") -> str | None:
 
 
 def _labelled_day(line: str, labels: Collection[str], language: str) -> str:
-    """The day behind a label at the beginning of a line, such as "Published on"; empty if there is none."""
-    _, label, rest = line.partition(next((word for word in line.split()[:3] if _bare(word) in labels), "\n"))
+    """Return the day behind a label at the beginning of a line, such as "Published on"; empty if there is none."""
+    found = (word for word in line.split()[:3] if word.strip(":*").lower() in labels)
+    _, label, rest = line.partition(next(found, "\n"))
     if not label:
         return ""
     rest = rest.partition("|")[0].removeprefix(" date").strip(" :*-–—")
@@ -123,18 +104,10 @@ def _labelled_day(line: str, labels: Collection[str], language: str) -> str:
     return _day(rest, language) or (_day(later, language) if first.islower() else "")
 
 
-def _bare(word: str) -> str:
-    return word.strip(":*").lower()
-
-
 def _day(line: str, language: str) -> str:
-    """The day of a line that is nothing but a date, perhaps with weekday and time, since there are pages; else empty.
-
-    Dates such as 3/8/2022 and 3.8.2022, which are read in two ways, are none.
-    """
-    has_month = iso_date(line) or any(
-        len(word.strip(".,")) >= 3 and word.strip(".,").isalpha() for word in line.split()
-    )
+    """Return the day of a line that is nothing but a date, with its month in letters or in ISO's form; else empty."""
+    words = (word.strip(".,") for word in line.split())
+    has_month = iso_date(line) or any(len(word) >= 3 and word.isalpha() for word in words)
     if len(line) > 40 or sum(map(str.isdigit, line)) < 5 or "/" in line or not has_month:
         return ""
     from dateparser import parse
@@ -148,28 +121,26 @@ def _day(line: str, language: str) -> str:
 
 
 def found_year(text: str) -> str:
-    """The first year of four digits in a text, from 1500 to 2099; empty if there is none."""
+    """Return the first year of four digits in a text, from 1500 to 2099; empty if there is none."""
     found = _YEAR.search(text)
     return found[0] if found else ""
 
 
 def found_doi(text: str) -> str:
-    """The first DOI in a text, in lower case; empty if there is none."""
+    """Return the first DOI in a text, in lower case; empty if there is none."""
     found = _DOI.search(text)
     return found[0].rstrip(".,;)]}").lower() if found else ""
 
 
 def page_number(value: object) -> int | None:
-    """A positive integer; None for anything else."""
+    """Return a positive integer; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else None
 
 
 def one_line(query: str, limit: int = 400, words: int | None = None) -> str:
-    """A query on one line, truncated to ``limit`` characters, at a word boundary if possible.
+    """Return a query on one line, truncated to ``limit`` characters, at a word boundary if possible.
 
-    Args:
-        limit: maximum number of characters, >= 1.
-        words: maximum number of words, >= 1; None for no limit.
+    ``words``: maximum number of words, >= 1; None for no limit.
     """
     line = " ".join(plain_text(query).split(" ")[:words])
     if len(line) <= limit:
@@ -179,11 +150,11 @@ def one_line(query: str, limit: int = 400, words: int | None = None) -> str:
 
 
 def objects(value: object) -> list[dict[str, Any]]:
-    """The objects in a JSON list; empty for anything else."""
+    """Return the objects in a JSON list; empty for anything else."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def texts(value: object) -> list[str]:
-    """The distinct strings in a JSON list, as plain text; empty for anything else."""
+    """Return the distinct strings in a JSON list, as plain text; empty for anything else."""
     plain = map(plain_text, value) if isinstance(value, list) else ()
     return list(dict.fromkeys(filter(None, plain)))

@@ -1,9 +1,11 @@
-"""Reads own documents: finds the files, and gives what bibliographies beside them say."""
+"""Reads own documents: finds the files, counts them, and gives what bibliographies beside them say."""
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from storm_pipeline.documents.bibliography import Bibliography
 from storm_pipeline.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
@@ -13,6 +15,7 @@ from storm_pipeline.documents.isolated import NotReadError, reading, size_of
 from storm_pipeline.documents.kept import KeptDocuments
 from storm_pipeline.documents.recognition import searchable_copy
 from storm_pipeline.errors import CorpusError
+from storm_pipeline.text.formatting import counted
 
 _JSON_LINES = frozenset({".jsonl", ".ndjson", ".json"})
 _MAX_BIBLIOGRAPHY = 50_000_000
@@ -24,7 +27,7 @@ FORMATS = frozenset({*READERS, *_JSON_LINES, *BIBLIOGRAPHIES})
 def read_documents(
     path: Path, *, linked: bool = False, kept: KeptDocuments | None = None
 ) -> Iterator[Document | Unreadable]:
-    """All documents of a file or, recursively and sorted by name, of a folder, with what bibliographies there say.
+    """Yield the documents of a file or, recursively and sorted by name, of a folder, with what bibliographies say.
 
     Hidden files and folders are skipped, and so are the lock files of word processors (``~$…``), whatever is no
     regular file, and links to files outside the folder; links to folders are not followed, to avoid loops.
@@ -45,10 +48,13 @@ def read_documents(
         yield from read(path)
         return
     others: Counter[str] = Counter()
-    refused: list[OSError] = []
     texts: dict[Path, None] = {}
     entries: list[Entry] = []
     problems: list[Unreadable] = []
+
+    def refused(error: OSError) -> None:
+        problems.append(Unreadable(f"{error.filename} cannot be opened; check its permissions."))
+
     for file in _files(path, refused):
         found = _bibliography(file) if linked or stays_below(file, path) else None
         if isinstance(found, Unreadable):
@@ -72,20 +78,19 @@ def read_documents(
                 "copy that file into the folder if it belongs there."
             )
     yield from problems
-    yield from (Unreadable(f"{error.filename} cannot be opened; check its permissions.") for error in refused)
     if others:
         kinds = ", ".join(sorted(others))
         yield Unreadable(f"{others.total()} files of other types ({kinds}) were skipped; supported are {READABLE}.")
 
 
-def _files(path: Path, refused: list[OSError]) -> Iterator[Path]:
-    for folder, folders, files in os.walk(path, onerror=refused.append):
+def _files(path: Path, refused: Callable[[OSError], None]) -> Iterator[Path]:
+    for folder, folders, files in os.walk(path, onerror=refused):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from sorted(Path(folder, name) for name in files if not name.startswith((".", "~$")))
 
 
 def _bibliography(file: Path) -> tuple[Entry, ...] | Unreadable | None:
-    """The entries of a bibliography, or why it cannot be read; None if a file is none."""
+    """Return the entries of a bibliography, or why it cannot be read; None if a file is not one."""
     suffix = file.suffix.lower()
     if suffix not in BIBLIOGRAPHIES:
         return None
@@ -103,7 +108,7 @@ def _bibliography(file: Path) -> tuple[Entry, ...] | Unreadable | None:
 
 
 def stays_below(file: Path, folder: Path) -> bool:
-    """Whether a file, its links resolved, lies in a folder and is not hidden there."""
+    """Return whether a file, its links resolved, lies in a folder and is not hidden there."""
     try:
         parts = file.resolve().relative_to(folder.resolve()).parts
     except (OSError, ValueError, RuntimeError):  # RuntimeError: a loop of links
@@ -112,7 +117,7 @@ def stays_below(file: Path, folder: Path) -> bool:
 
 
 def _printable(file: Path) -> str:
-    """The path as text; file names may contain undecodable bytes."""
+    """Return the path as text; file names may contain undecodable bytes."""
     return str(file).encode("utf-8", "replace").decode()
 
 
@@ -121,6 +126,35 @@ def _not_read(file: Path, error: NotReadError) -> Unreadable:
 
 
 def _read_there(file: Path) -> Iterator[Document | Unreadable]:
-    """What a file holds, read in the process for foreign files. Raises NotReadError."""
+    """Yield what a file holds, read in the process for foreign files. Raises NotReadError."""
     is_pdf = file.suffix.lower() == ".pdf"
     yield from reading.read(read_file, str(file.absolute()), _printable(file), size=size_of(file), is_pdf=is_pdf)
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """What a folder holds."""
+
+    documents: tuple[Document, ...]  # those that can be read
+    scans: tuple[Path, ...]  # files without text, of which text recognition makes copies that can be read
+    broken: int  # number of files that cannot be read for another reason
+    problems: tuple[str, ...]  # why, one sentence each
+
+    @property
+    def summary(self) -> str:
+        """``3 readable, 1 scan, 1 broken; author and year known of 2``."""
+        known = sum(bool(one.record.authors and one.record.published) for one in self.documents)
+        scans = f", {counted(len(self.scans), 'scan')}" if self.scans else ""
+        broken = f", {self.broken} broken" if self.broken else ""
+        return f"{len(self.documents)} readable{scans}{broken}; author and year known of {known}"
+
+
+def take_inventory(path: Path, cache: Path) -> Inventory:
+    """Read a file or folder, and count what it holds. ``cache``: folder of what was read before, and is kept."""
+    found = list(read_documents(path.expanduser(), kept=KeptDocuments(cache)))
+    documents = tuple(one for one in found if isinstance(one, Document))
+    refused = [one for one in found if isinstance(one, Unreadable)]
+    read = {unquote(urlsplit(one.url).path) for one in documents}
+    lost = {one.file for one in refused if one.file and not one.is_scan and str(Path(one.file).resolve()) not in read}
+    scans = tuple(Path(one.file) for one in refused if one.is_scan)
+    return Inventory(documents, scans, len(lost), tuple(one.reason for one in refused))

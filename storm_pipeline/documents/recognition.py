@@ -13,15 +13,12 @@ from storm_pipeline.errors import CorpusError, MissingExtraError, unforeseen
 SUFFIX = ".ocr.pdf"
 """What a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``."""
 _SECONDS = 3600
-_LIMITED: tuple[str, ...] = (  # 4 GB of memory and an hour of processor time for each of its processes
-    sys.executable,
-    "-P",
-    "-c",
+# 4 GB of memory and an hour of processor time for each of its processes, but on Windows
+_LIMIT = (
     "import os, resource as r, sys; r.setrlimit(r.RLIMIT_DATA, (4_000_000_000,) * 2); "
-    f"r.setrlimit(r.RLIMIT_CPU, ({_SECONDS},) * 2); os.execv(sys.argv[1], sys.argv[1:])",
+    f"r.setrlimit(r.RLIMIT_CPU, ({_SECONDS},) * 2); os.execv(sys.argv[1], sys.argv[1:])"
 )
-if not find_spec("resource"):  # on Windows
-    _LIMITED = ()
+_LIMITED = (sys.executable, "-P", "-c", _LIMIT) if find_spec("resource") else ()
 _INSTALL = (
     "text recognition needs OCRmyPDF and Tesseract: pip install 'storm-pipeline[ocr]', and install the system's "
     "packages tesseract-ocr and ghostscript"
@@ -29,7 +26,7 @@ _INSTALL = (
 
 
 def searchable_copy(file: Path) -> Path:
-    """Where the searchable copy of a scan stands."""
+    """Return the path of a scan's searchable copy."""
     return file.with_name(file.name[: -len(file.suffix)] + SUFFIX)
 
 

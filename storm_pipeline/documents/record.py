@@ -9,10 +9,8 @@ from storm_pipeline.text.person_names import Name, person_names
 from storm_pipeline.types import NO_WORK, Work
 
 _NO_TITLES = ("untitled", "slide ", "document", "full page photo", "pii", "doi", "isbn", "issn")
-_NOBODY = frozenset(
-    """user owner admin administrator author unknown anonymous microsoft windows acrobat python-docx scanner copier
-    printer""".split()
-)
+_NOBODY = frozenset("user owner admin administrator author unknown anonymous microsoft windows acrobat "
+    "python-docx scanner copier printer".split())  # fmt: skip
 _OTHERS = (" et al.", " et al", " u. a.", " u.a.", " and others", " und andere")
 _AND = frozenset({"and", "und", "&"})
 
@@ -32,13 +30,13 @@ class Record:
     work: Work = NO_WORK  # its kind, and what else a bibliography says
 
     def completed(self, other: "Record") -> "Record":
-        """This record with what it lacks taken from another one of the same work."""
+        """Return this record with what it lacks taken from another one of the same work."""
         work = replace(self.work, **_lacking(self.work, other.work))
         return replace(self, **_lacking(self, other), work=work)
 
 
 def _lacking(own: object, other: object) -> dict[str, Any]:
-    """The fields that are empty in a value, as another one of its type has them."""
+    """Return the fields that are empty in a value, as another one of its type has them."""
     return {name: value for name, value in vars(other).items() if not getattr(own, name)}
 
 
@@ -47,7 +45,7 @@ UNKNOWN = Record()
 
 
 def usable_title(value: object) -> str:
-    """A title in a file's metadata; empty where a program has put a file's name or nothing of use there."""
+    """Return a title in a file's metadata; empty where a program has put a file's name or nothing of use there."""
     title = plain_text(value).strip("~ ")
     is_no_title = title.lower().startswith((*_NO_TITLES, *(name.lower() for name in PROGRAMS)))
     is_file = PurePath(title).suffix.lower() in FILE_ENDINGS
@@ -55,7 +53,7 @@ def usable_title(value: object) -> str:
 
 
 def usable_authors(value: object) -> str:
-    """The authors in a file's metadata, joined by ``; ``; empty where a machine's or an account's name stands there."""
+    """Return the authors in a file's metadata, joined by ``; ``; empty for the name of a machine or an account."""
     text = plain_text(value).strip("; ")
     words = text.lower().split()
     if len(text) < 2 or words[0] in _NOBODY or words[-1] in _NOBODY or not {"@", "/", "\\"}.isdisjoint(text):
@@ -66,7 +64,7 @@ def usable_authors(value: object) -> str:
 
 
 def record_of_name(name: str) -> Record:
-    """What a file's name says of a work: ``Helle 1994 Bergen bys historie.pdf`` or ``Helle - 1994 - Bergen.pdf``."""
+    """Return what a file's name says: ``Helle 1994 Bergen bys historie.pdf`` or ``Helle - 1994 - Bergen.pdf``."""
     stem = plain_text(PurePath(name).stem.replace("_", " "))
     year = found_year(stem)
     before, _, title = (part.strip(" -,.()") for part in stem.partition(year)) if year else ("", "", "")

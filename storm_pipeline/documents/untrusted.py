@@ -11,31 +11,21 @@ from storm_pipeline.documents.document import FileText
 _LOG = logging.getLogger(__name__)
 # In addition to the libraries' own; RuntimeError covers RecursionError, SyntaxError covers XML's.
 DAMAGE = (
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    AssertionError,
-    RuntimeError,
-    SyntaxError,
-    EOFError,
-    struct.error,
-    zlib.error,
-    zipfile.BadZipFile,
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, AssertionError, RuntimeError),
+    *(SyntaxError, EOFError, struct.error, zlib.error, zipfile.BadZipFile),
 )
+_MAX_BYTES = 300_000_000
 
 
 def pdf_damage() -> tuple[type[Exception], ...]:
-    """What is raised where a PDF's pages or metadata are damaged."""
+    """Return what is raised where a PDF's pages or metadata are damaged."""
     from pypdf.errors import PyPdfError
 
     return (PyPdfError, *DAMAGE)
 
 
 def unreadable(kind: str, error: Exception) -> FileText:
-    """The result for a file that is too large, or cannot be parsed as its format. Raises MemoryError."""
+    """Return the result for a file that is too large, or cannot be parsed as its format. Raises MemoryError."""
     from lxml import etree
 
     if isinstance(error, etree.XMLSyntaxError) and error.code == etree.ErrorTypes.ERR_NO_MEMORY:
@@ -46,15 +36,12 @@ def unreadable(kind: str, error: Exception) -> FileText:
     return FileText(problems=(f"cannot be read as {kind}; open and re-save it, or remove it",))
 
 
-_MAX_BYTES = 300_000_000
-
-
 class TooLargeError(ValueError):
     """An archive exceeds the limit on its unpacked size."""
 
 
 class BoundedZip:
-    """Reads the members of a zip archive, up to a total size; raises zipfile.BadZipFile if it is none.
+    """Reads the members of a zip archive, up to a total size; raises zipfile.BadZipFile if it is not one.
 
     ``max_bytes``: limit on all that is read; counted while unpacking, since headers can lie.
     """

@@ -131,7 +131,7 @@ def test_a_single_source_without_a_link_comes_back_with_its_citation(note: str) 
     source = Source(memo.source_id, memo.url, memo.title, (memo,))
     article = Article("Lake", (Paragraph((sentence,)),), (), (source,), note=note)
     pages = AvailablePages([Reference(memo.url, memo.title, memo.text)])
-    found = markdown_article("Lake", to_markdown(article), pages)
+    found = pages.cite(markdown_article("Lake", to_markdown(article)))
     assert [len(one.citations) for one in found.sentences()] == [1]
     assert (found.report.invented_citations, found.report.unavailable_citations) == (0, 0)
 

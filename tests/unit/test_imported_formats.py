@@ -139,32 +139,6 @@ def test_json_with_sources() -> None:
     assert rows(listed) == [("A lake.", [LAKE])]
 
 
-def test_what_wikigenbench_writes() -> None:
-    documents = [["“The lake”, 1931", LAKE, "The lake is deep."], ["Gone", "https://gone.example", ""], "It is blue."]
-    text = "Lake Orrin is a lake.[1]\n==History==\nIt was filled.[1][2]\n=== Later ===\nIt is blue.[3] So be it.[4]"
-    article = read_json(json.dumps({"key": "Lake_Orrin", "outline": [], "text": text, "retrieve": documents}))
-    assert rows(article) == [
-        ("Lake Orrin is a lake.", [LAKE]),
-        ("It was filled.", [LAKE]),
-        ("It is blue.", ["retrieved:3"]),
-        ("So be it.", []),
-    ]
-    assert headings(article.sections) == [("History", [("Later", [])])]
-    assert passages(article)[0] == ["“The lake”, 1931\nThe lake is deep."]
-    assert (article.report.unavailable_citations, article.report.invented_citations) == (1, 1)
-
-
-def test_sections_of_wikigenbench_have_numbers_of_their_own() -> None:
-    texts = ["==History==\nIt was filled.[1]", "==Birds==\nOspreys nest.[1][2] Others too.[3]"]
-    retrieved = [["Filled."], ["Ospreys.", ["Birds", BIRDS, ""]]]
-    article = read_json(json.dumps({"text": texts, "retrieve": retrieved}))
-    assert rows(article) == [
-        ("It was filled.", ["retrieved:1"]),
-        ("Ospreys nest.", ["retrieved:2", BIRDS]),
-        ("Others too.", []),
-    ]
-
-
 @settings(deadline=None)
 @given(article=articles())
 def test_our_own_json_comes_back_whole(article: Article) -> None:
@@ -177,8 +151,6 @@ JSON = [
     ("[]", "damaged at the top level"),
     ('{"markdown": 3}', "damaged at markdown"),
     ('{"markdown": "a", "sources": [{"url": ""}]}', r"damaged at sources\.0\.url"),
-    ('{"text": ["a"], "retrieve": []}', "0 lists of documents for 1 sections"),
-    ('{"text": "a", "retrieve": [["b"]]}', r"damaged at retrieve\.0"),
     ('{"markdown": "a", "sources": [{"url": "https://a.example/\\ud800"}]}', r"damaged at sources\.0\.url"),
     ('{"schema": 99, "article": {}}', "has format 99"),
     ('{"schema": 1, "article": {"title": 3}}', "the article is damaged"),

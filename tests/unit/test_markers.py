@@ -54,10 +54,10 @@ def test_brackets_that_cite_nothing_stay(text: str) -> None:
 def test_brackets_that_cite_nothing_stay_in_an_imported_article(text: str) -> None:
     sources = "\n\n## References\n" + "".join(f"{n}. [Page](https://a.example/{n})\n" for n in range(1, SHOWN + 1))
     pages = AvailablePages([Reference(f"https://a.example/{n}", "Page", text) for n in range(1, SHOWN + 1)])
-    article = markdown_article("Dam", text + sources, pages)
+    article = pages.cite(markdown_article("Dam", text + sources))
     told = [sentence.text for sentence in article.sentences()]
     assert told == [claim.text for claim in read_draft(text, SHOWN).claims()]
-    again = markdown_article("Dam", to_markdown(article), pages)
+    again = pages.cite(markdown_article("Dam", to_markdown(article)))
     assert [sentence.text for sentence in again.sentences()] == told
 
 

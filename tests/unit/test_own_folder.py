@@ -14,9 +14,8 @@ from storm_pipeline.cli import app
 from storm_pipeline.configuration.diagnosis import diagnose
 from storm_pipeline.documents import reader
 from storm_pipeline.documents.document import Document, Unreadable
-from storm_pipeline.documents.inventory import take_inventory
 from storm_pipeline.documents.kept import FILE, KeptDocuments
-from storm_pipeline.documents.reader import read_documents
+from storm_pipeline.documents.reader import read_documents, take_inventory
 from storm_pipeline.documents.recognition import recognise
 from storm_pipeline.documents.record import Record
 from storm_pipeline.errors import CorpusError

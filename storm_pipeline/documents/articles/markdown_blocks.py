@@ -39,8 +39,21 @@ class HeadingNode:
 
     @classmethod
     def of_blocks(cls, blocks: Iterable[TextBlock]) -> "HeadingNode":
-        """The tree of blocks; paragraphs before the first heading belong to the root."""
-        return _consume(TextBlock("", -1), deque(blocks))
+        """Return the tree of blocks; paragraphs before the first heading belong to the root."""
+        return cls._of(TextBlock("", -1), deque(blocks))
+
+    @classmethod
+    def _of(cls, heading: TextBlock, remaining: deque[TextBlock]) -> "HeadingNode":
+        """Build the tree under a heading, and take its blocks from the queue."""
+        paragraphs: list[str] = []
+        below: list[HeadingNode] = []
+        while remaining and (not remaining[0].level or remaining[0].level > heading.level):
+            block = remaining.popleft()
+            if block.level:
+                below.append(cls._of(block, remaining))
+            else:
+                paragraphs.append(block.text)
+        return cls(heading.text, tuple(paragraphs), tuple(below))
 
     @classmethod
     def of_markdown(cls, text: str, title: str) -> "HeadingNode":
@@ -51,19 +64,6 @@ class HeadingNode:
         """The non-empty paragraphs directly under the heading, and the sections below it; ``read`` parses a text."""
         paragraphs = tuple(paragraph for text in self.paragraphs if (paragraph := read(text)).sentences)
         return paragraphs, tuple(Section(part.heading, *part.read(read)) for part in self.subsections)
-
-
-def _consume(own: TextBlock, remaining: deque[TextBlock]) -> HeadingNode:
-    """Build the tree under a heading, consuming its blocks from the queue."""
-    paragraphs: list[str] = []
-    below: list[HeadingNode] = []
-    while remaining and (not remaining[0].level or remaining[0].level > own.level):
-        block = remaining.popleft()
-        if block.level:
-            below.append(_consume(block, remaining))
-        else:
-            paragraphs.append(block.text)
-    return HeadingNode(own.text, tuple(paragraphs), tuple(below))
 
 
 def plain_markdown(text: str) -> str:

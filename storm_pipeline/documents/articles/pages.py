@@ -24,6 +24,15 @@ class Reference:
     text: str = ""  # the page as plain text, if it is known; empty otherwise
 
 
+@dataclass(frozen=True)
+class NumberedArticle:
+    """An article as its file has it: it cites the numbers of a list of references."""
+
+    article: Article  # the source id of a citation is the number of a reference
+    references: Mapping[int, Reference] | None  # by their numbers; None where the article has passages of its own
+    invented: int = 0  # how many citations of other numbers were left out already
+
+
 class AvailablePages:
     """The pages whose text is known.
 
@@ -34,84 +43,62 @@ class AvailablePages:
 
     def __init__(self, pages: Iterable[Reference] = (), most: int = 1) -> None:
         self._most = most
-        self._pages = {source_id(own.url): own for own in pages if own.url and own.text.strip()}
+        self._pages = {source_id(page.url): page for page in pages if page.url and page.text.strip()}
 
     def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
-        """The passages of up to 150 words with most of a statement's content words, of a reference's text or page.
+        """Return the passages of up to 150 words with most of a statement's content words, best first.
 
-        Best first; empty if the reference has no text, and its page is not available.
+        They are of the reference's text, else of its page; empty if that is not available.
         """
-        page = self._pages.get(source_id(reference.url))
-        if reference.text.strip():
-            page = reference
+        page = reference if reference.text.strip() else self._pages.get(source_id(reference.url))
         if page is None:
             return ()
         wanted = frozenset(terms(statement))
-        best = sorted(_passages(page.text), key=lambda own: -len(wanted & own[1]))[: self._most]
+        best = sorted(_passages(page.text), key=lambda passage: -len(wanted & passage[1]))[: self._most]
         return tuple(Snippet(page.url, page.title, text, origin="page") for text, _ in best)
 
-    def cite(self, article: Article, references: Mapping[int, Reference], invented: int = 0) -> Article:
-        """The article with the best passages of the references whose numbers it cites.
-
-        Args:
-            article: the source id of a citation is the number of a reference.
-            references: by their numbers.
-            invented: how many citations of other numbers were left out already.
-        """
+    def cite(self, imported: NumberedArticle) -> Article:
+        """Return an article with the best passages of the references that it cites; the report counts the others."""
+        if imported.references is None:
+            return imported.article
         cited: dict[int, list[Snippet]] = {}
-        unavailable = 0
-        for index, sentence in enumerate(article.sentences()):
+        invented, unavailable = imported.invented, 0
+        for index, sentence in enumerate(imported.article.sentences()):
             numbers = [int(citation.source_id) for citation in sentence.citations]
-            listed = [references[number] for number in numbers if number in references]
+            listed = [imported.references[number] for number in numbers if number in imported.references]
             found = [self.passages(sentence.text, reference) for reference in listed]
-            cited[index] = [passage for own in found for passage in own]
+            cited[index] = [passage for passages in found for passage in passages]
             invented += len(numbers) - len(listed)
             unavailable += found.count(())
         report = Report(invented_citations=invented, unavailable_citations=unavailable)
-        return with_citations(replace(article, report=report), cited)
-
-
-class ReferencesOnly(AvailablePages):
-    """Pages that are not at hand: the article is left as it is, and its references are kept here."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.references: Mapping[int, Reference] | None = None
-        self.invented = 0
-
-    def cite(self, article: Article, references: Mapping[int, Reference], invented: int = 0) -> Article:
-        """The article as it is."""
-        self.references, self.invented = references, invented
-        return article
+        return with_citations(replace(imported.article, report=report), cited)
 
 
 def with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) -> Article:
-    """The article with other citations and sources.
+    """Return the article with other citations and sources.
 
-    Args:
-        article: its citations are replaced.
-        cited: the cited passages by the sentence's index in reading order.
+    ``cited``: the cited passages by the sentence's index in reading order.
     """
     numbers = itertools.count()
 
-    def sentence(own: Sentence) -> Sentence:
+    def sentence(old: Sentence) -> Sentence:
         found = cited.get(next(numbers), ())
-        return replace(own, citations=tuple(dict.fromkeys(Citation(one.source_id, one.id) for one in found)))
+        return replace(old, citations=tuple(dict.fromkeys(Citation(one.source_id, one.id) for one in found)))
 
     return with_sentences(replace(article, sources=_sources(cited)), sentence)
 
 
 def _sources(cited: Mapping[int, Iterable[Snippet]]) -> tuple[Source, ...]:
-    """The cited pages, those with most passages first, then by URL."""
+    """Return the cited pages, those with most passages first, then by URL."""
     pages: dict[str, dict[str, Snippet]] = {}
-    for snippet in (one for own in cited.values() for one in own):
+    for snippet in itertools.chain.from_iterable(cited.values()):
         pages.setdefault(snippet.source_id, {})[snippet.id] = snippet
     found = ((page, tuple(snippets.values())) for page, snippets in pages.items())
-    sources = (Source(page, own[0].url, own[0].title, own) for page, own in found)
+    sources = (Source(page, snippets[0].url, snippets[0].title, snippets) for page, snippets in found)
     return tuple(sorted(sources, key=lambda source: (-len(source.snippets), source.url)))
 
 
 @lru_cache(_CACHED_PAGES)
 def _passages(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The passages of a page, each with its content words."""
+    """Return the passages of a page, each with its content words."""
     return tuple((passage, frozenset(terms(passage))) for passage in chunks(text, _PASSAGE))

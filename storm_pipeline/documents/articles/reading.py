@@ -1,15 +1,14 @@
 """Reads an article from a file or folder, in the format that its name says."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol
 
-from storm_pipeline.documents.articles.docx import docx_article
 from storm_pipeline.documents.articles.json_file import json_article
 from storm_pipeline.documents.articles.markdown import markdown_article
-from storm_pipeline.documents.articles.page import page_article
-from storm_pipeline.documents.articles.pages import AvailablePages, Reference, ReferencesOnly
+from storm_pipeline.documents.articles.page import docx_article, page_article
+from storm_pipeline.documents.articles.pages import AvailablePages, NumberedArticle
 from storm_pipeline.documents.articles.wikitext import wikitext_article
 from storm_pipeline.documents.isolated import NotReadError, reading, size_of
 from storm_pipeline.errors import DatasetError
@@ -20,13 +19,13 @@ ENTRY_POINTS = "storm_pipeline.articles"
 """Group of entry points: installed packages name their :class:`ArticleReader` there."""
 MAX_BYTES = 20_000_000
 _HEAD = 4000  # characters of a file in which its title is looked for
-_READERS: dict[str, Callable[[str, str, AvailablePages], Article]] = {
+_READERS: dict[str, Callable[[str, str], NumberedArticle]] = {
     ".md": markdown_article,
     ".txt": markdown_article,
     ".json": json_article,
     ".wiki": wikitext_article,
 }
-_BINARY_READERS: dict[str, Callable[[str, bytes, AvailablePages], Article]] = {
+_BINARY_READERS: dict[str, Callable[[str, bytes], NumberedArticle]] = {
     ".docx": docx_article,
     ".html": page_article,
     ".htm": page_article,
@@ -64,25 +63,29 @@ def read_article(path: Path, title: str, pages: AvailablePages) -> Article:
             return found.read(path, title, pages)
         raise DatasetError(f"{path} is no article that can be read: give a file with one of {', '.join(SUFFIXES)}")
     try:
-        [(article, references, invented)] = reading.read(_uncited, str(path.absolute()), title, size=size_of(path))
+        [imported] = reading.read(_imported, str(path.absolute()), title, size=size_of(path))
     except NotReadError as error:
         raise DatasetError(f"{path} cannot be read: it {error}") from error
     except DatasetError as error:
         raise DatasetError(f"{path} cannot be read: {error}") from error
-    return article if references is None else pages.cite(article, references, invented)
+    return pages.cite(imported)
 
 
-def _uncited(file: str, title: str) -> Iterator[tuple[Article, Mapping[int, Reference] | None, int]]:
-    """The article, and the references that it cites by number, of which how many do not exist; None: it has its own."""
-    path, pages = Path(file), ReferencesOnly()
+def _imported(file: str, title: str) -> Iterator[NumberedArticle]:
+    path = Path(file)
     try:
-        if path.suffix in _BINARY_READERS:
-            article = _BINARY_READERS[path.suffix](title, _bytes(path), pages)
-        else:
-            article = _READERS[path.suffix](title, _bytes(path).decode("utf-8"), pages)
+        data = read_bounded(path, MAX_BYTES)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise DatasetError(why) from error
+    if read := _BINARY_READERS.get(path.suffix):
+        yield read(title, data)
+        return
+    try:
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DatasetError("articles must be UTF-8 text files") from error
-    yield article, pages.references, pages.invented
+    yield _READERS[path.suffix](title, text)
 
 
 def title_of(path: Path) -> str:
@@ -93,11 +96,3 @@ def title_of(path: Path) -> str:
         if first.startswith("# "):
             return first[2:].strip()
     return path.stem.replace("_", " ")
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return read_bounded(path, MAX_BYTES)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise DatasetError(why) from error

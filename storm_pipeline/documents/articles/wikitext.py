@@ -9,14 +9,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from storm_pipeline.documents.articles.markdown import numbered_article
 from storm_pipeline.documents.articles.markdown_blocks import TextBlock
-from storm_pipeline.documents.articles.numbered import numbered_article
-from storm_pipeline.documents.articles.pages import AvailablePages, Reference
+from storm_pipeline.documents.articles.pages import NumberedArticle, Reference
 from storm_pipeline.documents.articles.reference_list import LARGEST_NUMBER
 from storm_pipeline.errors import DatasetError, needs_extra
 from storm_pipeline.text.markers import literal, mark, without_reserved
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article
 
 _LEFT_OUT = frozenset(
     "ref references gallery table score timeline math chem ce syntaxhighlight imagemap style script noinclude".split()
@@ -28,7 +27,7 @@ _OPEN_TAG = re.compile(r"<(?!br|hr|li|dd|dt|p\b|t[rdh]\b|wbr|references)[a-z][^<
 _MOST_UNCLOSED = 200  # above this the parser's time, which grows with the square of what is not closed, is too long
 
 
-def wikitext_article(title: str, text: str, pages: AvailablePages) -> Article:
+def wikitext_article(title: str, text: str) -> NumberedArticle:
     """Read an article. Raises DatasetError: too much is not closed; MissingExtraError: the parser is not installed."""
     text = without_reserved("\n".join(text.splitlines()))
     pairs = [(len(_OPEN_TAG.findall(text)), "</"), (text.count("{|"), "|}"), (text.count("["), "]")]
@@ -38,7 +37,7 @@ def wikitext_article(title: str, text: str, pages: AvailablePages) -> Article:
         import mwparserfromhell
     code = mwparserfromhell.parse(text)
     references = _References(code)
-    return numbered_article(title, _blocks(code, references), references.pages, pages)
+    return numbered_article(title, _blocks(code, references), references.pages)
 
 
 class _References:
@@ -53,14 +52,13 @@ class _References:
         for tag in code.ifilter_tags(recursive=True, matches=lambda tag: _name(tag) == "ref"):
             key, has_content = _key(tag), not tag.self_closing and str(tag.contents or "").strip()
             if has_content and key not in self._numbers and len(self.pages) < LARGEST_NUMBER:
-                self._numbers[key] = len(self.pages) + 1
-                self.pages[len(self.pages) + 1] = _reference(tag.contents)
+                self._numbers[key] = number = len(self.pages) + 1
+                self.pages[number] = _reference(tag.contents)
 
     def marker(self, tag: Any) -> str:
-        """The marker of a ``<ref>``: a number without a page for one that is not defined, nothing for a mere note."""
+        """Return the marker of a ``<ref>``: a number without a page if it is not defined, nothing for a mere note."""
         number = self._numbers.get(_key(tag), 0)
-        page = self.pages.get(number)
-        is_note = page is not None and not page.url and tag.has("group")
+        is_note = number and not self.pages[number].url and tag.has("group")
         return "" if is_note else mark(number)
 
 
@@ -69,7 +67,7 @@ def _name(tag: Any) -> str:
 
 
 def _key(tag: Any) -> str:
-    """What tells references apart: group and name, or the content of those without a name."""
+    """Return what distinguishes references: group and name, or the content of those without a name."""
     group, name = (str(tag.get(own).value).strip(" \"'") if tag.has(own) else "" for own in ("group", "name"))
     return f"{group}\n{name}" if name else f"\n\n{tag.contents}"
 
@@ -95,17 +93,15 @@ def _plain(code: Any) -> str:
 
 
 def _blocks(code: Any, references: _References) -> Iterator[TextBlock]:
-    """Headings and paragraphs; the lines of a paragraph stay apart."""
+    """Yield headings and paragraphs; the lines of a paragraph stay apart."""
     pieces: list[str] = []
     for node in (*code.nodes, None):
         heading = type(node).__name__ == "Heading"
         if node is not None and not heading:
-            pieces.append("".join(_text(node, references)))
+            pieces += _text(node, references)
             continue
         lines = map(tidy, _SWITCH.sub("", "".join(pieces)).split("\n"))
-        for paragraph in "\n".join(lines).split("\n\n"):
-            if own := paragraph.strip("\n"):
-                yield TextBlock(own)
+        yield from (TextBlock(own) for part in "\n".join(lines).split("\n\n") if (own := part.strip("\n")))
         pieces = []
         if heading and (title := tidy("".join(_texts(node.title, references)))):
             yield TextBlock(title, node.level)
@@ -117,15 +113,18 @@ def _texts(code: Any, references: _References) -> Iterator[str]:
 
 
 def _text(node: Any, references: _References) -> Iterator[str]:
-    """The text of a node, with markers for references."""
+    """Yield the texts of a node, with markers for references."""
     match type(node).__name__:
         case "Text":
             yield literal(str(node))
         case "HTMLEntity":
-            with contextlib.suppress(ValueError):  # a number that is no character
+            with contextlib.suppress(ValueError):  # a number that is not a character
                 yield literal(str(node.normalize()))
-        case "Tag":
-            yield from _tag(node, references)
+        case "Tag" if _name(node) == "ref":
+            yield references.marker(node)
+        case "Tag" if _name(node) not in _LEFT_OUT:
+            yield " " if _name(node) == "br" else "\n\n" if _name(node) in _ITEMS else ""
+            yield from _texts(node.contents, references)
         case "Wikilink" if not _has_namespace(str(node.title)):
             yield from _texts(node.title if node.text is None else node.text, references)
         case "ExternalLink":
@@ -133,19 +132,6 @@ def _text(node: Any, references: _References) -> Iterator[str]:
 
 
 def _has_namespace(title: str) -> bool:
-    """Whether a title is that of a file, a category or the like."""
+    """Return whether a title is that of a file, a category or the like."""
     name, colon, _ = title.strip().removeprefix(":").partition(":")
     return colon != "" and name.strip().lower() in _NAMESPACES
-
-
-def _tag(tag: Any, references: _References) -> Iterator[str]:
-    name = _name(tag)
-    if name == "ref":
-        yield references.marker(tag)
-    elif name == "br":
-        yield " "
-    elif name in _ITEMS:
-        yield "\n\n"
-        yield from _texts(tag.contents, references)
-    elif name not in _LEFT_OUT:
-        yield from _texts(tag.contents, references)
