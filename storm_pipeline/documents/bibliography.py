@@ -16,7 +16,8 @@ from storm_pipeline.types import Work
 
 _SUBTITLES = (": ", ". ", "? ", "! ", "– ", "— ")
 _SHORTEST_TITLE = 8
-_LONGEST_NAME, _LONGEST_FAMILY = 255, 12  # characters of a file's name; words of an author's
+_LONGEST_NAME = 255  # characters of a file's name
+_LONGEST_FAMILY = 12  # words of an author's name
 _DASHES = str.maketrans("–—", "--")
 
 

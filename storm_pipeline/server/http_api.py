@@ -39,7 +39,7 @@ from storm_pipeline.server.serving import mcp_app
 
 _HEALTH = "/health"
 _FIGURES = "text/plain; version=0.0.4; charset=utf-8"
-_ORDERED = (400, 402, 404, 409, 422)  # what can be wrong with an order
+_ORDERED = frozenset({400, 402, 404, 409, 422})  # what can be wrong with an order
 
 
 def _router(tag: str) -> APIRouter:

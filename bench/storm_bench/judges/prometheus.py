@@ -37,7 +37,7 @@ class PrometheusAdapter(PromptAdapter):
         inputs: dict[str, Any],
         prefix: str = "",
         suffix: str = "",
-        main_request: bool = False,  # noqa: ARG002, FBT001, FBT002 - the base class's contract
+        **_: Any,  # the base class's contract
     ) -> str:
         """Task, instruction, response and rubric under their headings, ending in ``###Feedback:``."""
         grades = _grades(signature)
