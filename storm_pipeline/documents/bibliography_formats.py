@@ -32,10 +32,9 @@ class Entry:
 def _record(
     form: str, kind: str, field: Callable[..., str], people: Callable[..., str], own: Mapping[str, str]
 ) -> Record:
-    """What an entry says of a work whose kind its format calls ``kind``.
+    """Return what an entry says of a work whose kind its format calls ``kind``.
 
-    ``field`` and ``people`` give the text of the first of some names that the entry has; ``own`` is what the format
-    says in a way of its own.
+    ``field`` and ``people`` give the text of the first of some names that the entry has; ``own`` goes before them.
     """
     names = _FORMATS[form]
     said = {name: field(*known) for name, known in names["fields"].items()}
@@ -43,15 +42,6 @@ def _record(
     said |= {"doi": found_doi(said["doi"]), "language": _language(said["language"]), **own}
     work = {name: said.pop(name) for name in _OF_WORK & said.keys()}
     return Record(**said, work=Work(kind=names["kinds"].get(kind, ""), **work))
-
-
-def _from_bibtex(text: str) -> Iterable[Entry]:
-    from pybtex import errors
-    from pybtex.database.input.bibtex import Parser
-
-    with errors.capture():  # an entry that is there twice, a macro that is not defined
-        library = Parser().parse_string(text)
-    return [_bibtex_entry(key, one) for key, one in library.entries.items()]
 
 
 def _bibtex_entry(key: str, entry: Any) -> Entry:
@@ -72,9 +62,8 @@ def _bibtex_entry(key: str, entry: Any) -> Entry:
 
 
 def _person(person: Any) -> str:
-    family = _without_latex(" ".join([*person.prelast_names, *person.last_names]))
-    given = _without_latex(" ".join([*person.first_names, *person.middle_names]))
-    return f"{family}, {given}" if family and given else family or given
+    family = [*person.prelast_names, *person.last_names], [*person.first_names, *person.middle_names]
+    return ", ".join(filter(None, (_without_latex(" ".join(names)) for names in family)))
 
 
 def _without_latex(text: str) -> str:
@@ -84,12 +73,6 @@ def _without_latex(text: str) -> str:
         return str(Text.from_latex(text))
     except Exception:  # noqa: BLE001  (unbalanced braces, unknown macros: what it raises is not declared)
         return text.replace("{", "").replace("}", "")
-
-
-def _from_ris(text: str) -> Iterable[Entry]:
-    import rispy
-
-    return [_ris_entry(one) for one in rispy.loads(text)]
 
 
 def _ris_entry(entry: Mapping[str, Any]) -> Entry:
@@ -111,16 +94,8 @@ def _ris_entry(entry: Mapping[str, Any]) -> Entry:
     return Entry(field("id"), files, _record("ris", kind, field, people, own))
 
 
-def _from_csl(text: str) -> Iterable[Entry]:
-    items = json.loads(text)
-    items = items.get("items") if isinstance(items, dict) else items
-    if not isinstance(items, list) or not all(isinstance(one, dict) and "type" in one for one in items):
-        raise ValueError("no list of items that have a type")
-    return [_csl_entry(one) for one in items]
-
-
 def csl_record(item: Mapping[str, Any]) -> Record:
-    """What a CSL-JSON item says; fields of other types are left out."""
+    """Return what a CSL-JSON item says; fields of other types are left out."""
 
     def field(name: str) -> str:
         value = item.get(name)
@@ -143,8 +118,8 @@ def _csl_name(name: Any) -> str:
     if not isinstance(name, Mapping):
         return ""
     particle = str(name.get("non-dropping-particle") or name.get("dropping-particle") or "")
-    family, given = f"{particle} {name.get('family') or ''}".strip(), str(name.get("given") or "")
-    return f"{family}, {given}" if family and given else family or given or str(name.get("literal") or "")
+    names = f"{particle} {name.get('family') or ''}".strip(), str(name.get("given") or "")
+    return ", ".join(filter(None, names)) or str(name.get("literal") or "")
 
 
 def _csl_date(issued: Any) -> str:
@@ -156,19 +131,42 @@ def _csl_date(issued: Any) -> str:
 
 
 def _date(text: str) -> str:
-    """An ISO date, as precise as the text states it; empty for anything else."""
+    """Return an ISO date, as precise as the text states it; empty for anything else."""
     found = _DATE.match(text.strip())
     return "-".join(part.zfill(2) for part in found.groups() if part) if found else ""
 
 
 def _language(text: str) -> str:
-    """A language code; a language's name, which bibliographies have too, is none."""
+    """Return a language code; empty for anything else, such as a language's name."""
     code, _, region = text.partition("-")
     return text if len(code) == 2 and code.islower() and (region.isalpha() or code == text) else ""
 
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value] if isinstance(value, str) else []
+
+
+def _from_bibtex(text: str) -> Iterable[Entry]:
+    from pybtex import errors
+    from pybtex.database.input.bibtex import Parser
+
+    with errors.capture():  # an entry that is there twice, a macro that is not defined
+        library = Parser().parse_string(text)
+    return [_bibtex_entry(key, entry) for key, entry in library.entries.items()]
+
+
+def _from_ris(text: str) -> Iterable[Entry]:
+    import rispy
+
+    return map(_ris_entry, rispy.loads(text))
+
+
+def _from_csl(text: str) -> Iterable[Entry]:
+    items = json.loads(text)
+    items = items.get("items") if isinstance(items, dict) else items
+    if not isinstance(items, list) or not all(isinstance(item, dict) and "type" in item for item in items):
+        raise ValueError("no list of items that have a type")
+    return map(_csl_entry, items)
 
 
 BIBLIOGRAPHIES: dict[str, Callable[[str], Iterable[Entry]]] = {

@@ -26,8 +26,8 @@ READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"
 _MAX_BYTES = 200_000_000
 
 
-def read_json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
-    """The documents of a file, and reports on invalid lines, up to a limit."""
+def _json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
+    """Yield the documents of a file, and reports on invalid lines, up to a limit."""
     bad = 0
     for number, line in enumerate(decoded_lines(data), start=1):
         if not line.strip():
@@ -35,34 +35,32 @@ def read_json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
         record = _from_json(line)
         if isinstance(record, Document):
             yield record
-        else:
-            bad += 1
-            if bad <= _MAX_REPORTS:
-                yield Unreadable(f"{name}, line {number} {record}; it was skipped.")
+            continue
+        bad += 1
+        if bad <= _MAX_REPORTS:
+            yield Unreadable(f"{name}, line {number} {record}; it was skipped.")
     if bad > _MAX_REPORTS:
         yield Unreadable(f"{name} has {bad - _MAX_REPORTS} more invalid lines, which were skipped.")
 
 
 def _from_json(line: str) -> Document | str:
-    """The document on a line, or the problem with the line."""
+    """Return the document on a line, or the problem with the line."""
     try:
         record: Any = json.loads(line)
     except (ValueError, RecursionError):
         return "is not JSON"
     if not isinstance(record, dict):
         return "is not an object with url, title and text"
-    url, text = plain_text(record.get("url")), record.get("text")
-    if not url:
-        return "has no url"
-    if not plain_text(text):
-        return "has no text"
-    title = plain_text(record.get("title"))
-    published = plain_text(record.get("published")) or stated_date(str(text), title)
-    return Document(url, title, ((page_number(record.get("page")), str(text)),), published)
+    url, title, published = (plain_text(record.get(name)) for name in ("url", "title", "published"))
+    text = record.get("text")
+    if not url or not plain_text(text):
+        return "has no text" if url else "has no url"
+    published = published or stated_date(str(text), title) or ""
+    return Document(url, title, ((page_number(record.get("page")), str(text)),), published or None)
 
 
 def read_html(data: bytes) -> FileText:
-    """A page's main content by trafilatura, or all its text if trafilatura finds none."""
+    """Return a page's main content by trafilatura, or all its text if trafilatura finds none."""
     import trafilatura
 
     tree = parse_page(decoded(data, declared_charsets(data)))
@@ -76,25 +74,20 @@ def read_html(data: bytes) -> FileText:
         return _UNDECODED
     if not found:
         return FileText(pages=((None, text),))
-    record = Record(
-        title=found.title or "",
-        authors=found.author or "",
-        published=found.date or "",
-        container=found.sitename or "",
-        url=web_address(found.url),
-        work=Work(kind="page"),
-    )
+    stated = {"title": found.title, "authors": found.author, "published": found.date, "container": found.sitename}
+    known = {name: value or "" for name, value in stated.items()}
+    record = Record(**known, url=web_address(found.url), work=Work(kind="page"))
     return FileText(record.title, ((None, text),), found.date, record=record)
 
 
 def read_text(data: bytes) -> FileText:
-    """A plain text, unchanged."""
+    """Return a plain text, unchanged."""
     text = mended(decoded(data))
     return _UNDECODED if is_mojibake(text) else FileText(pages=((None, text),))
 
 
 def read_markdown(data: bytes) -> FileText:
-    """A Markdown text, as people read it; an initial level-1 heading is its title."""
+    """Return a Markdown text, as people read it; an initial level-1 heading is its title."""
     text = mended(decoded(data))
     if is_mojibake(text):
         return _UNDECODED
@@ -118,47 +111,46 @@ _OF_FORMAT = {PDF: read_pdf, DOCX: read_docx, EPUB: read_epub, HTML: read_html}
 
 
 def read_file(path: str, name: str) -> Iterator[Document | Unreadable]:
-    """The documents of a file, and why it, or a line of it, cannot be read. ``name``: what the user calls it."""
+    """Yield the documents of a file, and why it, or a line of it, can't be read. ``name``: what the user calls it."""
     file = Path(path)
     try:
-        if not file.is_file():  # e.g. a pipe, or a broken link
-            yield Unreadable(f"{name} is not a regular file; it was skipped.", name)
-            return
-        with file.open("rb") as opened:
-            data = opened.read(_MAX_BYTES + 1)
-        if len(data) > _MAX_BYTES:
-            yield Unreadable(f"{name} is larger than {_MAX_BYTES:,} bytes; split it.", name)
-            return
-        url = file.resolve().as_uri()
+        problem = "is not a regular file; it was skipped"  # e.g. a pipe, or a broken link
+        if file.is_file():
+            with file.open("rb") as opened:
+                data = opened.read(_MAX_BYTES + 1)
+            problem = f"is larger than {_MAX_BYTES:,} bytes; split it" if len(data) > _MAX_BYTES else ""
     except (OSError, ValueError):  # ValueError: an invalid file name
-        yield Unreadable(f"{name} cannot be read; check its permissions.", name)
+        problem = "cannot be read; check its permissions"
+    if problem:
+        yield Unreadable(f"{name} {problem}.", name)
         return
-    suffix, told = file.suffix.lower(), format_of(data)
-    by_suffix = suffix in {".docx", ".epub"} and told in {ZIP, OLD_OFFICE}  # their readers say more of such files
-    read = READERS.get(suffix) if by_suffix else _OF_FORMAT.get(told, READERS.get(suffix))
-    if told and told not in _OF_FORMAT and not by_suffix:
-        yield Unreadable(f"{name} is {told}, whatever its name says; convert it to one of {READABLE}.", name)
+    suffix, form = file.suffix.lower(), format_of(data)
+    by_suffix = suffix in {".docx", ".epub"} and form in {ZIP, OLD_OFFICE}  # their readers say more of such files
+    read = READERS.get(suffix) if by_suffix else _OF_FORMAT.get(form, READERS.get(suffix))
+    if form and form not in _OF_FORMAT and not by_suffix:
+        yield Unreadable(f"{name} is {form}, whatever its name says; convert it to one of {READABLE}.", name)
     elif read:
-        yield from _documents(name, url, file.stem, read(data))
+        yield from _documents(name, file, read(data))
     else:
-        yield from read_json_lines(name, data)
+        yield from _json_lines(name, data)
 
 
-def read_entries(path: str) -> Iterator[Entry]:
-    """The entries of a bibliography. Raises CorpusError: it is none of the formats."""
-    found = read_bibliography(Path(path).name, Path(path).read_bytes())
-    if found is None:
-        raise CorpusError(f"{path} is no bibliography")
-    yield from found
-
-
-def _documents(name: str, url: str, stem: str, text: FileText) -> Iterator[Document | Unreadable]:
+def _documents(name: str, file: Path, text: FileText) -> Iterator[Document | Unreadable]:
     pages = tuple((number, content) for number, content in text.pages if plain_text(content))
     if pages:
         title = usable_title(text.title)
         stated = Record(title, published=text.published or stated_date(pages[0][1], title) or "")
-        record = text.record.completed(stated).completed(record_of_name(stem.removesuffix(".ocr")))
-        yield Document(url, record.title or plain_text(stem), pages, record.published or None, record, text.labels)
+        record = text.record.completed(stated).completed(record_of_name(file.stem.removesuffix(".ocr")))
+        title = record.title or plain_text(file.stem)
+        yield Document(file.resolve().as_uri(), title, pages, record.published or None, record, text.labels)
     elif not text.problems:
         yield Unreadable(f"{name} contains no text; it was skipped.", name)
     yield from (Unreadable(f"{name} {problem}.", name, problem == SCAN) for problem in text.problems)
+
+
+def read_entries(path: str) -> Iterator[Entry]:
+    """Yield the entries of a bibliography. Raises CorpusError: it has none of the formats."""
+    found = read_bibliography(Path(path).name, Path(path).read_bytes())
+    if found is None:
+        raise CorpusError(f"{path} is not a bibliography")
+    yield from found
