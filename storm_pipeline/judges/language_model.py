@@ -16,8 +16,7 @@ _LINE = re.compile(
     r"\W*(?:sentence\s+)?(\d{1,3})\W{1,6}(supported|partly|not|contradicted)\b(?:\s+supported)?(.*)", re.I
 )
 _ATTEMPTS = 2  # calls for sentences on which a reply says nothing
-AT_ONCE = 40
-"""Sentences in one call: a section has fewer."""
+AT_ONCE = 40  # sentences in one call: a section has fewer
 _WORDS_AT_ONCE = 3000  # words of passages in one call
 
 
@@ -52,17 +51,14 @@ class LanguageModelJudge:
             waiting = [i for i in range(len(batch)) if i not in found]
             if not waiting:
                 break
-            check = "\n".join(f"{n}. {_marked(batch[i], numbers)}" for n, i in enumerate(waiting, 1))
+            marks = {i: "".join(f"[{numbers[text]}]" for text in batch[i].passages) for i in waiting}
+            check = "\n".join(f"{n}. {tidy(batch[i].claim)} {marks[i]}" for n, i in enumerate(waiting, 1))
             reply = self._ask(self._program, passages=passages, check=check)
             replies = dict(read_verdicts(str(getattr(reply, "verdicts"))))  # noqa: B009
             found |= {i: _verdict(batch[i], *replies[n]) for n, i in enumerate(waiting, 1) if n in replies}
         if len(found) < len(batch):
             raise ModelError(f"{self.name} gave no verdict on {len(batch) - len(found)} sentences")
         return [found[i] for i in range(len(batch))]
-
-
-def _marked(question: Question, numbers: Mapping[str, int]) -> str:
-    return tidy(question.claim) + " " + "".join(f"[{numbers[text]}]" for text in question.passages)
 
 
 def read_verdicts(text: str) -> Iterator[tuple[int, tuple[Label, str]]]:
