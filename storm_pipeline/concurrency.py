@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
-from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
 
 P = ParamSpec("P")
@@ -84,9 +83,7 @@ class Tasks:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         interrupted = kind is not None and not issubclass(kind, Exception)
         self._pool.shutdown(wait=not interrupted, cancel_futures=kind is not None)
 

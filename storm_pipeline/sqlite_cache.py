@@ -56,12 +56,7 @@ class SqliteCache:
         """Store a JSON-serialisable value, replacing an earlier one."""
         text = json.dumps(value)  # one line of ASCII, so lone surrogates survive
         row = (_digest(key), f"{text}\n{_digest(key + text)}", self._clock())
-
-        def replace(file: sqlite3.Connection) -> None:
-            with file:
-                file.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", row)
-
-        self._run(replace)
+        self._run(lambda file: file.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", row))
 
     def _checked(self, key: str, stored: Any) -> Any:
         """Return the value of an entry; None if it is damaged. Entries of earlier versions have no checksum."""
@@ -97,14 +92,14 @@ class SqliteCache:
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.closing(sqlite3.connect(self._path, timeout=_LOCK_TIMEOUT)) as file:
+        connection = sqlite3.connect(self._path, timeout=_LOCK_TIMEOUT, isolation_level=None)  # each statement commits
+        with contextlib.closing(connection) as file:
             file.text_factory = bytes
             file.execute("PRAGMA synchronous = NORMAL")
             if not file.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchone():
                 with contextlib.suppress(sqlite3.OperationalError):  # locked: another process is doing the same
                     file.execute("PRAGMA journal_mode = WAL")
-                with file:
-                    file.execute(_TABLE)
+                file.execute(_TABLE)
             yield file
 
     def _again(self, work: Callable[[sqlite3.Connection], T]) -> T:

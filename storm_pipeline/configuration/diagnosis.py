@@ -73,7 +73,7 @@ def _models(settings: Settings, *, call: bool) -> Iterator[Finding]:
 
 
 def _asked(name: str, settings: Settings) -> str:
-    from storm_pipeline.models.trial import try_model  # here, since DSPy takes long to load
+    from storm_pipeline.models.asking import try_model  # here, since DSPy takes long to load
 
     return try_model(name, settings)
 

@@ -16,8 +16,7 @@ _LINE = re.compile(
     r"\W*(?:sentence\s+)?(\d{1,3})\W{1,6}(supported|partly|not|contradicted)\b(?:\s+supported)?(.*)", re.I
 )
 _ATTEMPTS = 2  # calls for sentences on which a reply says nothing
-AT_ONCE = 40
-"""Sentences in one call: a section has fewer."""
+AT_ONCE = 40  # sentences in one call: a section has fewer
 _WORDS_AT_ONCE = 3000  # words of passages in one call
 
 

@@ -9,7 +9,7 @@ from storm_pipeline.languages import detect, split_sentences, stem_set
 from storm_pipeline.references.changing import with_sentences
 from storm_pipeline.references.facts import covering
 from storm_pipeline.text.quantities import missing
-from storm_pipeline.types import Article, Citation, Sentence
+from storm_pipeline.types import Article, Citation
 
 
 class ExplainingJudge(JudgeWrapper):
@@ -63,10 +63,9 @@ def with_spans(article: Article) -> Article:
         found = deciding(Question(claim, (texts[citation.snippet_id],)))
         return replace(citation, spans=tuple(sorted((one.start, one.end) for one in found)))
 
-    def sentence(own: Sentence) -> Sentence:
-        return replace(own, citations=tuple(located(own.text, citation) for citation in own.citations))
-
-    return with_sentences(article, sentence)
+    return with_sentences(
+        article, lambda one: replace(one, citations=tuple(located(one.text, citation) for citation in one.citations))
+    )
 
 
 def _pieces(passage: int, text: str, wanted: frozenset[str]) -> Iterator[tuple[Span, frozenset[str]]]:

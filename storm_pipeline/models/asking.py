@@ -7,18 +7,19 @@ from functools import partial
 from typing import Any
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError
+from dspy.utils.exceptions import AdapterParseError, LMError
 
-from storm_pipeline.errors import ReplyError
+from storm_pipeline.errors import ModelError, ReplyError
 from storm_pipeline.models.engine import Engine, Received, RunLM, first_line
 from storm_pipeline.models.model_objects import Model
-from storm_pipeline.models.open_models import object_model
+from storm_pipeline.models.open_models import object_model, open_model
 from storm_pipeline.models.prices import listed_window, parse_prices
 from storm_pipeline.models.programs import Program
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.models.request import options_of
+from storm_pipeline.models.refusals import refuses_limit
+from storm_pipeline.models.request import Request, options_of
 from storm_pipeline.models.windows import longer_replies, window_of
-from storm_pipeline.run.events import Events, Retried
+from storm_pipeline.run.events import CallbackSink, Degraded, Event, Events, Retried
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.settings import Role, Settings
@@ -31,6 +32,12 @@ Parse = Callable[[dspy.Adapter, dspy.BaseLM], Values]
 Draw = Callable[[dspy.BaseLM, Parse], Values]
 """Draws samples from a model until one parses."""
 _REPLY = 1 / 8  # share of a window kept free for a reply, at most
+_TRIAL_TOKENS = 16  # the least that OpenAI takes
+_TRIAL_SECONDS = 60.0
+_TRIAL = [
+    {"role": "system", "content": "Reply with one word."},  # as in every prompt of a run
+    {"role": "user", "content": "Are you ready?"},
+]
 Usable = Callable[[dspy.Prediction | str], bool]
 """Whether what a model replied serves: the values of its reply; or, where no sample parses, the text of the last."""
 
@@ -175,3 +182,23 @@ class LanguageModels:
                 self._tell_cut(role, program, lm.received)
         attempts = self._settings.parse_attempts
         raise ReplyError(f"{model.name} gave {attempts} replies in the wrong form: {reason}", reply)
+
+
+def try_model(name: str, settings: Settings) -> str:
+    """Ask a hosted model for at most 16 tokens, once; return that it replies, and what it refuses of a request.
+
+    Raises ModelError, ModelAuthError: it cannot be asked; SettingsError: no key is set, or it refuses a chosen setting.
+    """
+    once = {"call_attempts": 1, "lm_timeout": min(settings.lm_timeout, _TRIAL_SECONDS)}
+    settings = settings.model_copy(update=once | dict.fromkeys(("max_cost", "max_tokens", "max_minutes")))
+    events: list[Event] = []
+    control = RunControl(settings, Spent(), threading.Event())
+    sink = Events(CallbackSink(events.append))
+    engine = Engine(events=sink, control=control, journal=Journal(None), settings=settings)
+    request = Request("writer", open_model(name, settings), _TRIAL, {"max_tokens": _TRIAL_TOKENS}, _TRIAL_TOKENS, "")
+    try:
+        engine.complete(request)
+    except ModelError as error:  # OpenAI's reasoning models refuse a limit that their thinking uses up
+        if not (isinstance(error.__cause__, LMError) and refuses_limit(error.__cause__)):
+            raise
+    return "; ".join(["it replies", *(one.detail for one in events if isinstance(one, Degraded))])

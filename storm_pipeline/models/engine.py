@@ -104,9 +104,8 @@ class Engine:
             ) from error
         except LMError as error:
             self._control.seconds_left()
-            raise ModelError(
-                f"{model.name} at {model.where} failed: {_reason_of(model, error)}{_remedy_for(error)}"
-            ) from error
+            why = f"{_reason_of(model, error)}{_remedy_for(error)}"
+            raise ModelError(f"{model.name} at {model.where} failed: {why}") from error
 
     def _call(self, request: Request) -> Received:
         with self._slots, process_slot(request.model.where, self._settings.process_workers):

@@ -83,18 +83,14 @@ def _open(name: str, settings: Settings, progress: Progress | None) -> Model:
     use = key_use(name, settings)
     given: dict[str, Any] = {"timeout": settings.lm_timeout, "api_base": filled_in(base), "api_key": use.key}
     if model.startswith(("ollama/", "ollama_chat/")):
-        address = _with_path(filled_in(use.address) or _OLLAMA)
+        address = filled_in(use.address) or _OLLAMA
+        address = address if urlsplit(address).path.strip("/") else address.rstrip("/") + "/v1"
         given = {"engine": _engine(address, use.key or "none", settings.lm_timeout)}
     if model.startswith("openai/"):
         given = {"engine": _engine(filled_in(use.address), use.key or "", settings.lm_timeout)}
     lm = _lm(model, settings, **{name: value for name, value in given.items() if value})
     where = base or f"the provider of {model}"
     return Model(lm, PromptAdapter(structured=_structured(lm, settings)), model, where)
-
-
-def _with_path(address: str) -> str:
-    """Add the path of OpenAI's protocol to an address of Ollama."""
-    return address if urlsplit(address).path.strip("/") else address.rstrip("/") + "/v1"
 
 
 def _engine(address: str, key: str, timeout: float) -> Any:

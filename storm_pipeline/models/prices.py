@@ -2,7 +2,6 @@
 
 import ipaddress
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -40,10 +39,10 @@ def price_of(model: str, user_prices: Mapping[str, Price] | None = None) -> Pric
     machine are free. Unknown are listed prices of 0 of hosted models, which are missing data, and servers on private
     addresses, which may be proxies. ``model``: as in the settings, with or without provider and endpoint.
     """
-    for name in _spellings(model):
-        if user_prices and name in user_prices:
-            return user_prices[name]
     name, endpoint = model_and_endpoint(model)
+    for spelling in (model, name, name.partition("/")[2] or name):
+        if user_prices and spelling in user_prices:
+            return user_prices[spelling]
     local = not endpoint or _is_private(endpoint)
     if is_embedded(model) or (local and name.startswith(_LOCAL_PROVIDERS) and not name.endswith("cloud")):
         return FREE
@@ -107,7 +106,7 @@ def _dollars(text: str, number: str) -> float:
         dollars = float(number)
     except ValueError:
         raise _price_error(text, f"{number.strip()!r} is not a number") from None
-    if not (math.isfinite(dollars) and 0 <= dollars <= _MAX_PRICE):
+    if not 0 <= dollars <= _MAX_PRICE:
         raise _price_error(text, f"{number.strip()} is not from 0 to {_MAX_PRICE:,.0f}")
     return dollars
 
@@ -117,11 +116,6 @@ def _price_error(text: str, why: str) -> SettingsError:
         f"the price {text!r} cannot be read, {why}: write MODEL=IN/OUT or MODEL=IN/CACHED/OUT in US dollars per "
         "million tokens, such as openai/gpt-4o=2.5/10"
     )
-
-
-def _spellings(model: str) -> list[str]:
-    name = model_and_endpoint(model)[0]
-    return list(dict.fromkeys([model, name, name.partition("/")[2] or name]))
 
 
 def _is_private(endpoint: str) -> bool:

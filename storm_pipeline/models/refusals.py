@@ -185,10 +185,12 @@ def _strings(value: Any, names: Collection[str], name: str = "") -> Iterator[str
 def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Put the system's text before the user's first message."""
     text = "\n\n".join(str(message["content"]) for message in messages if message["role"] == "system")
-    others = [message for message in messages if message["role"] != "system"]
-    first = next((place for place, message in enumerate(others) if message["role"] == "user"), None)
+    others = [dict(message) for message in messages if message["role"] != "system"]
+    first = next((message for message in others if message["role"] == "user"), None)
     if first is None:
         return [{"role": "user", "content": text}, *others]
-    content = others[first]["content"]
-    joined = f"{text}\n\n{content}" if isinstance(content, str) else [{"type": "text", "text": text}, *content]
-    return [*others[:first], others[first] | {"content": joined}, *others[first + 1 :]]
+    content = first["content"]
+    first["content"] = (
+        f"{text}\n\n{content}" if isinstance(content, str) else [{"type": "text", "text": text}, *content]
+    )
+    return others
