@@ -11,7 +11,7 @@ from servers import Reply, Request
 
 from storm_pipeline.search.engines import arxiv, crossref, pubmed, semantic_scholar
 from storm_pipeline.search.engines.kiwix import KiwixSearch
-from storm_pipeline.search.engines.wikipedia import WikipediaSearch
+from storm_pipeline.search.engines.wikipedia import wikipedia
 
 XHTML = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>Log in</title></head><body/></html>'
 BOMB = (
@@ -168,7 +168,7 @@ PAPERS: dict[str, Case] = {
         },
     ),
     "wikipedia": Case(
-        lambda url, patience: WikipediaSearch(base_url=f"{url}/w/api.php", patience=patience, rate=math.inf),
+        lambda url, patience: wikipedia(base_url=f"{url}/w/api.php", patience=patience, rate=math.inf),
         "/w/api.php",
         wikipedia_page,
         wikipedia_answer,

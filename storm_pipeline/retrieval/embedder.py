@@ -60,10 +60,7 @@ class CountsTokens(Protocol):
 
 
 class HashingEmbedder:
-    """A test double: hashed words and letter trigrams, no model, the same vectors on every machine.
-
-    Texts that share words have similar vectors, so retrieval works; it does not model meaning.
-    """
+    """A test double without a model: hashed words and letter trigrams, so that texts that share words are similar."""
 
     def __init__(self, dimension: int = 128) -> None:
         self.name = f"hashing-{dimension}"
@@ -125,12 +122,8 @@ class SentenceTransformerEmbedder:
             if not texts:
                 return np.zeros((0, self._dimension), dtype=np.float32)
             with torch_threads.limited_to(self._threads):
-                vectors = model.encode(
-                    [encodable(text) for text in texts],
-                    batch_size=self._batch_size,
-                    normalize_embeddings=True,
-                    show_progress_bar=False,
-                )
+                options = {"batch_size": self._batch_size, "normalize_embeddings": True, "show_progress_bar": False}
+                vectors = model.encode([encodable(text) for text in texts], **options)
         return np.asarray(vectors, dtype=np.float32)
 
     @property
@@ -153,20 +146,15 @@ class SentenceTransformerEmbedder:
             remedy = f"give a folder with a sentence-transformers model, the name of one on the hub, or {PINNED!r}"
             with loading(f"the embedder {str(self._source)!r} cannot be loaded", remedy):
                 options = options_without_code(self._source, self._cache)
-                self._model = SentenceTransformer(
-                    str(self._source), device="cpu", cache_folder=options.pop("cache_dir"), **options
-                )
+                options["cache_folder"] = options.pop("cache_dir")
+                self._model = SentenceTransformer(str(self._source), device="cpu", **options)
             # Measured, because the method that returns it has a different name in each release.
             self._dimension = int(self._model.encode(["a"], show_progress_bar=False).shape[1])
         return self._model
 
 
 class CachingEmbedder:
-    """An LRU cache around another embedder, so that headings and sentences are embedded once.
-
-    Args:
-        size: maximum number of cached texts, >= 1.
-    """
+    """A cache of the last ``size`` (>= 1) texts around another embedder."""
 
     def __init__(self, embedder: Embedder, size: int = 4096) -> None:
         self.name = embedder.name

@@ -112,7 +112,7 @@ class HybridIndex:
             near = [list(zip(*own, strict=True)) for own in found]
         lexical = [[match.position for match in islice(self._lexical.search(query), depth)] for query in queries]
         pairs = [[*own, *more] for own, more in zip(near, self._by_words(lexical, vectors), strict=True)]
-        dense = [[position for _, position in sorted(own, key=lambda one: (-one[0], one[1]))][:depth] for own in pairs]
+        dense = [[position for _, position in sorted((-cosine, at) for cosine, at in own)][:depth] for own in pairs]
         return list(zip(dense, lexical, strict=True))
 
     def _by_words(self, lexical: Sequence[Ranking], vectors: Vectors) -> list[list[tuple[float, int]]]:

@@ -58,9 +58,8 @@ class ContentsSource(Protocol):
 class NoContents:
     """A source without tables of contents."""
 
-    def table_of_contents(self, _title: str) -> TableOfContents | None:
+    def table_of_contents(self, _title: str) -> None:
         """None."""
-        return None
 
 
 class WikipediaContents:

@@ -12,7 +12,7 @@ from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.refusals import Refusal, unknown_format
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions, reject_argument
-from storm_pipeline.search.paging import one_per_page, paged
+from storm_pipeline.search.paging import paged
 from storm_pipeline.search.queries import with_sites
 from storm_pipeline.types import Snippet
 
@@ -50,8 +50,8 @@ class WebService:
     remedies: Mapping[int, str] = field(default_factory=dict)
     refusals: tuple[Refusal, ...] = ()  # error responses that are identified by their text
     name: str = ""  # of the service in messages; by default the engine's
-    # engine, query, ``k`` >= 1 → about ``k`` pages, best first, one snippet each; None for a service that answers with
-    # a list of JSON objects, whose wire format follows
+    # engine, query, ``k`` >= 1 → up to ``k`` pages, best first; None for a service that answers with a list of JSON
+    # objects, whose wire format follows
     find: Callable[["WebServiceSearch", str, int], Iterable[Snippet]] | None = None
     path: str = ""  # of the endpoint of a service that is asked by POST; empty for one that is asked by GET
     # query, number of web pages, number of the answer from 0 → parameters
@@ -132,7 +132,7 @@ class WebServiceSearch:
         if k < 1:
             return ()
         if service.find:
-            return one_per_page(service.find(self, query, k), k)
+            return tuple(service.find(self, query, k))
         sites = self.options if service.site_operators else SearchOptions()
         query = with_sites(query, sites, limit=service.characters, words=service.words)
         size = min(k, service.page)

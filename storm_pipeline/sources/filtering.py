@@ -45,11 +45,9 @@ class SourceFilter:
         for snippet in found.snippets:
             groups.setdefault(snippet.source_id, []).append(snippet)
         whole = {page.about.source_id: page.text for page in found.pages}
+        texts = {source: whole.get(source) or "\n".join(s.text for s in own) for source, own in groups.items()}
         pages = {
-            source: SeenPage(
-                own[0].url, own[0].title, whole.get(source) or "\n".join(snippet.text for snippet in own), asked.query
-            )
-            for source, own in groups.items()
+            source: SeenPage(own[0].url, own[0].title, texts[source], asked.query) for source, own in groups.items()
         }
         seen = tuple(pages.values()) if self.kept_out else ()
         truth = self.kept_out and self.kept_out.knowing(seen)
@@ -79,7 +77,7 @@ class SourceFilter:
         return tuple(Exclusion(page.url, page.title, reason, page.query) for page, reason in judged if reason)
 
     def _reason(self, page: SeenPage, engine: str, truth: GroundTruth | None) -> str | None:
-        """Why a page may not be used, judged by all its passages found; None if it may be."""
+        """Return why a page may not be used, judged by all its passages found; None if it may be."""
         if truth and (reason := truth.recognise(page.url, page.title, page.text)):
             return reason
         if self.policy.excludes_nothing or self.trusts(engine):
@@ -89,10 +87,7 @@ class SourceFilter:
 
 
 def date_in_address(url: str) -> str | None:
-    """The publication date that an address states.
-
-    Args:
-        url: such as ``https://example.org/2008/05/30/a-church/``; months may be English abbreviations.
+    """The publication date that an address such as ``https://example.org/2008/may/30/a-church/`` states.
 
     Returns:
         ISO date, or year and month where no day is stated. None if there is no date or more than one, if it is not
@@ -115,7 +110,7 @@ def date_in_address(url: str) -> str | None:
 
 
 def _month(part: str) -> int:
-    """The number of a month in digits or as an English abbreviation; 0 for anything else."""
+    """Return the number of a month in digits or as an English abbreviation; 0 for anything else."""
     if part in _MONTHS:
         return _MONTHS.index(part) + 1
     return int(part) if part.isdecimal() and len(part) <= 2 and int(part) <= 12 else 0

@@ -39,10 +39,7 @@ def wikipedia_article(url: str) -> tuple[str, str] | None:
 
 
 def _language_and_title(host: str, path: str) -> tuple[str, str]:
-    """Language and quoted title that host and path name, on Wikipedia and on mirrors of all of it; empty elsewhere.
-
-    Of Wikipedia's script, which is asked for a title, the title begins with ``index.php``.
-    """
+    """Return language and quoted title (for Wikipedia's script ``index.php…``) that an address names; else empty."""
     host = host.removeprefix("www.")
     first, _, site = host.partition(".")
     folder, _, title = path.removeprefix("/").partition("/")
@@ -186,6 +183,6 @@ def _is_wikipedia(where: SitePattern) -> bool:
 
 
 def _ngrams(text: str) -> set[str]:
-    """The distinct word 8-grams, ignoring case and punctuation."""
+    """Return the distinct word 8-grams, ignoring case and punctuation."""
     folded = words(normalised_text(text))
     return {" ".join(folded[start : start + _NGRAM]) for start in range(len(folded) - _NGRAM + 1)}

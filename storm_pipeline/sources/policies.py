@@ -24,8 +24,8 @@ class SourceVerdict:
     """Whether a page may be used."""
 
     url: str  # the page, as given
-    allowed: bool  # whether it may
-    status: Rating  # rating of the source
+    allowed: bool
+    status: Rating
     reason: str  # why, in one sentence
     rule: str = ""  # the place that decided, e.g. ``forbes.com/advisor``; empty if none did
 
@@ -99,9 +99,8 @@ class SourcePolicy:
 
 def policy_named(name: str) -> Policy:
     """Validate the name of a policy. Raises SettingsError: there is no such policy."""
-    for policy in POLICIES:
-        if policy == name:
-            return policy
+    if name in POLICIES:
+        return name
     raise SettingsError(f"there is no source policy {name!r}; choose one of: {', '.join(POLICIES)}")
 
 

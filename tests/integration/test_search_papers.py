@@ -22,7 +22,7 @@ from servers import Reply, Request, ScriptedServer
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.search.engines import arxiv, crossref, pubmed, semantic_scholar
-from storm_pipeline.search.engines.wikipedia import WikipediaSearch
+from storm_pipeline.search.engines.wikipedia import wikipedia
 from storm_pipeline.search.web_service import WebService, WebServiceSearch
 
 SINCE, UNTIL = date(2020, 2, 1), date(2021, 3, 31)
@@ -147,9 +147,9 @@ def test_wikipedia_asks_for_each_whole_article_once() -> None:
 
 def test_wikipedia_speaks_the_language_asked_for() -> None:
     with pytest.raises(SettingsError, match="not a language code"):
-        WikipediaSearch("de.evil.org/")
+        wikipedia("de.evil.org/")
     with ScriptedServer(PAPERS["wikipedia"].finds()) as server:
-        german = WikipediaSearch("de", base_url=server.url, patience=BRISK, rate=1e6)
+        german = wikipedia("de", base_url=server.url, patience=BRISK, rate=1e6)
         german.search("die Straße: am Meer", 1)
         assert server.requests[0].query["gsrsearch"] == "die Straße am Meer"
 

@@ -10,6 +10,7 @@ from storm_pipeline.documents.plain import iso_date, plain_text
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
+from storm_pipeline.search.paging import one_per_page
 from storm_pipeline.search.papers import MAX_RESULTS, arxiv_address, doi_name, joined_names
 from storm_pipeline.search.queries import topic_words, with_all_or_any
 from storm_pipeline.search.web_service import WebService, WebServiceSearch
@@ -33,7 +34,7 @@ _ABSTRACT_PAGE = re.compile(r"https?://(?:export\.)?arxiv\.org/abs/(\S+?)(?:v[0-
 def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
     """Papers with all words of the query in any field, or if there are none, with any word."""
     terms = [f"all:{word}" for word in topic_words(query)]
-    return with_all_or_any(terms, lambda asked: _papers(engine, asked, k), every=" AND ")
+    return one_per_page(with_all_or_any(terms, lambda asked: _papers(engine, asked, k), every=" AND "), k)
 
 
 def _papers(engine: WebServiceSearch, terms: str, k: int) -> list[Snippet]:

@@ -8,6 +8,7 @@ from storm_pipeline.documents.plain import objects, one_line, plain_text
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
+from storm_pipeline.search.paging import one_per_page
 from storm_pipeline.search.papers import (
     MAX_RESULTS,
     doi_address,
@@ -41,7 +42,7 @@ def _find(engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:
     answer = engine.client.get_json({"query": query, "rows": rows, "select": _FIELDS} | engine.params | mail)
     if (works := listed(answer, "message", "items")) is None:
         raise unknown_format("crossref")
-    return filter(None, map(_snippet, objects(works)))
+    return one_per_page(filter(None, map(_snippet, objects(works))), k)
 
 
 def _options(options: SearchOptions) -> dict[str, Any]:

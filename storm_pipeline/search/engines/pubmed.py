@@ -1,6 +1,6 @@
 """PubMed: abstracts of biomedical papers. Works without a key, faster with one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from storm_pipeline.documents.markup import element_text
@@ -9,6 +9,7 @@ from storm_pipeline.errors import SearchError
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
+from storm_pipeline.search.paging import one_per_page
 from storm_pipeline.search.papers import MAX_RESULTS, doi_name, full_name, joined_names, partial_date
 from storm_pipeline.search.queries import topic_words, with_all_or_any
 from storm_pipeline.search.web_service import WebService, WebServiceSearch, given, listed
@@ -27,17 +28,17 @@ INFO = EngineInfo(
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
-def _find(engine: WebServiceSearch, query: str, k: int) -> Iterator[Snippet]:
+def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
     """Papers with all words of the query, or if there are none, with any; two or three requests."""
     paper_ids = with_all_or_any(topic_words(query), lambda words: _paper_ids(engine, words, k))
     if not paper_ids:
-        return
+        return ()
     asked = _common(engine) | {"id": ",".join(paper_ids), "retmode": "xml"}
     papers = engine.client.post_form_xml(asked, "/efetch.fcgi")
     if papers.tag != "PubmedArticleSet":
         raise unknown_format("pubmed", "XML")
     found = dict(_snippets(papers))
-    yield from (found[number] for number in paper_ids if number in found)
+    return one_per_page((found[number] for number in paper_ids if number in found), k)
 
 
 def _common(engine: WebServiceSearch) -> dict[str, Any]:

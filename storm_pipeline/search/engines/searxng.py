@@ -10,7 +10,7 @@ from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions
-from storm_pipeline.search.paging import paged
+from storm_pipeline.search.paging import one_per_page, paged
 from storm_pipeline.search.web_service import WebService, WebServiceSearch, listed
 from storm_pipeline.types import Snippet
 
@@ -28,7 +28,8 @@ _MAX_PAGES = 3
 
 def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
     query = one_line(query)
-    return paged(lambda number: _page(engine, query, number + 1), k, size=1, max_pages=_MAX_PAGES) if query else ()
+    found = paged(lambda number: _page(engine, query, number + 1), k, size=1, max_pages=_MAX_PAGES) if query else ()
+    return one_per_page(found, k)
 
 
 def _page(engine: WebServiceSearch, query: str, page: int) -> Iterator[Snippet]:

@@ -6,6 +6,7 @@ from typing import Any
 from storm_pipeline.documents.plain import iso_date, objects, plain_text, web_address
 from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
+from storm_pipeline.search.paging import one_per_page
 from storm_pipeline.search.papers import (
     MAX_RESULTS,
     arxiv_address,
@@ -40,7 +41,7 @@ def _find(engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:
     papers = listed(answer, "data")
     if papers is None and not (isinstance(answer, dict) and answer.get("total") == 0):
         raise unknown_format("semantic-scholar")
-    return filter(None, map(_snippet, objects(papers)))
+    return one_per_page(filter(None, map(_snippet, objects(papers))), k)
 
 
 def _options(options: SearchOptions) -> dict[str, Any]:

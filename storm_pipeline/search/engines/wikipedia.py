@@ -1,8 +1,8 @@
 """Wikipedia in any language: the best-matching passages of its articles. No key."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
@@ -10,13 +10,13 @@ from storm_pipeline.documents.chunks import chunks, overlapping
 from storm_pipeline.documents.plain import plain_text, web_address
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.identity import is_wiki_language
-from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions
 from storm_pipeline.search.paging import best_of_each
 from storm_pipeline.search.queries import bare_words, topic_words, with_all_or_any
 from storm_pipeline.search.tables_of_contents import sections, wiki_pages
+from storm_pipeline.search.web_service import WebService, WebServiceSearch
 from storm_pipeline.types import Snippet
 
 INFO = EngineInfo(
@@ -28,8 +28,7 @@ INFO = EngineInfo(
     open_web=False,
 )
 _ENGLISH = frozenset({"en", "simple"})
-_MAX_ARTICLES = 20
-_CACHE_SIZE = 256
+_MAX_ARTICLES, _MAX_PASSAGES = 20, 3
 _CONCURRENT = 3
 
 
@@ -45,76 +44,66 @@ _Passage = tuple[str, Snippet]
 """A passage with its heading."""
 
 
-def open_engine(argument: str, config: EngineConfig) -> "WikipediaSearch":
-    """The engine of ``wikipedia`` or ``wikipedia:LANGUAGE``."""
-    return WikipediaSearch(argument or None, rate=config.rate or 5.0, options=config.options)
-
-
-class WikipediaSearch:
-    """Searches one Wikipedia through its API and cuts the articles into passages of about 100 to 150 words.
+def wikipedia(
+    language: str | None = None,
+    *,
+    base_url: str | None = None,
+    options: SearchOptions | None = None,
+    patience: Patience | None = None,
+    rate: float | None = None,
+) -> WebServiceSearch:
+    """A search of one Wikipedia for articles, which are cut into passages of about 100 to 150 words.
 
     Each article takes one request, since the service returns one full text at a time; recent articles are cached.
 
     Args:
         language: code of the Wikipedia, e.g. ``de``; by default that of the options, else ``en``.
         base_url: full URL of the ``api.php`` to query instead.
-        options: only ``language`` is used.
-        passages: maximum number of passages per article, >= 1.
 
     Raises:
         SettingsError: the language code is malformed.
     """
+    code = (language or (options or SearchOptions()).language or "en").strip().lower()
+    if not is_wiki_language(code):
+        raise SettingsError(f"{language!r} is not a language code of a Wikipedia; write wikipedia:de or the like")
+    service = WebService(
+        INFO,
+        address=f"https://{code}.wikipedia.org/w/api.php",
+        rate=5.0,
+        concurrent=_CONCURRENT,
+        find=partial(_find, topic_words if code in _ENGLISH else bare_words),
+        remedies={403: "it refuses this address or network; wait, or choose another engine"},
+    )
+    return WebServiceSearch(service, base_url=base_url, patience=patience, rate=rate)
 
-    name = "wikipedia"
 
-    def __init__(
-        self,
-        language: str | None = None,
-        *,
-        base_url: str | None = None,
-        options: SearchOptions | None = None,
-        passages: int = 3,
-        patience: Patience | None = None,
-        rate: float = 5.0,
-    ) -> None:
-        self._language = (language or (options or SearchOptions()).language or "en").strip().lower()
-        if not is_wiki_language(self._language):
-            raise SettingsError(f"{language!r} is not a language code of a Wikipedia; write wikipedia:de or the like")
-        self._limit = passages
-        self._client = ApiClient(
-            "wikipedia",
-            base_url or f"https://{self._language}.wikipedia.org/w/api.php",
-            rate=Rate(rate, concurrent=_CONCURRENT),
-            remedies={403: "it refuses this address or network; wait, or choose another engine"},
-            patience=patience,
-        )
-        self._cached_passages = lru_cache(_CACHE_SIZE)(self._passages)
+def open_engine(argument: str, config: EngineConfig) -> WebServiceSearch:
+    """The engine of ``wikipedia`` or ``wikipedia:LANGUAGE``."""
+    return wikipedia(argument, rate=config.rate, options=config.options)
 
-    def search(self, query: str, k: int) -> Sequence[Snippet]:
-        """Passages of up to ``k`` articles, best article first; the opening passage if none matches the query.
 
-        Finds articles with all words of the query, or if there are none, with any; skips disambiguation pages.
-        """
-        words = (topic_words if self._language in _ENGLISH else bare_words)(query)
-        if k < 1:
-            return ()
-        found = with_all_or_any(words, lambda asked: self._articles(asked, k))
-        passages = parallel_map(self._cached_passages, found, workers=_CONCURRENT)
-        return tuple(best_of_each(passages, query, self._limit))
+def _find(words: Callable[[str], list[str]], engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:
+    """Find articles with all words of the query, or if there are none, with any; skip disambiguation pages."""
+    found = with_all_or_any(words(query), lambda asked: _articles(engine.client, asked, k))
+    passages = parallel_map(lambda article: _passages(engine.client, article), found, workers=_CONCURRENT)
+    return best_of_each(passages, query, _MAX_PASSAGES)
 
-    def _articles(self, words: str, k: int) -> list[_Article]:
-        search = {"generator": "search", "gsrsearch": words, "gsrnamespace": 0, "gsrlimit": min(k, _MAX_ARTICLES)}
-        wanted = {"prop": "extracts|info|pageprops", "inprop": "url", "ppprop": "disambiguation"}
-        pages = sorted(wiki_pages(self._client, search | wanted), key=_rank)
-        return [article for page in pages if (article := _article(page))][:k]
 
-    def _passages(self, article: _Article) -> tuple[_Passage, ...]:
-        return tuple(_cut(article, article.text or self._text(article.number)))
+def _articles(client: ApiClient, words: str, k: int) -> list[_Article]:
+    search = {"generator": "search", "gsrsearch": words, "gsrnamespace": 0, "gsrlimit": min(k, _MAX_ARTICLES)}
+    wanted = {"prop": "extracts|info|pageprops", "inprop": "url", "ppprop": "disambiguation"}
+    pages = sorted(wiki_pages(client, search | wanted), key=_rank)
+    return [article for page in pages if (article := _article(page))][:k]
 
-    def _text(self, number: int) -> str:
-        pages = wiki_pages(self._client, {"prop": "extracts", "pageids": number})
-        texts = [page.get("extract") for page in pages if page.get("pageid") == number]
-        return texts[0] if texts and isinstance(texts[0], str) else ""
+
+@lru_cache(256)
+def _passages(client: ApiClient, article: _Article) -> tuple[_Passage, ...]:
+    text = article.text
+    if not text:
+        pages = wiki_pages(client, {"prop": "extracts", "pageids": article.number})
+        texts = [page.get("extract") for page in pages if page.get("pageid") == article.number]
+        text = texts[0] if texts and isinstance(texts[0], str) else ""
+    return tuple(_cut(article, text))
 
 
 def _rank(page: Mapping[str, Any]) -> int:
@@ -135,4 +124,4 @@ def _cut(article: _Article, text: str) -> Iterator[_Passage]:
     """Split an article into passages, none of which crosses a heading."""
     for _, heading, section in sections(text):
         for plain in filter(None, map(plain_text, overlapping(chunks(section)))):
-            yield heading, Snippet(article.url, article.title, plain, engine=WikipediaSearch.name)
+            yield heading, Snippet(article.url, article.title, plain, engine=INFO.base_name)
