@@ -13,7 +13,9 @@ import dspy
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.programs import Programs, SafeModule
+from storm_pipeline.program_stream import send_sections
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.steps.conversations import converse
 from storm_pipeline.steps.interviews import hold_interviews
@@ -41,6 +43,7 @@ class StormProgram(SafeModule):
     one is under way waits for that one: ``dspy.Evaluate`` submits calls of over two minutes twice.
 
     Of models, ``set_lm`` comes before what the ``Storm`` was given, and that before ``dspy.context``.
+    ``dspy.streamify`` of it gives a ``StreamResponse`` a section and one for the lead.
     """
 
     def __init__(self, storm: "Storm", makes: Makes = "article") -> None:
@@ -67,6 +70,9 @@ class StormProgram(SafeModule):
         if lm is not None:
             programs = programs.deepcopy()
             programs.set_lm(lm)
+        if (stream := dspy.settings.send_stream) is not None:
+            named = self._listened(dspy.settings.stream_listeners or [])
+            return send_sections(stream, named, lambda sink, halt: self._made(programs, topic, given, sink, halt))
         key = fingerprint(self.makes, topic, repr(given), programs.fingerprints())
         asked = [predictor.lm for predictor in programs.predictors()]
         return self._runs.once(key, (*asked, dspy.settings.lm), lambda: self._made(programs, topic, given))
@@ -89,14 +95,43 @@ class StormProgram(SafeModule):
             )
         super().save(path, save_program, modules_to_serialize)
 
-    def _made(self, programs: Programs, topic: str, given: dict[str, Any]) -> dspy.Prediction:
-        with tempfile.TemporaryDirectory(prefix="storm-") as place, dspy.context(send_stream=None):
+    def _listened(self, listeners: Sequence[Any]) -> dict[str, tuple[str, str]]:
+        """Return ``section`` and ``lead`` → names of predictor and field in a stream, of those that are listened to.
+
+        Raises SettingsError: a listener waits for another predictor, whose replies are not part of an article.
+        """
+        shown = {"section": "text", "lead": "lead"}
+        named = {name: (f"programs.{name}.predict", field) for name, field in shown.items()}
+        if not listeners:
+            return named
+        asked = {name: self.programs.named()[name].predictors()[-1] for name in shown}
+        heard: dict[str, tuple[str, str]] = {}
+        for one in listeners:
+            name = next((name for name in shown if one.predict is asked[name]), "")
+            if not name or one.signature_field_name != shown[name]:
+                raise SettingsError(
+                    f"the stream of an article has its sections and its lead alone, not {one.signature_field_name!r} "
+                    f'of {one.predict_name or "another predictor"}: listen to "text" of programs.section.predict and '
+                    '"lead" of programs.lead.predict'
+                )
+            heard[name] = (one.predict_name or named[name][0], shown[name])
+        return heard
+
+    def _made(
+        self,
+        programs: Programs,
+        topic: str,
+        given: dict[str, Any],
+        sinks: Sequence[EventSink] = (),
+        halt: threading.Event | None = None,
+    ) -> dspy.Prediction:
+        with tempfile.TemporaryDirectory(prefix="storm-") as place:
             storm = self._runs.storm.with_programs(programs, Path(place))
             if self.makes != "article":
                 stage = _STAGES[self.makes]
-                made = storm.in_run(topic, lambda ctx: stage(ctx, topic, **given))
+                made = storm.in_run(topic, lambda ctx: stage(ctx, topic, **given), halt, *sinks)
                 return dspy.Prediction(**{"conversations" if self.makes == "research" else self.makes: made})
-            article = storm.write(topic)
+            article = storm.write(topic, sinks=sinks, halt=halt)
         return dspy.Prediction(article=article, outline=article.outline, conversations=article.conversations)
 
 

@@ -66,7 +66,7 @@ ORDER = [
     {"recipes"},
     {"estimate"},
     {"progress"},
-    {"program", "storm"},
+    {"program", "program_stream", "storm"},
     {"optimize"},
     {"batch", "check"},
     {"run.listing", "configuration.diagnosis"},
