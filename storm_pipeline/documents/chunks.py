@@ -2,9 +2,7 @@
 
 import math
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate
 
 _Piece = tuple[int, int, float]  # Start, end and size of a sentence or a part of one
 
@@ -43,7 +41,7 @@ def punctuated_blocks(text: str) -> str:
 def count_words(text: str) -> float:
     """Return the length in words; 2 characters of a script without spaces, or 30 of a longer word, count as one."""
     units = _UNIT.findall(text)
-    return sum(_weight(unit[0]) for unit in units) if _UNSPACED.search(text) else float(len(units))
+    return sum(0.5 if _UNSPACED.match(unit) else 1.0 for unit in units) if _UNSPACED.search(text) else float(len(units))
 
 
 def chunks(text: str, limit: int = 150) -> list[str]:
@@ -53,7 +51,7 @@ def chunks(text: str, limit: int = 150) -> list[str]:
     stays usable. White space is collapsed; nothing else is lost or changed. ``limit``: maximum words per passage as by
     :func:`count_words`, >= 1. Passages hold two thirds of it or more, unless the text or its sentences do not allow it.
     """
-    return [_one_line(text, group) for group in _grouped(list(_pieces(text, limit)), limit)]
+    return token_chunks(text, limit, count_words)
 
 
 def overlapping(passages: Iterable[str]) -> Iterator[str]:
@@ -70,7 +68,7 @@ def overlapping(passages: Iterable[str]) -> Iterator[str]:
             end = ""
 
 
-def token_chunks(text: str, limit: int, count: Callable[[str], int]) -> list[str]:
+def token_chunks(text: str, limit: int, count: Callable[[str], float]) -> list[str]:
     """Split as :func:`chunks`, but measured in an encoder's tokens, so that no passage is truncated.
 
     Args:
@@ -103,12 +101,13 @@ def _grouped(pieces: list[_Piece], limit: int) -> Iterator[list[_Piece]]:
         yield group
 
 
-def _split_to_fit(text: str, start: int, end: int, limit: int, count: Callable[[str], int]) -> Iterator[_Piece]:
+def _split_to_fit(text: str, start: int, end: int, limit: int, count: Callable[[str], float]) -> Iterator[_Piece]:
     """Yield a sentence, or its parts if it is over the limit, split between words if possible."""
     units = [unit.span() for unit in _UNIT.finditer(text, start, end)]
-    if len(units) > limit:  # a word is at least a token, so there is no need to count all of it
-        for first in range(0, len(units), limit):
-            yield from _split_to_fit(text, units[first][0], units[first : first + limit][-1][1], limit, count)
+    most = 2 * limit  # a unit counts a half or more, so that there is no need to count all of a longer text
+    if len(units) > most:
+        for first in range(0, len(units), most):
+            yield from _split_to_fit(text, units[first][0], units[first : first + most][-1][1], limit, count)
         return
     if not units:
         return
@@ -122,28 +121,12 @@ def _split_to_fit(text: str, start: int, end: int, limit: int, count: Callable[[
     yield from _split_to_fit(text, middle, after, limit, count)
 
 
-def _halved(text: str, group: list[_Piece], limit: int, count: Callable[[str], int]) -> Iterable[list[_Piece]]:
+def _halved(text: str, group: list[_Piece], limit: int, count: Callable[[str], float]) -> Iterable[list[_Piece]]:
     """Return a group, or its halves if over the limit: token counts are not additive."""
     if len(group) == 1 or count(_one_line(text, group)) <= limit:
         return [group]
     halves = group[: len(group) // 2], group[len(group) // 2 :]
     return [part for half in halves for part in _halved(text, half, limit, count)]
-
-
-def _pieces(text: str, limit: int) -> Iterator[_Piece]:
-    """Yield sentences, and parts of those over the limit, with their size in words."""
-    for start, end in _sentences(text):
-        units = [(unit.start(), unit.end()) for unit in _UNIT.finditer(text, start, end)]
-        sizes = list(accumulate((_weight(text[a]) for a, _ in units), initial=0.0))
-        first = 0
-        while first < len(units):
-            after = max(first + 1, bisect_right(sizes, sizes[first] + limit) - 1)
-            yield units[first][0], units[after - 1][1], sizes[after] - sizes[first]
-            first = after
-
-
-def _weight(char: str) -> float:
-    return 0.5 if _UNSPACED.match(char) else 1.0
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

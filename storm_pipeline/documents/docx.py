@@ -1,11 +1,12 @@
 """Word files: a document as a tree of HTML, and its text, by page if the file records its page breaks."""
 
+import dataclasses
 import io
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import Any
 
 from storm_pipeline.documents.document import FileText
+from storm_pipeline.documents.inline_markup import replace
 from storm_pipeline.documents.markup import parse_xml, text_of
 from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.documents.record import Record, usable_authors, usable_title
@@ -13,9 +14,6 @@ from storm_pipeline.documents.untrusted import DAMAGE, BoundedZip, TooLargeError
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.text.markers import without_reserved
 from storm_pipeline.text.person_names import person_names
-
-if TYPE_CHECKING:
-    from docx.document import Document as WordDocument
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -33,6 +31,8 @@ _NOT_READ = (f"{_W}strike", f"{_W}dstrike", f"{_W}vanish")
 _NOTES = {f"{_W}{kind}Reference": kind for kind in ("footnote", "endnote")}
 # Characters that no text has: a page break that was set, one that was rendered, and a picture.
 _SET, _RENDERED, _PICTURE = "\ufdec", "\ufded", "\ufdee"
+_BREAKS = f"{_SET}{_RENDERED}"
+_UNBROKEN = str.maketrans("", "", _BREAKS)
 _TEXTS = {f"{_W}noBreakHyphen": "-", f"{_W}lastRenderedPageBreak": _RENDERED} | dict.fromkeys(
     (f"{_W}tab", f"{_W}cr", f"{_W}br"), " "
 )
@@ -50,10 +50,9 @@ def read_docx(data: bytes) -> FileText:
     from lxml import etree
 
     try:
-        document = _opened(data)
-        record = _record(document)
-        pages = _pages(text_of(_Tree(document).root))
-        return FileText(record.title, pages, record.published or None, record=record)
+        tree = _Tree(data)
+        record = _record(tree)
+        return FileText(record.title, _pages(text_of(tree.root)), record.published or None, record=record)
     except (OpcError, etree.LxmlError, *DAMAGE) as error:
         return unreadable("DOCX", error)
 
@@ -68,21 +67,11 @@ def docx_tree(data: bytes) -> tuple[str, Any]:
     from lxml import etree
 
     try:
-        document = _opened(data)
-        tree = _Tree(document)
-        tree.add_notes(document)
-        return _styled_text(document, "Title"), tree.root
+        tree = _Tree(data)
+        tree.add_notes()
+        return tree.front.get("title", ""), tree.root
     except (OpcError, etree.LxmlError, TooLargeError, *DAMAGE) as error:
         raise DatasetError(f"no Word file, or a damaged one ({error})") from error
-
-
-def _opened(data: bytes) -> "WordDocument":
-    import docx
-
-    archive = BoundedZip(data)
-    for name in archive.names:  # the library itself unpacks without a limit
-        archive.read(name)
-    return docx.Document(io.BytesIO(data))
 
 
 def _pages(text: str) -> tuple[tuple[int | None, str], ...]:
@@ -103,24 +92,37 @@ def _pages(text: str) -> tuple[tuple[int | None, str], ...]:
 class _Tree:
     """The body of a document as HTML, as people read it: without struck and hidden text and the front matter."""
 
-    def __init__(self, document: "WordDocument") -> None:
+    def __init__(self, data: bytes) -> None:
+        import docx
         from lxml import html
 
+        archive = BoundedZip(data)
+        for name in archive.names:  # the library itself unpacks without a limit
+            archive.read(name)
+        self.document = docx.Document(io.BytesIO(data))
+        self.front: dict[str, str] = {}
+        """The first text of each style of the front matter."""
         self.root = html.Element("body")
+        body = self.document.element.body
         self._styles = {
             style.get(f"{_W}styleId") or "": (
                 _value(style.find(f"{_W}name")).lower(),
                 _value(style.find(f"{_W}rPr/{_W}vertAlign")),
             )
-            for style in document.styles.element.iter(f"{_W}style")
+            for style in self.document.styles.element.iter(f"{_W}style")
         }
-        self._bookmarks = dict(_bookmarks(document.element.body))
-        self._add_blocks(self.root, document.element.body)
+        self._bookmarks = {
+            start.get(f"{_W}name"): note
+            for start in body.iter(f"{_W}bookmarkStart")
+            for run in islice(start.itersiblings(f"{_W}r"), 1)
+            for note in run.iter(*_NOTES)
+        }
+        self._add_blocks(self.root, body)
 
-    def add_notes(self, document: "WordDocument") -> None:
+    def add_notes(self) -> None:
         """Add a list of the document's notes, each with its text and the links in it."""
         notes = _added(self.root, "ol")
-        for rel in document.part.rels.values():
+        for rel in self.document.part.rels.values():
             kind = next((kind for kind in _NOTES.values() if rel.reltype.endswith(f"/{kind}s")), "")
             for note in parse_xml(rel.target_part.blob).iterchildren(f"{_W}{kind}") if kind else ():
                 if note.get(f"{_W}type") is None:
@@ -149,8 +151,9 @@ class _Tree:
         self._add_pieces(shown, source)
         if style in _FRONT or style.startswith(_FRONT[-1]):  # its page breaks stay
             text = "".join(shown.itertext())
-            shown.clear()
-            shown.text = "".join(char if char in {_SET, _RENDERED} else _PICTURE for char in text)
+            replace(shown, "".join(char if char in _BREAKS else _PICTURE for char in text))
+            if plain := " ".join(text.translate(_UNBROKEN).split()):
+                self.front.setdefault(style, plain)
 
     def _add_row(self, table: Any, source: Any) -> None:
         """Add a row; page breaks of its cells stand before it, or behind it where a cell's text begins before them."""
@@ -158,11 +161,13 @@ class _Tree:
         for cell in source.xpath("./w:tc|./w:sdt/w:sdtContent/w:tc"):
             self._add_runs(shown := _added(row, "td"), cell)
             text = "".join(shown.itertext())
-            start = len(text) - len(text.lstrip(f" {_SET}{_RENDERED}"))
-            breaks = ["".join(filter((_SET, _RENDERED).count, part)) for part in (text[:start], text[start:])]
-            before, behind = max(before, breaks[0], key=len), max(behind, breaks[1], key=len)
+            start = len(text) - len(text.lstrip(f" {_BREAKS}"))
+            parts = ("".join(filter(_BREAKS.count, part)) for part in (text[:start], text[start:]))
+            before, behind = (max(pair, key=len) for pair in zip((before, behind), parts, strict=True))
             for element in shown.iter():
-                element.text, element.tail = map(_without_breaks, (element.text, element.tail))
+                element.text, element.tail = (
+                    (part or "").translate(_UNBROKEN) for part in (element.text, element.tail)
+                )
         for cell in row[:1]:
             cell.text = before + cell.text
         row.tail = behind
@@ -239,20 +244,6 @@ def _append(parent: Any, text: str, tag: str = "") -> None:
         last.tail = (last.tail or "") + text
 
 
-def _without_breaks(text: str | None) -> str:
-    return (text or "").replace(_SET, "").replace(_RENDERED, "")
-
-
-def _bookmarks(body: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the names of bookmarks, each with the reference to a note that stands in it."""
-    name = ""
-    for element in body.iter(f"{_W}bookmarkStart", f"{_W}bookmarkEnd", *_NOTES):
-        if name and element.tag in _NOTES:
-            yield name, element
-        else:
-            name = element.get(f"{_W}name") or ""
-
-
 def _value(element: Any) -> str:
     """Return the ``w:val`` of an element; empty if there is none."""
     return "" if element is None else str(element.get(f"{_W}val") or "")
@@ -263,23 +254,16 @@ def _is_on(switch: Any) -> bool:
     return switch is not None and _value(switch) not in {"0", "false", "off"}
 
 
-def _record(document: "WordDocument") -> Record:
+def _record(tree: _Tree) -> Record:
     """Return what the properties say, else the paragraphs that are styled as title and author."""
     from docx.opc.constants import RELATIONSHIP_TYPE
 
-    read = Record(_styled_text(document, "Title"), "; ".join(person_names(_styled_text(document, "Author"))))
-    if all(one.reltype != RELATIONSHIP_TYPE.CORE_PROPERTIES for one in document.part.package.rels.values()):
+    read = Record(tree.front.get("title", ""), "; ".join(person_names(tree.front.get("author", ""))))
+    if all(one.reltype != RELATIONSHIP_TYPE.CORE_PROPERTIES for one in tree.document.part.package.rels.values()):
         return read  # the library would create properties
-    stated = document.core_properties
+    stated = tree.document.core_properties
     record = Record(usable_title(stated.title), language=plain_text(stated.language))
     if stated.comments != "generated by python-docx":  # else author and date are those of the library's template
         published = stated.created.date().isoformat() if stated.created else ""
-        record = replace(record, authors=usable_authors(stated.author), published=published)
+        record = dataclasses.replace(record, authors=usable_authors(stated.author), published=published)
     return record.completed(read)
-
-
-def _styled_text(document: "WordDocument", style: str) -> str:
-    """Return the first paragraph of a style that is not empty; ``style``: its name."""
-    ids = {one.style_id for one in document.styles if one.name == style}  # a paragraph's own look-up takes 1 ms
-    styled = (one for one in document.paragraphs if _value(one._p.find(f"{_W}pPr/{_W}pStyle")) in ids)
-    return next((plain for one in styled if (plain := plain_text(one.text))), "")

@@ -1,7 +1,6 @@
 """Markup within lines, as people read it: exponents and indices stay; marks of notes and deleted text do not."""
 
 import copy
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -15,8 +14,7 @@ _NOT_READ = frozenset({"del", "s", "strike", "rt", "rp", "rtc"})  # deleted; pro
 _FORMULAS = frozenset({"msup", "msub", "msubsup"})
 _BLOCKS = frozenset("p td th li ul ol dl dd dt div blockquote table section article main body h1 h2 h3 h4".split())
 _LABELS = ("class", "id", "role", "rel", "ref-type", "epub:type", "{http://www.idpf.org/2007/ops}type")
-_QUOTES = "\"'“”„«»‹›‘’「『"
-_LEVELS = 4  # elements around a mark, and before it, in which the text before it is looked for
+_QUOTES = ('"', "'", *"“”„«»‹›‘’「『")
 _INLINES = frozenset("a b cite em font i small span strong u xref".split())
 _POSITIONS = {"sup": "sup", "super": "sup", "superscript": "sup", "sub": "sub", "subscript": "sub"}
 _CONTENTS = frozenset({"toc", "doc-toc", "contents", "table-of-contents"})
@@ -67,29 +65,43 @@ def as_read(root: Any, *, with_notes: bool = False) -> Any:
     ``with_notes``: whether the marks of notes stay, as they are.
     """
     root = copy.deepcopy(root)
-    for element in list(root.iter()):
-        match name := _kind(element):
-            case "sup" | "sub" | "s" | "strike" if _has_blocks(element):  # it was not closed
-                continue
-            case "sup" if _is_note(element):
-                replace(element, _text(element) if with_notes else "")
-            case "sup":
-                replace(element, raised_text(_text(element)))
-            case "sub":
-                replace(element, _text(element).translate(_LOWERED))
-            case _ if name in _INLINES and (_is_note_link(element) or _is_glued_note(element)):
-                replace(element, _text(element) if with_notes else "")
-            case "q":
-                _quote(element)
-            case "mfrac" if len(element) == 2:
-                element[0].tail = "/"
-            case _ if name in _FORMULAS:
-                for child in element[1:]:
-                    is_lower = name != "msup" and child is element[1]
-                    replace(child, _text(child).translate(_LOWERED) if is_lower else raised_text(_text(child)))
-            case _ if name in _NOT_READ:
-                replace(element, "")
+    _read(root, "", with_notes=with_notes)
     return root
+
+
+def _read(element: Any, line: str, *, with_notes: bool) -> str:
+    """Replace the markup in an element; return the end of the line behind it. ``line``: the end of that before it."""
+    name = _kind(element, line)
+    is_block = name in _BLOCKS or name == "br"
+    match name:
+        case "sup" | "sub" | "s" | "strike" if _has_blocks(element):  # it was not closed
+            pass
+        case "sup" if _is_note(element, line):
+            replace(element, _text(element) if with_notes else "")
+        case "sup":
+            replace(element, raised_text(_text(element)))
+        case "sub":
+            replace(element, _text(element).translate(_LOWERED))
+        case _ if name in _INLINES and (_is_note_link(element) or _is_glued_note(element, line)):
+            replace(element, _text(element) if with_notes else "")
+        case "q":
+            element.tag = "span"
+            if not _text(element).lstrip().startswith(_QUOTES):
+                element.text = f"“{element.text or ''}"
+                element.append(element.makeelement("span"))
+                element[-1].text = "”"
+        case "mfrac" if len(element) == 2:
+            element[0].tail = "/"
+        case _ if name in _FORMULAS:
+            for child in element[1:]:
+                is_lower = name != "msup" and child is element[1]
+                replace(child, _text(child).translate(_LOWERED) if is_lower else raised_text(_text(child)))
+        case _ if name in _NOT_READ:
+            replace(element, "")
+    line = ("" if is_block else line) + ((name and element.text) or "")
+    for child in list(element):
+        line = (_read(child, line[-20:], with_notes=with_notes) + (child.tail or ""))[-20:]
+    return "" if is_block else line
 
 
 def local_name(element: Any) -> str:
@@ -103,7 +115,7 @@ def replace(element: Any, text: str) -> None:
     element.tag, element.text = "span", text
 
 
-def _kind(element: Any) -> str:
+def _kind(element: Any, line: str) -> str:
     """Return an element's name; ``sup`` or ``sub`` if its style or class raises or lowers it, directly at text."""
     name = local_name(element)
     if name not in _INLINES:
@@ -113,34 +125,23 @@ def _kind(element: Any) -> str:
     position = style if style in {"sup", "sub"} else next((_POSITIONS[one] for one in classes if one in _POSITIONS), "")
     if not position or len(_text(element).split()) != 1:
         return name
-    is_at_text = bool(_text_before(element)[-1:].strip()) or (element.tail or "")[:1].isalnum()
-    return position if is_at_text else name
+    return position if line[-1:].strip() or (element.tail or "")[:1].isalnum() else name
 
 
 def _text(element: Any) -> str:
     return "".join(element.itertext())
 
 
-def _quote(element: Any) -> None:
-    if not _text(element).lstrip().startswith(tuple(_QUOTES)):
-        element.text = f"“{element.text or ''}"
-        if len(element):
-            element[-1].tail = f"{element[-1].tail or ''}”"
-        else:
-            element.text += "”"
-    element.tag = "span"
-
-
 def _has_blocks(element: Any) -> bool:
     return any(local_name(one) in _BLOCKS for one in element.iterdescendants())
 
 
-def _is_note(element: Any) -> bool:
+def _is_note(element: Any, line: str) -> bool:
     """Return whether a superscript is the mark of a note: by a label, a link to a place, or as it stands."""
     links = [one for one in element.iter() if local_name(one) in {"a", "xref"}]
     if any(_labels_note(one) or _leads_to_place(one) for one in (element, *links)):
         return True
-    return is_note_mark(_text(element), _text_before(element), element.tail or "")
+    return is_note_mark(_text(element), line, element.tail or "")
 
 
 def _is_note_link(link: Any) -> bool:
@@ -149,17 +150,17 @@ def _is_note_link(link: Any) -> bool:
         return False
     if "noteref" in _labels(link) or (_labels_footnote(link) and not any(map(str.isalpha, _text(link)))):
         return True
-    is_raised = [_kind(child) for child in link] == ["sup"] and _text(link).strip() == _text(link[0]).strip()
+    is_raised = [_kind(child, "1") for child in link] == ["sup"] and _text(link).strip() == _text(link[0]).strip()
     return is_raised and _leads_to_place(link)
 
 
-def _is_glued_note(element: Any) -> bool:
+def _is_glued_note(element: Any, line: str) -> bool:
     """Return whether a short mark directly behind text is a note's: by a label, or as a lone link to a place.
 
     Tables of contents have no notes.
     """
     text = "".join(islice(element.itertext(), 9)).strip()  # a short mark has fewer characters
-    before = _text_before(element)[-1:]
+    before = line[-1:]
     is_glued = (before.isalnum() or before in f"%{_ENDS_PROSE}") and not (element.tail or "")[:1].isalnum()
     if not before or not is_glued or not _is_short_mark(text):
         return False
@@ -198,28 +199,3 @@ def _is_contents(element: Any) -> bool:
 
 def _leads_to_place(link: Any) -> bool:
     return local_name(link) == "xref" or "#" in (link.get("href") or "")
-
-
-def _text_before(element: Any) -> str:
-    """Return the end of the text before an element on its line."""
-    for _ in range(_LEVELS):
-        if text := next(_texts_before(element), ""):
-            return text[-20:]
-        element = element.getparent()
-        if element is None or local_name(element) in _BLOCKS:
-            return ""
-    return ""
-
-
-def _texts_before(element: Any) -> Iterator[str]:
-    siblings = list(islice(element.itersiblings(preceding=True), _LEVELS))
-    for before in siblings:
-        if before.tail:
-            yield before.tail
-        if local_name(before) in _BLOCKS or local_name(before) == "br":
-            yield "\n"
-        if isinstance(before.tag, str) and (text := _text(before)):
-            yield text
-    parent = element.getparent()
-    if len(siblings) < _LEVELS and parent is not None and parent.text:
-        yield parent.text
