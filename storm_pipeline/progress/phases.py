@@ -1,11 +1,11 @@
-"""The phases of a run in their order, what each is expected to take, and how long all that is left will take."""
+"""The stages of a run in their order: what each has done, what it is expected to take, and how long the rest takes."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from storm_pipeline.run.events import CallFinished
+from storm_pipeline.run import events as ev
 from storm_pipeline.settings import Settings, is_embedded
 from storm_pipeline.text.formatting import counted
 
@@ -25,7 +25,7 @@ _EARLY = 0.03  # share of a run before which nothing is said about its end
 
 @dataclass(frozen=True)
 class Phase:
-    """A stage that is to come: its expected calls, their work, the steps that it announces (0: none), and its starts.
+    """A stage that is to come: its expected calls, their work, and the steps that it announces (0: none).
 
     Work is in words of replies, with a surcharge for prompts. Of calls ``side_by_side`` it is that of one in turn.
     """
@@ -34,19 +34,19 @@ class Phase:
     calls: float
     work: float
     steps: float = 0
-    starts: int = 1
     side_by_side: int = 1
     local: bool = False
 
 
 @dataclass
 class SoFar:
-    """What a stage has done: calls, tokens read anew and written, steps of the total that its starts announced.
+    """What a stage has done: calls, tokens read, read anew and written, and steps of the announced total.
 
     Also its starts, how many of them are under way, the records that were reused, and what it did last.
     """
 
     calls: int = 0
+    read: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     steps: int = 0
@@ -56,17 +56,27 @@ class SoFar:
     reused: int = 0
     label: str = ""
 
-    def start(self, total: int | None) -> None:
-        """Begin it once more: in other threads, stages of one name are added up."""
-        known = self.total is not None and total is not None
-        self.total = total if not self.starts else (self.total or 0) + (total or 0) if known else None
-        self.starts, self.running = self.starts + 1, self.running + 1
-
-    def count(self, call: CallFinished) -> None:
-        """Add a call, which is what goes on until the first step is done."""
-        self.calls, self.tokens_out = self.calls + 1, self.tokens_out + call.tokens_out
-        self.tokens_in += call.tokens_in - call.tokens_cached
-        self.label = self.label if self.steps else f"the {call.role} replied"
+    def take(self, event: ev.Event) -> None:
+        """Add an event; several starts of one stage, in different threads, are added up."""
+        match event:
+            case ev.StageStarted():
+                known = self.total is not None and event.total is not None
+                total = (self.total or 0) + (event.total or 0) if known else None
+                self.total = total if self.starts else event.total
+                self.starts, self.running = self.starts + 1, self.running + 1
+            case ev.StageAdvanced():
+                self.steps, self.label = self.steps + 1, event.label
+            case ev.StageFinished():
+                self.running = max(0, self.running - 1)
+            case ev.CallFinished():
+                self.calls, self.read = self.calls + 1, self.read + event.tokens_in
+                self.tokens_in += event.tokens_in - event.tokens_cached
+                self.tokens_out += event.tokens_out
+                self.label = self.label if self.steps else f"the {event.role} replied"
+            case ev.Searched():
+                self.label = self.label if self.steps else f"searched for {event.query}"
+            case ev.Reused():
+                self.reused += 1
 
     def facts(self, stage: str) -> str:
         """What it has done, in words; empty if nothing is counted."""
@@ -79,9 +89,7 @@ class SoFar:
 def expected_phases(
     settings: Settings, topic: str, *, outline_only: bool = False, outline: Path | str | None = None
 ) -> tuple[Phase, ...]:
-    """The phases of a run in order, as they are estimated.
-
-    An extract, which asks no model, has none.
+    """The phases of a run in order, as they are estimated; none for an extract, which asks no model.
 
     ``outline``: file of the user's outline, if any. Raises SettingsError: it cannot be used.
     """
@@ -98,21 +106,19 @@ def expected_phases(
     local = any(map(is_embedded, settings.models))
     for row in usage(plan, Programs()):
         calls[row.stage] += row.calls
-        read, written = _UNREAD * _WORDS_A_TOKEN * row.tokens_in, _WORDS_A_TOKEN * row.tokens_out
-        work[row.stage] += _work(row.calls, read, written, local=local)
+        work[row.stage] += _work(row.calls, _UNREAD * row.tokens_in, row.tokens_out, local=local)
     steps = {"conversations": (settings.perspectives + 1) * settings.turns, "sections": plan.sections}
-    most = {} if local else {"conversations": settings.perspectives + 1}
-    most |= {} if local else dict.fromkeys(("look-ups", "sections"), plan.sections)
+    most = {"conversations": settings.perspectives + 1, "look-ups": plan.sections, "sections": plan.sections}
 
     def phase(stage: str) -> Phase:
-        at_once = max(1, min(most.get(stage, 1), settings.calls_in_flight))
-        return Phase(stage, calls[stage], work[stage] / at_once, steps.get(stage, 0), 1, at_once, local)
+        at_once = 1 if local else max(1, min(most.get(stage, 1), settings.calls_in_flight))
+        return Phase(stage, calls[stage], work[stage] / at_once, steps.get(stage, 0), at_once, local)
 
     return tuple(phase(stage) for stage in sorted(calls, key=place_of))
 
 
 def place_of(stage: str) -> int:
-    """Where a stage stands in the order; what is not listed, such as a download, comes first."""
+    """Return where a stage stands in the order; what is not listed, such as a download, comes first."""
     return ORDER.index(stage) if stage in ORDER else -1
 
 
@@ -121,34 +127,33 @@ def seconds_left(phases: Collection[Phase], so_far: Mapping[str, SoFar], elapsed
 
     What the stages announce when they start takes the place of what was expected of them: fewer sections take less.
 
-    ``so_far``: of the stages that have started; ``elapsed``: seconds from the beginning of the first call to the latest
-    reply. None while too little is done to say.
+    ``elapsed``: seconds from the beginning of the first call to the latest reply. None while too little is done to say.
     """
     done = left = 0.0
     for phase in phases:
         own = so_far.get(phase.stage, SoFar())
-        read, written = _WORDS_A_TOKEN * own.tokens_in, _WORDS_A_TOKEN * own.tokens_out
-        was = _work(own.calls, read, written, local=phase.local) / phase.side_by_side
+        was = _work(own.calls, own.tokens_in, own.tokens_out, local=phase.local) / phase.side_by_side
         done += was
         if _is_over(phase, own, so_far):
             continue
         calls, each = phase.calls, (phase.work / max(phase.calls, 1e-9) + was) / (1 + own.calls)
         if own.total is not None and phase.steps and own.starts:
-            calls *= own.total / own.starts * max(own.starts, phase.starts) / phase.steps
+            calls *= own.total / phase.steps
         if phase.stage == "sections" and own.calls < phase.calls:  # what is asked again is shorter
             each = max(phase.work - was, 0.0) / max(phase.calls - own.calls, 1.0)
         left += each * max(0.0, calls - own.calls)
     return elapsed * left / done if done > _EARLY * (done + left) else None
 
 
-def _work(calls: float, read: float, written: float, *, local: bool) -> float:
-    """Work of calls that read and write so many words."""
+def _work(calls: float, tokens_in: float, tokens_out: float, *, local: bool) -> float:
+    """Return the work of calls that read and write so many tokens."""
+    read, written = _WORDS_A_TOKEN * tokens_in, _WORDS_A_TOKEN * tokens_out
     return written + (_WORDS_A_WORD * read if local else _WORDS_A_CALL * calls)
 
 
 def _is_over(phase: Phase, own: SoFar, so_far: Mapping[str, SoFar]) -> bool:
-    """Whether a stage has ended or will not come: one that follows it has started."""
-    if own.running or own.starts >= phase.starts:
+    """Return whether a stage has ended or will not come: one that follows it has started."""
+    if own.starts:
         return not own.running
     last = _BESIDE[-1] if phase.stage in _BESIDE else phase.stage
     if any(place_of(other) > place_of(last) for other in so_far):
