@@ -42,8 +42,7 @@ class DuckDuckGoSearch:
 
     Args:
         patience: time limits; ``read`` bounds a whole response.
-        rate: requests a second, one at a time (the service documents no limit).
-        options: the region is sent as a parameter, domains as query operators.
+        rate: requests a second, one at a time.
 
     Raises:
         MissingExtraError: the package ddgs is not installed.

@@ -56,10 +56,7 @@ class KiwixSearch:
 
     Args:
         book: its name at the server: that of its file without ``.zim``.
-        base_url: address of kiwix-serve; by default the variable ``KIWIX_URL``, else ``http://127.0.0.1:8080``.
-
-    Raises:
-        SettingsError: the address is not a web address.
+        base_url: of kiwix-serve; by default ``KIWIX_URL``, else ``http://127.0.0.1:8080``. SettingsError: not a URL.
     """
 
     name = "kiwix"
