@@ -21,8 +21,10 @@ INFO = EngineInfo(
     returns="pages of the web, one short passage each; strict rate limits",
     supports=frozenset({"region"}),
 )
-_RATE, _PATIENCE = 1.0, Patience(attempts=2)
-_RESULTS, _MAX_PAGES, _MAX_CHARACTERS = 10, 5, 400
+_RATE = 1.0
+_PATIENCE = Patience(attempts=2)
+_RESULTS, _MAX_PAGES = 10, 5
+_MAX_CHARACTERS = 400
 _BOT = "it treats this client as a bot; wait some minutes, search less often or choose another engine"
 _BOT_STATUSES = frozenset({202, 403, 418, 429})
 _BOT_MARKERS = ("challenge-form", "anomaly-modal")

@@ -12,7 +12,7 @@ from storm_pipeline.documents.plain import iso_date, one_line, page_number, plai
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.retrieval.vectors import KEY_VARIABLE, VectorCollection
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
-from storm_pipeline.search.paging import best_passages
+from storm_pipeline.search.paging import PASSAGES, best_passages
 from storm_pipeline.types import Snippet
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ INFO = EngineInfo(
     remote=False,
     own=True,
 )
-_PASSAGES = 3  # of each URL
 _FORM = "qdrant:FOLDER#COLLECTION or qdrant:http://HOST:6333#COLLECTION"
 
 
@@ -101,7 +100,7 @@ class QdrantSearch:
         if not query or k < 1:
             return ()
         vector = [float(number) for number in self._embedder.embed([query])[0]]
-        points = self._collection.nearest(vector, k * _PASSAGES, self._vector)
+        points = self._collection.nearest(vector, k * PASSAGES, self._vector)
         found = [snippet for point in points if (snippet := self._snippet(point))]
         if points and not found:
             present = ", ".join(sorted({name for point in points for name in point.payload or {}})) or "none"
@@ -109,7 +108,7 @@ class QdrantSearch:
                 f"no point found in the collection {self._collection.name!r} has a text in the field "
                 f"{self._payload.text!r}; name another, as in ?text=body (fields present: {present})"
             )
-        return best_passages(dict.fromkeys(found), k, _PASSAGES)
+        return best_passages(dict.fromkeys(found), k, PASSAGES)
 
     def _snippet(self, point: "ScoredPoint") -> Snippet | None:
         names, payload = self._payload, point.payload or {}
