@@ -11,8 +11,8 @@ import numpy as np
 from storm_pipeline.documents.chunks import token_chunks
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
-from storm_pipeline.retrieval.embedder import encodable
 from storm_pipeline.retrieval.model_files import loading, options_without_code
+from storm_pipeline.text.words import encodable
 
 _LONGEST = 512  # tokens of a window and a claim
 _BATCH = 16  # windows in one forward pass

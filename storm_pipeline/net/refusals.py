@@ -33,7 +33,6 @@ class Refusal:
     status: int  # HTTP status
     marker: str  # substring of the response text, in lower case
     remedy: str  # what to do about it
-    transient: bool = False  # whether a retry may help
 
 
 def unknown_format(service: str, kind: str = "JSON") -> SearchError:
@@ -60,7 +59,7 @@ def refusal_error(
     possible = [refusal for refusal in known if refusal.status == status]
     text = _text(response, deadline) if possible else ""
     refusal = next((refusal for refusal in possible if refusal.marker in text), None)
-    transient = refusal.transient if refusal else status in RETRIED_STATUSES
+    transient = not refusal and status in RETRIED_STATUSES
     general = _REMEDIES.get(status, "try again later" if transient else "check the engine's address and key")
     message = f"{service} answered {status}: {refusal.remedy if refusal else remedies.get(status, general)}"
     if transient:
@@ -78,7 +77,7 @@ def _moved(service: str, response: "requests.Response") -> SearchError:
 
 
 def _text(response: "requests.Response", deadline: float) -> str:
-    """The beginning of a response's text in lower case, as far as it arrived."""
+    """Return the beginning of a response's text in lower case, as far as it arrived."""
     import urllib3
 
     received = bytearray()

@@ -1,7 +1,5 @@
 """Retries with exponential backoff, and a time limit for work that has none of its own."""
 
-import datetime
-import email.utils
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import TimeoutError as OutOfTime
@@ -90,22 +88,15 @@ def with_retries(attempt: Callable[[], T], patience: Patience) -> T:
         raise SearchError(f"{error} ({attempts} attempts)" if attempts > 1 else str(error)) from error
 
 
-def retry_after_seconds(value: str | None, now: datetime.datetime | None = None) -> float | None:
-    """Seconds to wait by a ``Retry-After`` header, >= 0; None if it is absent or malformed.
+def retry_after_seconds(value: str | None) -> float | None:
+    """Seconds to wait by a ``Retry-After`` header, >= 0; None if it is absent or malformed."""
+    from urllib3 import Retry
+    from urllib3.exceptions import InvalidHeader
 
-    ``now``: timezone-aware current time; by default the system clock's.
-    """
-    if value is None:
-        return None
-    value = value.strip()
-    if value.isascii() and value.isdigit():
-        return float(value[:9])
     try:
-        date = email.utils.parsedate_to_datetime(value)
-    except (ValueError, OverflowError):
+        return float(Retry().parse_retry_after(value)) if value else None
+    except (InvalidHeader, ValueError, OverflowError):
         return None
-    date = date if date.tzinfo else date.replace(tzinfo=datetime.UTC)
-    return max(0.0, (date - (now or datetime.datetime.now(datetime.UTC))).total_seconds())
 
 
 def within(seconds: float, work: Callable[[], T]) -> T | None:

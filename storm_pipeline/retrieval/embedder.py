@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from storm_pipeline.assets import EMBEDDER, Progress, fetch
 from storm_pipeline.concurrency import torch_threads
+from storm_pipeline.text.words import encodable
 
 Vectors = npt.NDArray[np.float32]
 """Shape (texts, dimension); every row has length 1."""
@@ -245,11 +246,6 @@ def shared_embedder(name: str, cache: Path, progress: Progress | None = None, *,
         if (embedder := _shared.get(key)) is None:
             _shared[key] = embedder = open_embedder(name, cache, progress, exact=exact)
         return embedder
-
-
-def encodable(text: str) -> str:
-    """The text with lone surrogates replaced, which tokenizers reject."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def apart_from(shared: Vector, vectors: Vectors) -> Vectors:

@@ -1,8 +1,6 @@
 """A BERT sentence encoder quantised to int8: the pinned MiniLM at less than half the cost of float32.
 
-Activations are quantised per token, and the padded length of a text depends on that text alone. So its vector does
-too, bit for bit, whatever else is in the batch. torch's own dynamic quantisation scales by the whole batch, loses more
-accuracy, and is deprecated.
+A vector depends on its text alone, bit for bit; torch's own quantisation scales by the whole batch.
 """
 
 import json
@@ -14,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from storm_pipeline.concurrency import parallel_map
-from storm_pipeline.retrieval.embedder import Vectors, encodable
+from storm_pipeline.retrieval.embedder import Vectors
 from storm_pipeline.retrieval.model_files import loading
+from storm_pipeline.text.words import encodable
 
 if TYPE_CHECKING:
     from storm_pipeline.retrieval.int8_network import Int8Bert
@@ -27,16 +26,14 @@ _BUCKET = 8  # texts are padded to a multiple of this many tokens, independently
 class Int8BertEmbedder:
     """Mean-pooled BERT with int8 matrix products. Weights are loaded lazily.
 
-    Cosine similarity to the float32 model's vectors is about 0.997; ``name`` differs from that model's. On CPUs
-    without exact int8 multiplication the network stays float32 under the same name, because retrieval
-    quality is the same with either kind of vectors.
+    Cosine similarity to the float32 model's vectors is about 0.997; ``name`` differs from that model's. On CPUs without
+    exact int8 multiplication the network stays float32 under the same name: retrieval is as good.
 
     Args:
         folder: a sentence-transformers folder that :meth:`fits`; no network access.
-        threads: batches computed in parallel, >= 1, each on one thread. torch is limited to one thread per operation
-            meanwhile: synchronizing threads within every operation is several times slower on a busy machine.
-        batch_tokens: tokens per forward pass, >= 1; about 25 kB of memory each. With twice as many, the arrays are so
-            large that the C library returns them to the system and asks for them anew for every operation.
+        threads: batches computed in parallel, >= 1, on one thread each (threads within an operation are slower).
+        batch_tokens: tokens per forward pass, >= 1, about 25 kB of memory each; twice as many are slower, since the
+            C library returns such large arrays to the system after every operation.
     """
 
     def __init__(self, folder: Path, *, threads: int = 2, batch_tokens: int = 512) -> None:

@@ -22,10 +22,9 @@ EMBEDDED_A_QUERY = 16
 
 
 def rank_scores(rankings: Iterable[Iterable[T]]) -> dict[T, float]:
-    """Reciprocal rank fusion (Cormack et al. 2009): the sum of 1 / (60 + rank) over the rankings, ranks from 1.
+    """Reciprocal rank fusion (Cormack et al. 2009): entry → the sum of 1 / (60 + rank), ranks from 1.
 
-    Returns:
-        Entry → score, higher is better, in order of first occurrence.
+    Entries stand in order of first occurrence.
     """
     scores: dict[T, float] = {}
     for ranking in rankings:

@@ -7,6 +7,8 @@ from storm_pipeline.identity import canonical_url
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.types import Snippet
 
+PASSAGES = 3
+"""Passages of a page that the engines of collections give, at most."""
 _SHARED = 12  # characters at the beginning of a passage that show whether it goes on from the one before it
 
 

@@ -157,11 +157,7 @@ def _reject_unsupported(info: EngineInfo, config: EngineConfig) -> None:
 
 
 def require_engine_keys(spec: str) -> None:
-    """Check that an engine exists and its keys are set, or those of all engines of a composite one.
-
-    ``spec``: as for :func:`storm_pipeline.search.registry.open_search`. Raises SettingsError: there is no such engine,
-    a key is missing, or a composite specification is malformed.
-    """
+    """Raise SettingsError if an engine, or one that it is made of, does not exist or lacks a key."""
     name, _, argument = spec.strip().partition(":")
     info = engine_info(name)
     if info and info.composite:

@@ -9,10 +9,10 @@ from storm_pipeline.search.base import Asked
 from storm_pipeline.search.result import SearchResult, SeenPage
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import SourcePolicy
+from storm_pipeline.text.quantities import month_names
 from storm_pipeline.types import Exclusion, Snippet
 
 _SPARE = 3
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _UPLOADS = frozenset("upload uploads wp-content files media assets image images".split())
 """Folders whose dates tell when a file was stored."""
 
@@ -110,7 +110,6 @@ def date_in_address(url: str) -> str | None:
 
 
 def _month(part: str) -> int:
-    """Return the number of a month in digits or as an English abbreviation; 0 for anything else."""
-    if part in _MONTHS:
-        return _MONTHS.index(part) + 1
-    return int(part) if part.isdecimal() and len(part) <= 2 and int(part) <= 12 else 0
+    """Return the number of a month in digits or by its English name; 0 for anything else."""
+    is_number = part.isdecimal() and len(part) <= 2 and int(part) <= 12
+    return int(part) if is_number else month_names("en").get(part.title(), 0)

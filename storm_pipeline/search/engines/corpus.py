@@ -42,7 +42,6 @@ class CorpusSearch:
     Links to files outside the folder are reported, not followed. Everything is read and indexed once, at construction.
 
     Args:
-        linked: as for :func:`storm_pipeline.documents.reader.read_documents`.
         dois: whether Crossref is asked who wrote the documents whose DOI is all that is known.
         cache: folder in which what was read is kept; None to read everything anew.
 
@@ -58,7 +57,6 @@ class CorpusSearch:
         *,
         passages: int = 3,
         limit: int = 150,
-        linked: bool = False,
         dois: bool = False,
         cache: Path | None = None,
     ) -> None:
@@ -66,24 +64,20 @@ class CorpusSearch:
         if not path.exists():
             raise CorpusError(f"the corpus {path} does not exist; check the path")
         kept = KeptDocuments(cache) if cache else None
-        found = list(read_documents(path, linked=linked, kept=kept))
-        self._problems = tuple(item.reason for item in found if not isinstance(item, Document))
+        found = list(read_documents(path, kept=kept))
+        self.problems = tuple(item.reason for item in found if not isinstance(item, Document))
+        """What was skipped and why: one sentence each, naming the file and, for JSON lines, the line."""
         documents = [item for item in found if isinstance(item, Document)]
         if not documents:
-            why = self._problems[0] if self._problems else "it is empty"
+            why = self.problems[0] if self.problems else "it is empty"
             raise CorpusError(f"the corpus {path} contains no searchable text: {why}")
         if dois:
             documents, unasked = with_crossref(documents, kept)
-            self._problems += (unasked,) if unasked else ()
+            self.problems += (unasked,) if unasked else ()
         self._passages = passages
         self._documents = len({document.url for document in documents})
         self._snippets = list(dict.fromkeys(s for document in documents for s in _snippets(document, limit)))
         self._index = LexicalIndex(([(s.title, 1), (s.text, 1)] for s in self._snippets), floor=0.2, base=1.0)
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What was skipped and why: one sentence each, naming the file and, for JSON lines, the line."""
-        return self._problems
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
         """Passages of up to ``k`` documents (URLs), the best of each first: ``passages``, or ``k`` in all if more."""

@@ -21,7 +21,8 @@ INFO = EngineInfo(
     returns="pages of the web, one short passage each; strict rate limits",
     supports=frozenset({"region"}),
 )
-_RATE, _PATIENCE = 1.0, Patience(attempts=2)
+_RATE = 1.0
+_PATIENCE = Patience(attempts=2)
 _RESULTS = 10
 _MAX_PAGES = 5
 _MAX_CHARACTERS = 400
@@ -44,8 +45,7 @@ class DuckDuckGoSearch:
 
     Args:
         patience: time limits; ``read`` bounds a whole response.
-        rate: requests a second, one at a time (the service documents no limit).
-        options: the region is sent as a parameter, domains as query operators.
+        rate: requests a second, one at a time.
 
     Raises:
         MissingExtraError: the package ddgs is not installed.

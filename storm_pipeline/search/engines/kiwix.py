@@ -18,7 +18,7 @@ from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.refusals import QueryRefusedError, unknown_format
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
-from storm_pipeline.search.paging import best_of_each
+from storm_pipeline.search.paging import PASSAGES, best_of_each
 from storm_pipeline.search.queries import joined, topic_words
 from storm_pipeline.search.tables_of_contents import (
     TableOfContents,
@@ -56,10 +56,7 @@ class KiwixSearch:
 
     Args:
         book: its name at the server: that of its file without ``.zim``.
-        base_url: address of kiwix-serve; by default the variable ``KIWIX_URL``, else ``http://127.0.0.1:8080``.
-
-    Raises:
-        SettingsError: the address is not a web address.
+        base_url: of kiwix-serve; by default ``KIWIX_URL``, else ``http://127.0.0.1:8080``. SettingsError: not a URL.
     """
 
     name = "kiwix"
@@ -86,7 +83,7 @@ class KiwixSearch:
             [(title, Snippet(url, title, passage, engine=self.name)) for passage in _cut(text)]
             for title, (url, text, _) in found
         ]
-        return tuple(best_of_each(articles, query, 3))
+        return tuple(best_of_each(articles, query, PASSAGES))
 
     def table_of_contents(self, title: str) -> TableOfContents | None:
         """Headings of the article with this title, in any case; None if there is none. Raises SearchError."""

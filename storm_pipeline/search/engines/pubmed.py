@@ -13,6 +13,7 @@ from storm_pipeline.search.paging import one_per_page
 from storm_pipeline.search.papers import MAX_RESULTS, doi_name, full_name, joined_names, partial_date
 from storm_pipeline.search.queries import topic_words, with_all_or_any
 from storm_pipeline.search.web_service import WebService, WebServiceSearch, given, listed
+from storm_pipeline.text.quantities import month_names
 from storm_pipeline.types import Snippet
 
 _KEY = "NCBI_API_KEY"
@@ -25,7 +26,6 @@ INFO = EngineInfo(
     supports=frozenset({"since", "until"}),
     open_web=False,
 )
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
 def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
@@ -127,10 +127,9 @@ def _date(article: Any) -> str | None:
 
 
 def _parsed(found: Any) -> str | None:
-    year, month, day = (plain_text(found.findtext(name)) for name in ("Year", "Month", "Day"))
-    month = month[:3].lower()
-    named = str(_MONTHS.index(month) + 1) if month in _MONTHS else month
-    return partial_date([year or plain_text(found.findtext("MedlineDate"))[:4], named, day])
+    year, name, day = (plain_text(found.findtext(part)) for part in ("Year", "Month", "Day"))
+    month = month_names("en").get(name[:3].title(), name)
+    return partial_date([year or plain_text(found.findtext("MedlineDate"))[:4], month, day])
 
 
 SERVICE = WebService(

@@ -12,7 +12,7 @@ from storm_pipeline.documents.plain import iso_date, one_line, page_number, plai
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.retrieval.vectors import KEY_VARIABLE, VectorCollection
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
-from storm_pipeline.search.paging import best_passages
+from storm_pipeline.search.paging import PASSAGES, best_passages
 from storm_pipeline.types import Snippet
 
 if TYPE_CHECKING:
@@ -68,11 +68,10 @@ def open_engine(argument: str, config: EngineConfig) -> "QdrantSearch":
 
 
 class QdrantSearch:
-    """Nearest-neighbour search for passages by their vectors. Thread-safe.
+    """Nearest-neighbour search for passages by their vectors, up to three per URL. Thread-safe.
 
     Args:
         vector: name of the vector; required if the collection has several.
-        passages: maximum number of passages per URL, >= 1.
 
     Raises:
         SettingsError: the collection has no such vector, or its dimension is not the embedder's.
@@ -87,10 +86,9 @@ class QdrantSearch:
         *,
         payload: Payload | None = None,
         vector: str | None = None,
-        passages: int = 3,
     ) -> None:
         self._collection, self._embedder = collection, embedder
-        self._payload, self._passages = payload or Payload(), passages
+        self._payload = payload or Payload()
         self._vector = _vector_name(collection, embedder, vector)
 
     def search(self, query: str, k: int) -> Sequence[Snippet]:
@@ -102,7 +100,7 @@ class QdrantSearch:
         if not query or k < 1:
             return ()
         vector = [float(number) for number in self._embedder.embed([query])[0]]
-        points = self._collection.nearest(vector, k * self._passages, self._vector)
+        points = self._collection.nearest(vector, k * PASSAGES, self._vector)
         found = [snippet for point in points if (snippet := self._snippet(point))]
         if points and not found:
             present = ", ".join(sorted({name for point in points for name in point.payload or {}})) or "none"
@@ -110,7 +108,7 @@ class QdrantSearch:
                 f"no point found in the collection {self._collection.name!r} has a text in the field "
                 f"{self._payload.text!r}; name another, as in ?text=body (fields present: {present})"
             )
-        return best_passages(dict.fromkeys(found), k, self._passages)
+        return best_passages(dict.fromkeys(found), k, PASSAGES)
 
     def _snippet(self, point: "ScoredPoint") -> Snippet | None:
         names, payload = self._payload, point.payload or {}

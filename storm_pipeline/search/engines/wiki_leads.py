@@ -4,6 +4,7 @@ import json
 import re
 import threading
 from collections.abc import Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,6 @@ _LOST_EXPONENT = re.compile(r"(?<=×10)−?\d{1,2}\b|(?<=\b10)\d{1,2}(?= [kMGT]?
 _RAISED = str.maketrans("−0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _lock = threading.Lock()
 _Leads = tuple[tuple[Snippet, ...], LexicalIndex]
-_shared: dict[tuple[Path, int, int], _Leads] = {}
 
 
 def open_engine(argument: str, config: EngineConfig) -> "WikiLeads":
@@ -70,14 +70,12 @@ def _leads(path: Path) -> _Leads:
         state = path.stat()
     except OSError as error:
         raise CorpusError(f"the article leads are missing at {path}; download them again") from error
-    key = (path, state.st_mtime_ns, state.st_size)
     with _lock:
-        if key not in _shared:
-            _shared[key] = _read(path)
-        return _shared[key]
+        return _read(path, state.st_mtime_ns, state.st_size)
 
 
-def _read(path: Path) -> _Leads:
+@cache
+def _read(path: Path, *_state: int) -> _Leads:
     try:
         records = json.loads(path.read_bytes())
         snippets = tuple(_snippet(title, record) for title, record in records.items() if record["extract"].strip())
@@ -87,7 +85,7 @@ def _read(path: Path) -> _Leads:
 
 
 def _with_exponents(text: str) -> str:
-    """The text with the exponents that the corpus lost: ``10⁴ eV`` where it has ``104 eV``, ``×10²³`` for ``×1023``."""
+    """Restore the exponents that the corpus lost: ``10⁴ eV`` where it has ``104 eV``, ``×10²³`` for ``×1023``."""
     return _LOST_EXPONENT.sub(lambda found: found[0].translate(_RAISED), text)
 
 

@@ -13,7 +13,7 @@ from storm_pipeline.identity import is_wiki_language
 from storm_pipeline.net.http import ApiClient
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions
-from storm_pipeline.search.paging import best_of_each
+from storm_pipeline.search.paging import PASSAGES, best_of_each
 from storm_pipeline.search.queries import bare_words, topic_words, with_all_or_any
 from storm_pipeline.search.tables_of_contents import sections, wiki_pages
 from storm_pipeline.search.web_service import WebService, WebServiceSearch
@@ -28,7 +28,7 @@ INFO = EngineInfo(
     open_web=False,
 )
 _ENGLISH = frozenset({"en", "simple"})
-_MAX_ARTICLES, _MAX_PASSAGES = 20, 3
+_MAX_ARTICLES = 20
 _CONCURRENT = 3
 
 
@@ -86,7 +86,7 @@ def _find(words: Callable[[str], list[str]], engine: WebServiceSearch, query: st
     """Find articles with all words of the query, or if there are none, with any; skip disambiguation pages."""
     found = with_all_or_any(words(query), lambda asked: _articles(engine.client, asked, k))
     passages = parallel_map(lambda article: _passages(engine.client, article), found, workers=_CONCURRENT)
-    return best_of_each(passages, query, _MAX_PASSAGES)
+    return best_of_each(passages, query, PASSAGES)
 
 
 def _articles(client: ApiClient, words: str, k: int) -> list[_Article]:
