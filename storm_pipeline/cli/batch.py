@@ -8,55 +8,45 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.chosen_model import with_chosen_model
-from storm_pipeline.cli.guard import Guard, stopping
-from storm_pipeline.cli.options import AllowColumns, Debug, OutlineFile, Quiet
+from storm_pipeline.cli.chosen_model import configured, with_chosen_model
+from storm_pipeline.cli.guard import Guard, guarded, stopping
+from storm_pipeline.cli.options import AllowColumns, OutlineFile, Quiet, argument, flag, option
 from storm_pipeline.cli.output import EventLines, Shown, say, table_text, tell
 from storm_pipeline.errors import StoppedError
 
 if TYPE_CHECKING:
-    from storm_pipeline.batch import Batch, BatchReport, BatchSink
+    from storm_pipeline.batch import Batch, BatchSink
     from storm_pipeline.settings import Settings
 
-_Topics = Annotated[
-    Path,
-    typer.Argument(
-        metavar="TOPICS_FILE",
-        help="A .txt with one topic per line, a .csv with a column 'topic' and columns for settings, or a .jsonl.",
-    ),
-]
-_JsonEvents = Annotated[
-    bool, typer.Option("--json-events", help="Print events as JSON lines; 'order' is the number of the topic.")
-]
-_AtOnce = Annotated[int, typer.Option("--at-once", metavar="K", help="Articles written concurrently, 1 to 64.")]
+_TOPICS = "A .txt with one topic per line, a .csv with a column 'topic' and columns for settings, or a .jsonl."
 
 
+@guarded
 def batch(
     ctx: typer.Context,
-    topics_file: _Topics,
+    topics_file: Annotated[Path, argument("TOPICS_FILE", _TOPICS)],
     *,
     headings: OutlineFile = None,
     allow_columns: AllowColumns = "",
-    at_once: _AtOnce = 2,
+    at_once: Annotated[int, option("--at-once", "K", "Articles written concurrently, 1 to 64.")] = 2,
     quiet: Quiet = False,
-    json_events: _JsonEvents = False,
-    debug: Debug = False,
+    json_events: Annotated[
+        bool, flag("--json-events", "Print events as JSON lines; 'order' is the number of the topic.")
+    ] = False,
+    guard: Guard,
 ) -> None:
     """Write an article about each topic of TOPICS_FILE, each in its own run below one folder.
 
     Options apply to all topics; settings in the file take precedence. Prints a table. Retry failed and interrupted
     topics with `storm resume FOLDER`.
     """
-    with Guard(debug=debug, options=ctx.obj) as guard:
-        from storm_pipeline.configuration.layers import configured
+    shown = Shown(quiet, json_events)
+    settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
+    from storm_pipeline.batch import Batch, read_topics
 
-        shown = Shown(quiet, json_events)
-        settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
-        from storm_pipeline.batch import Batch, read_topics
-
-        requests = read_topics(topics_file, _names(allow_columns))
-        create = partial(Batch.create, requests, settings, name=topics_file.stem, outline=headings, at_once=at_once)
-        _run(create, guard, shown)
+    requests = read_topics(topics_file, _names(allow_columns))
+    create = partial(Batch.create, requests, settings, name=topics_file.stem, outline=headings, at_once=at_once)
+    _run(create, guard, shown)
 
 
 def resume_batch(
@@ -64,7 +54,6 @@ def resume_batch(
 ) -> None:
     """Resume a batch; ``settings`` are those given on the command line."""
     from storm_pipeline.batch import Batch
-    from storm_pipeline.configuration.layers import configured
 
     own, allow = configured(folder=None), _names(allow_columns)
     _run(partial(Batch.open, folder, settings, own=own, allow=allow, accept_damage=accept_damage), guard, shown)
@@ -86,23 +75,17 @@ def _run(make: "Callable[..., Batch]", guard: Guard, shown: Shown) -> None:
         guard.folder = work.folder
         stack.enter_context(stopping(work))
         report = work.run()
-    _print_report(report, shown, guard)
-
-
-def _print_report(report: "BatchReport", shown: Shown, guard: Guard) -> None:
     from storm_pipeline.progress.batch_progress import SUMMARY_COLUMNS, summary_of, summary_rows
 
-    table = table_text(SUMMARY_COLUMNS, summary_rows(report))
+    table, summary = table_text(SUMMARY_COLUMNS, summary_rows(report)), summary_of(report)
     if not shown.json_events:
         say(f"{table}\n{report.folder / 'batch.json'}")
     if not shown.quiet:
-        summary = summary_of(report)
         tell(f"{table}\n{summary}" if shown.json_events else summary)
-    if report.all_written:
-        return
-    if report.stopped:
+    if report.stopped and not report.all_written:
         raise StoppedError("stopped; what was finished is saved")
-    without = f"{sum(row.state != 'written' for row in report.rows)} of {len(report.rows)} topics have no article"
-    cause = "; ".join(report.refused) or "fix the cause"
-    tell(f"error: {without}: {cause}, then resume with: {guard.resume_command}")
-    raise typer.Exit(1)
+    if not report.all_written:
+        without = f"{sum(row.state != 'written' for row in report.rows)} of {len(report.rows)} topics have no article"
+        cause = "; ".join(report.refused) or "fix the cause"
+        tell(f"error: {without}: {cause}, then resume with: {guard.resume_command}")
+        raise typer.Exit(1)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from storm_pipeline.cli.chosen_model import configured
 from storm_pipeline.cli.export import article_of
-from storm_pipeline.cli.guard import Guard
+from storm_pipeline.cli.guard import guarded
+from storm_pipeline.cli.options import Json, Run, argument, flag, option
 from storm_pipeline.cli.output import say, show_table, tell
 from storm_pipeline.errors import DatasetError, SettingsError
 from storm_pipeline.files import write_atomically
@@ -25,83 +27,63 @@ _FAILED = 3
 """Exit status if sentences fail; 0: none does, 1: an error, 2: a setting or an option is wrong."""
 
 
+_ARTICLE = "File (.md, .wiki, .json, .docx, .html), a run's folder, or a folder of an article and its sources."
+_VERDICTS = "Of partly, not, contradicted, uncited, unread: which end with 3."
+
+
+@guarded
 def check(
     ctx: typer.Context,
-    article: Annotated[
-        Path,
-        typer.Argument(
-            metavar="ARTICLE",
-            help="File (.md, .wiki, .json, .docx, .html), a run's folder, or a folder of an article and its sources.",
-        ),
-    ],
+    article: Annotated[Path, argument("ARTICLE", _ARTICLE)],
     *,
-    pages: Annotated[
-        Path | None, typer.Option("--pages", metavar="PATH", help="Folder, or .jsonl, of the pages that it cites.")
-    ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Fetch no page.")] = False,
-    fail_on: Annotated[
-        str,
-        typer.Option(
-            "--fail-on", metavar="VERDICTS", help="Of partly, not, contradicted, uncited, unread: which end with 3."
-        ),
-    ] = "not,contradicted",
-    to: Annotated[
-        Path | None, typer.Option("--to", metavar="DIR", help="Write check.json and check.html into this folder.")
-    ] = None,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Ask the model of --lm for edits of what fails, as a diff.")
-    ] = False,
-    apply: Annotated[bool, typer.Option("--apply", help="Make the edits of --fix in the file.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    pages: Annotated[Path | None, option("--pages", "PATH", "Folder, or .jsonl, of the pages that it cites.")] = None,
+    offline: Annotated[bool, flag("--offline", "Fetch no page.")] = False,
+    fail_on: Annotated[str, option("--fail-on", "VERDICTS", _VERDICTS)] = "not,contradicted",
+    to: Annotated[Path | None, option("--to", "DIR", "Write check.json and check.html into this folder.")] = None,
+    fix: Annotated[bool, flag("--fix", "Ask the model of --lm for edits of what fails, as a diff.")] = False,
+    apply: Annotated[bool, flag("--apply", "Make the edits of --fix in the file.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Judge every sentence of ARTICLE by the sources that it cites, and print those that they do not support.
 
     Sources are taken from the article, from its folder or --pages, and else fetched from the web. Ends with 3 if
     sentences fail, for use in scripts.
     """
-    with Guard(debug=debug):
-        from storm_pipeline.check import check_article, read_for_check, report
-        from storm_pipeline.configuration.layers import configured
-        from storm_pipeline.judges.opening import open_judge
-        from storm_pipeline.pages.reading import kept_pages
+    from storm_pipeline.check import check_article, read_for_check, report
+    from storm_pipeline.judges.opening import open_judge
+    from storm_pipeline.pages.reading import kept_pages
 
-        statuses = _statuses(fail_on)
-        settings = configured(ctx.obj)
-        judge = open_judge(settings.judge, settings)
-        read = read_for_check(article, pages, None if offline else kept_pages(settings))
-        checked = check_article(read.article, judge, read.unread)
-        if to is not None:
-            _write(to, {"check.json": report.to_json(checked), "check.html": report.to_page(checked)})
-        nothing_read = bool(checked.unread) and checked.support is None
-        if as_json or not nothing_read:
-            _print(checked, as_json=as_json)
-        if nothing_read:
-            why = next(iter(checked.unread.values()))
-            raise DatasetError(f"no source could be read, so nothing was judged ({why}): name them with --pages")
-        if failing := checked.failing(statuses):
-            if fix:
-                _fix(article, checked, failing, judge, settings, apply=apply)
-            tell(f"{len(failing)} of {counted(len(checked.sentences), 'sentence')} fail ({', '.join(statuses)})")
-            raise typer.Exit(_FAILED)
+    if fix and apply and article.suffix not in _TEXTS:
+        raise SettingsError(f"--apply changes files of text alone ({', '.join(_TEXTS)}); {article.name} is none")
+    statuses = _statuses(fail_on)
+    settings = configured(ctx.obj)
+    judge = open_judge(settings.judge, settings)
+    read = read_for_check(article, pages, None if offline else kept_pages(settings))
+    checked = check_article(read.article, judge, read.unread)
+    if to is not None:
+        _write(to, {"check.json": report.to_json(checked), "check.html": report.to_page(checked)})
+    nothing_read = bool(checked.unread) and checked.support is None
+    if as_json:
+        say(report.to_json(checked))
+    elif not nothing_read:
+        if found := report.rows(checked):
+            show_table(report.COLUMNS, found)
+        say(report.summary(checked))
+    if nothing_read:
+        why = next(iter(checked.unread.values()))
+        raise DatasetError(f"no source could be read, so nothing was judged ({why}): name them with --pages")
+    if failing := checked.failing(statuses):
+        if fix:
+            _fix(article, checked, _proposals(checked, failing, judge, settings), apply=apply)
+        tell(f"{len(failing)} of {counted(len(checked.sentences), 'sentence')} fail ({', '.join(statuses)})")
+        raise typer.Exit(_FAILED)
 
 
-def _fix(
-    file: Path,
-    checked: "Checked",
-    failing: "Sequence[CheckedSentence]",
-    judge: "Judge",
-    settings: "Settings",
-    *,
-    apply: bool,
-) -> None:
+def _fix(file: Path, checked: "Checked", proposals: "tuple[Proposal, ...]", *, apply: bool) -> None:
     """Print the proposed edits as a diff, of the file's text where it is text, else of the article as Markdown."""
     from storm_pipeline.check.fixing import applied, diff
 
     is_text = file.suffix in _TEXTS
-    if apply and not is_text:
-        raise SettingsError(f"--apply changes files of text alone ({', '.join(_TEXTS)}); {file.name} is none")
-    proposals = _proposals(checked, failing, judge, settings)
     before = file.read_text(encoding="utf-8") if is_text else checked.article.to_markdown()
     after, left = applied(before, proposals)
     if changes := diff(before, after, file.name):
@@ -133,38 +115,24 @@ def _statuses(given: str) -> list[str]:
     return names
 
 
-def _print(checked: "Checked", *, as_json: bool) -> None:
-    from storm_pipeline.check import report
-
-    if as_json:
-        say(report.to_json(checked))
-        return
-    if found := report.rows(checked):
-        show_table(report.COLUMNS, found)
-    say(report.summary(checked))
-
-
 def _write(folder: Path, texts: Mapping[str, str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         write_atomically(folder / name, text)
 
 
+_REWRITE = "Ask the model of --lm for sentences that their pages support no more."
+_FILES = "Folder whose files may be read again; may be repeated."
+
+
+@guarded
 def refresh(
     ctx: typer.Context,
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run, or its article.json.")],
+    run: Run,
     *,
-    rewrite: Annotated[
-        bool, typer.Option("--rewrite", help="Ask the model of --lm for sentences that their pages support no more.")
-    ] = False,
-    files: Annotated[
-        list[Path] | None,
-        typer.Option("--files", metavar="DIR", help="Folder whose files may be read again; may be repeated."),
-    ] = None,
-    to: Annotated[
-        Path | None, typer.Option("--to", metavar="DIR", help="Write the refreshed article into this folder.")
-    ] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    rewrite: Annotated[bool, flag("--rewrite", _REWRITE)] = False,
+    files: Annotated[list[Path] | None, option("--files", "DIR", _FILES)] = None,
+    to: Annotated[Path | None, option("--to", "DIR", "Write the refreshed article into this folder.")] = None,
 ) -> None:
     """Read the sources of RUN's article again, and print the sentences whose passages changed or vanished.
 
@@ -173,33 +141,27 @@ def refresh(
     With --to, writes the article as JSON, Markdown and a page: those sentences cite what their pages say now, all
     others stay as they are. Ends with 3 if a sentence has lost its support.
     """
-    with Guard(debug=debug):
-        from storm_pipeline.check.fixing import with_proposals
-        from storm_pipeline.check.refreshing import refresh as refreshed
-        from storm_pipeline.configuration.layers import configured
-        from storm_pipeline.judges.opening import open_judge
-        from storm_pipeline.pages.reading import kept_pages
+    from storm_pipeline.check.fixing import with_proposals
+    from storm_pipeline.check.refreshing import refresh as refreshed
+    from storm_pipeline.judges.opening import open_judge
+    from storm_pipeline.pages.reading import kept_pages
 
-        settings = configured(ctx.obj)
-        article = article_of(run)
-        judge = open_judge(settings.judge, settings)
-        fetch = kept_pages(settings.model_copy(update={"search_cache": "refresh"}))
-        found = refreshed(article, judge, fetch, files or ())
-        _print_changes(found)
-        failing = [own for own in found.checked.sentences if own.place in found.failing]
-        result = found.checked.article
-        if rewrite and failing:
-            result = with_proposals(result, _proposals(found.checked, failing, judge, settings))
-        if to is not None:
-            texts = {
-                "article.json": result.to_json(),
-                "article.md": result.to_markdown(),
-                "article.html": result.to_html(),
-            }
-            _write(to, texts)
-            say("\n".join(str(to / name) for name in texts))
-        if failing:
-            raise typer.Exit(_FAILED)
+    settings = configured(ctx.obj)
+    article = article_of(run)
+    judge = open_judge(settings.judge, settings)
+    fetch = kept_pages(settings.model_copy(update={"search_cache": "refresh"}))
+    found = refreshed(article, judge, fetch, files or ())
+    _print_changes(found)
+    failing = [own for own in found.checked.sentences if own.place in found.failing]
+    result = found.checked.article
+    if rewrite and failing:
+        result = with_proposals(result, _proposals(found.checked, failing, judge, settings))
+    if to is not None:
+        texts = {"article.json": result.to_json(), "article.md": result.to_markdown(), "article.html": result.to_html()}
+        _write(to, texts)
+        say("\n".join(str(to / name) for name in texts))
+    if failing:
+        raise typer.Exit(_FAILED)
 
 
 def _print_changes(found: "Refreshed") -> None:

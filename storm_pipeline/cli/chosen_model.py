@@ -1,6 +1,8 @@
-"""Asking the user which model writes, where a provider's key is set and no model was chosen."""
+"""The settings of a command, and the question which model writes where a key is set and no model was chosen."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -10,8 +12,15 @@ if TYPE_CHECKING:
     from storm_pipeline.settings import Settings
 
 
+def configured(given: Mapping[str, Any] | None = None, *, folder: Path | None = Path()) -> "Settings":
+    """As :func:`storm_pipeline.configuration.layers.configured`, which is imported when it is used."""
+    from storm_pipeline.configuration import layers
+
+    return layers.configured(given, folder=folder)
+
+
 def with_chosen_model(settings: "Settings", *, quiet: bool = False) -> "Settings":
-    """The settings with the model that the user chooses on the terminal; unchanged where there is nothing to ask.
+    """Return the settings with the model that the user chooses on the terminal; unchanged where nothing is to be asked.
 
     Away from a terminal nothing is asked, and the run itself says which model writes. Raises typer.Abort: the user
     interrupted the question.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.chosen_model import with_chosen_model
-from storm_pipeline.cli.guard import Guard
-from storm_pipeline.cli.options import Tracebacks
+from storm_pipeline.cli.chosen_model import configured, with_chosen_model
+from storm_pipeline.cli.guard import guarded
+from storm_pipeline.cli.options import argument, option
 from storm_pipeline.cli.output import say, show_table, tell
 from storm_pipeline.errors import SettingsError
 
@@ -18,63 +18,28 @@ if TYPE_CHECKING:
     from storm_pipeline.models.compiled_sets import Compiled, CompiledSet
     from storm_pipeline.optimize.compiling import Job
 
-_Programs = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="PROGRAM...",
-        help="Programs to compile; or `list` for those that can be, `show SET`, or `compare SET SET`.",
-    ),
-]
-_Train = Annotated[
-    str | None,
-    typer.Option(
-        "--train",
-        metavar="FOLDER",
-        help="Good articles, one a file: .md, .json, .wiki, .docx, .html; or NAME:FOLDER of a data set that a package "
-        "reads.",
-    ),
-]
-_Optimizer = Annotated[
-    str | None,
-    typer.Option(
-        "--optimizer",
-        metavar="NAME",
-        help="labeled, bootstrap or gepa; default: the program's usual one, see `storm compile list`.",
-    ),
-]
-_To = Annotated[Path, typer.Option("--to", metavar="SET", help="Folder of the compiled set; it is added to.")]
-_Candidates = Annotated[int, typer.Option("--candidates", min=1, max=100, help="Programs that the optimiser tries.")]
-_Topics = Annotated[
-    int | None,
-    typer.Option(
-        "--topics", min=5, help="Topics to draw from --train, at most: fewer calls; default: all.", show_default=False
-    ),
-]
-_Seed = Annotated[int, typer.Option("--split-seed", min=0, help="Draws the topics that are held back.")]
-_Teacher = Annotated[
-    str | None, typer.Option("--teacher-lm", metavar="MODEL", help="Makes the examples; default: --lm.")
-]
-_Reflection = Annotated[
-    str | None,
-    typer.Option(
-        "--reflection-lm", metavar="MODEL", help="Writes new instructions; default: --lm.", show_default=False
-    ),
-]
+_PROGRAMS = "Programs to compile; or `list` for those that can be, `show SET`, or `compare SET SET`."
+_TRAIN = (
+    "Good articles, one a file: .md, .json, .wiki, .docx, .html; or NAME:FOLDER of a data set that a package reads."
+)
+_OPTIMIZER = "labeled, bootstrap or gepa; default: the program's usual one, see `storm compile list`."
+_TOPICS = "Topics to draw from --train, at most: fewer calls; default: all."
+_TEACHER, _REFLECTION = "Makes the examples; default: --lm.", "Writes new instructions; default: --lm."
 
 
+@guarded
 def compile_programs(
     ctx: typer.Context,
-    names: _Programs,
+    names: Annotated[list[str], argument("PROGRAM...", _PROGRAMS)],
     *,
-    train: _Train = None,
-    optimizer: _Optimizer = None,
-    to: _To = Path("compiled"),
-    candidates: _Candidates = 6,
-    topics: _Topics = None,
-    split_seed: _Seed = 0,
-    teacher_lm: _Teacher = None,
-    reflection_lm: _Reflection = None,
-    debug: Tracebacks = False,
+    train: Annotated[str | None, option("--train", "FOLDER", _TRAIN)] = None,
+    optimizer: Annotated[str | None, option("--optimizer", "NAME", _OPTIMIZER)] = None,
+    to: Annotated[Path, option("--to", "SET", "Folder of the compiled set; it is added to.")] = Path("compiled"),
+    candidates: Annotated[int, option("--candidates", None, "Programs that the optimiser tries.", min=1, max=100)] = 6,
+    topics: Annotated[int | None, option("--topics", None, _TOPICS, min=5)] = None,
+    split_seed: Annotated[int, option("--split-seed", None, "Draws the topics that are held back.", min=0)] = 0,
+    teacher_lm: Annotated[str | None, option("--teacher-lm", "MODEL", _TEACHER)] = None,
+    reflection_lm: Annotated[str | None, option("--reflection-lm", "MODEL", _REFLECTION)] = None,
 ) -> None:
     """Improve programs for the model of --lm with the articles of --train, and measure the gain on others.
 
@@ -82,28 +47,26 @@ def compile_programs(
     the examples nor the choice among candidates came from. A compilation that was killed goes on where it ended;
     --max-tokens and --max-cost bind it.
     """
-    with Guard(debug=debug):
-        if names[0] in _INSTEAD:
-            _INSTEAD[names[0]](names[1:])
-            return
-        if train is None:
-            raise SettingsError("name a folder of good articles with --train")
-        from storm_pipeline.configuration.layers import configured
-        from storm_pipeline.optimize.compiling import compile_program, job_for
-        from storm_pipeline.optimize.tasks import read_training
-        from storm_pipeline.retrieval.embedder import shared_embedder
+    if names[0] in _INSTEAD:
+        _INSTEAD[names[0]](names[1:])
+        return
+    if train is None:
+        raise SettingsError("name a folder of good articles with --train")
+    from storm_pipeline.optimize.compiling import compile_program, job_for
+    from storm_pipeline.optimize.tasks import read_training
+    from storm_pipeline.retrieval.embedder import shared_embedder
 
-        settings = with_chosen_model(configured(ctx.obj), quiet=False)
-        articles = read_training(train)
-        command = " ".join(["storm", *sys.argv[1:]])
-        job = partial(job_for, candidates=candidates, topics=topics, seed=split_seed, command=command)
-        jobs = [job(name, articles, settings, optimizer) for name in names]
-        _announce(jobs, (teacher_lm, reflection_lm))
-        embedder = shared_embedder(settings.embedder, settings.cache, None)
-        for one in jobs:
-            compile_program(one, embedder.embed, to, teacher_lm=teacher_lm, reflection_lm=reflection_lm, tell=tell)
-        _show(_read(to))
-        say(str(to))
+    settings = with_chosen_model(configured(ctx.obj))
+    articles = read_training(train)
+    command = " ".join(["storm", *sys.argv[1:]])
+    job = partial(job_for, candidates=candidates, topics=topics, seed=split_seed, command=command)
+    jobs = [job(name, articles, settings, optimizer) for name in names]
+    _announce(jobs, (teacher_lm, reflection_lm))
+    embedder = shared_embedder(settings.embedder, settings.cache, None)
+    for one in jobs:
+        compile_program(one, embedder.embed, to, teacher_lm=teacher_lm, reflection_lm=reflection_lm, tell=tell)
+    _show(_read(to))
+    say(str(to))
 
 
 def _announce(jobs: "list[Job]", other_models: tuple[str | None, str | None]) -> None:
@@ -124,13 +87,7 @@ def _show_programs(_: list[str]) -> None:
     from storm_pipeline.optimize.tasks import TASKS
 
     rows = [
-        (
-            one.program,
-            one.metric_name,
-            one.optimizer,
-            one.role,
-            " ".join(recipes_that_ask(one.program)) or "–",
-        )
+        (one.program, one.metric_name, one.optimizer, one.role, " ".join(recipes_that_ask(one.program)) or "–")
         for one in TASKS.values()
     ]
     show_table(("program", "metric", "optimizer", "asked of", "by recipes"), rows)
@@ -142,15 +99,11 @@ def _compare(places: list[str]) -> None:
     first, second = (_read(Path(place)).programs for place in places)
     rows = []
     for name in dict.fromkeys((*first, *second)):
-        own = [_gain(found[name]) if name in found else "–" for found in (first, second)]
-        alike = name in first and name in second and _measured(first[name]) == _measured(second[name])
-        rows.append((name, *own, "yes" if alike else "no"))
+        both = [found.get(name) for found in (first, second)]
+        measured = {one and (one.model, one.metric, frozenset(one.held_back)) for one in both}
+        gains = [_gain(one) if one else "–" for one in both]
+        rows.append((name, *gains, "yes" if len(measured) == 1 else "no"))
     show_table(("program", *places, "same model, metric, topics"), rows)
-
-
-def _measured(one: "Compiled") -> tuple[object, ...]:
-    """What two gains must share to be compared."""
-    return one.model, one.metric, frozenset(one.held_back)
 
 
 def _gain(one: "Compiled") -> str:
@@ -173,19 +126,12 @@ def _read(folder: Path) -> "CompiledSet":
 
 
 def _show(found: "CompiledSet") -> None:
-    rows = [
-        (
-            name,
-            one.model,
-            one.optimizer,
-            one.metric,
-            _gain(one),
-            f"{len(one.topics)} + {len(one.held_back)}",
-            str(one.calls),
-        )
-        for name, one in found.programs.items()
-    ]
-    show_table(("program", "model", "optimizer", "metric", "before → after, 95 %", "topics + held back", "calls"), rows)
+    columns = ("program", "model", "optimizer", "metric", "before → after, 95 %", "topics + held back", "calls")
+    rows = []
+    for name, one in found.programs.items():
+        topics = f"{len(one.topics)} + {len(one.held_back)}"
+        rows.append((name, one.model, one.optimizer, one.metric, _gain(one), topics, str(one.calls)))
+    show_table(columns, rows)
 
 
 _INSTEAD: dict[str, Callable[[list[str]], None]] = {"list": _show_programs, "show": _show_set, "compare": _compare}

@@ -6,114 +6,96 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.guard import Guard
-from storm_pipeline.cli.options import Tracebacks
-from storm_pipeline.cli.output import say, show_table
-from storm_pipeline.errors import AssetError
+from storm_pipeline.cli.chosen_model import configured
+from storm_pipeline.cli.guard import guarded
+from storm_pipeline.cli.options import argument, flag, option
+from storm_pipeline.cli.output import say, show_table, tell
+from storm_pipeline.errors import AssetError, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from storm_pipeline.settings import Settings
 
 assets_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="The pinned downloads: models, embedder, articles."
 )
 
-_Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Names of downloads.")]
-_Cache = Annotated[str | None, typer.Option("--cache", metavar="PATH", help="Folder for downloads.")]
+_Names = Annotated[list[str] | None, argument("NAME", "Names of downloads.")]
+_Cache = Annotated[str | None, option("--cache", "PATH", "Folder for downloads.")]
 
 
 def needed(settings: "Settings") -> list[str]:
-    """Names of the assets that a run with these settings uses."""
+    """Return the names of the assets that a run with these settings uses."""
     from storm_pipeline.assets import EMBEDDED_MODELS, EMBEDDER, LEADS
 
     names = [EMBEDDED_MODELS.get(name) for name in settings.models]
-    names += [
-        EMBEDDER if settings.embedder == EMBEDDER else None,
-        LEADS if settings.search in {"auto", "wiki-leads"} else None,
-    ]
+    names += [EMBEDDER] if settings.embedder == EMBEDDER else []
+    names += [LEADS] if settings.search in {"auto", "wiki-leads"} else []
     return list(dict.fromkeys(name for name in names if name))
 
 
 @assets_app.command("list")
-def list_assets(*, cache: _Cache = None, debug: Tracebacks = False) -> None:
+@guarded
+def list_assets(*, cache: _Cache = None) -> None:
     """List the downloads: name, size, whether they are present, licence, purpose."""
-    with Guard(debug=debug):
-        from storm_pipeline import assets
-
-        settings = _settings(cache)
-        folder = settings.cache
-        rows = [
-            (
-                asset.name,
-                f"{asset.download_bytes / 1e6:.0f} MB",
-                "yes" if assets.path_of(asset.name, folder) else "no",
-                asset.licence,
-                asset.purpose,
-            )
-            for asset in assets.catalogue()
-        ]
-        rows += _from_the_hub(settings)
-        show_table(("name", "download", "present", "licence", "purpose"), rows)
-
-
-def _from_the_hub(settings: "Settings") -> "Iterator[tuple[str, str, str, str, str]]":
-    """The row of a sentence encoder that the settings name and that is no pinned download."""
-    from storm_pipeline.assets import EMBEDDER
+    from storm_pipeline import assets
     from storm_pipeline.retrieval.embedder import is_here
 
-    if settings.embedder != EMBEDDER and not Path(settings.embedder).is_dir():
-        present = "yes" if is_here(settings.embedder, settings.cache) else "no"
-        yield settings.embedder, "from the model hub", present, "its own", "sentence encoder"
+    settings = _settings(cache)
+    present = {one.name: bool(assets.path_of(one.name, settings.cache)) for one in assets.catalogue()}
+    rows = [
+        (one.name, f"{one.download_bytes / 1e6:.0f} MB", present[one.name], one.licence, one.purpose)
+        for one in assets.catalogue()
+    ]
+    if settings.embedder != assets.EMBEDDER and not Path(settings.embedder).is_dir():  # not a pinned download
+        is_loaded = is_here(settings.embedder, settings.cache)
+        rows.append((settings.embedder, "from the model hub", is_loaded, "its own", "sentence encoder"))
+    shown = [(name, size, "yes" if is_there else "no", *about) for name, size, is_there, *about in rows]
+    show_table(("name", "download", "present", "licence", "purpose"), shown)
 
 
 @assets_app.command()
+@guarded
 def pull(
     names: _Names = None,
     *,
-    every: Annotated[bool, typer.Option("--all", help="Fetch all of them.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    every: Annotated[bool, flag("--all", "Fetch all of them.")] = False,
+    quiet: Annotated[bool, flag("--quiet -q", "Show no progress.")] = False,
     cache: _Cache = None,
-    debug: Tracebacks = False,
 ) -> None:
     """Fetch missing downloads; without names, those that the default settings need."""
     if names and every:
-        raise typer.BadParameter("give either names or --all, not both")
-    with Guard(debug=debug), ExitStack() as stack:
-        from storm_pipeline import assets
-        from storm_pipeline.progress.run_progress import ProgressSink
+        raise SettingsError("give either names or --all, not both")
+    from storm_pipeline import assets
+    from storm_pipeline.progress.run_progress import ProgressSink
 
-        settings = _settings(cache)
-        chosen = [asset.name for asset in assets.catalogue()] if every else names or needed(settings)
+    settings = _settings(cache)
+    chosen = [asset.name for asset in assets.catalogue()] if every else names or needed(settings)
+    with ExitStack() as stack:
         show = None if quiet else stack.enter_context(ProgressSink()).downloading
         paths = [assets.fetch(name, settings.cache, show) for name in chosen]
-        stack.close()
-        say("\n".join(map(str, paths)))
+    say("\n".join(map(str, paths)))
 
 
 @assets_app.command()
-def verify(names: _Names = None, *, cache: _Cache = None, debug: Tracebacks = False) -> None:
+@guarded
+def verify(names: _Names = None, *, cache: _Cache = None) -> None:
     """Verify the hashes of downloads; without names, of all that are present."""
-    with Guard(debug=debug):
-        from storm_pipeline import assets
+    from storm_pipeline import assets
 
-        folder = _settings(cache).cache
-        present = [a.name for a in assets.catalogue() if (folder / "models" / a.target).exists()]
-        damaged = 0
-        for name in names or present:
-            try:
-                say(f"{assets.verify(name, folder)}: intact")
-            except AssetError as error:
-                damaged += 1
-                typer.echo(f"error: {error}", err=True)
-        if damaged:
-            raise typer.Exit(1)
-        if not (names or present):
-            typer.echo(f"nothing to verify in {folder / 'models'}; fetch with `storm assets pull`", err=True)
+    folder = _settings(cache).cache
+    names = names or [a.name for a in assets.catalogue() if (folder / "models" / a.target).exists()]
+    damaged = 0
+    for name in names:
+        try:
+            say(f"{assets.verify(name, folder)}: intact")
+        except AssetError as error:
+            damaged += 1
+            tell(f"error: {error}")
+    if damaged:
+        raise typer.Exit(1)
+    if not names:
+        tell(f"nothing to verify in {folder / 'models'}; fetch with `storm assets pull`")
 
 
 def _settings(cache: str | None) -> "Settings":
-    from storm_pipeline.configuration.layers import configured
-
     return configured({"cache": cache} if cache is not None else {})

@@ -6,53 +6,44 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.chosen_model import with_chosen_model
-from storm_pipeline.cli.guard import Guard
-from storm_pipeline.cli.options import OutlineFile, Topic, Tracebacks
+from storm_pipeline.cli.chosen_model import configured, with_chosen_model
+from storm_pipeline.cli.guard import guarded
+from storm_pipeline.cli.options import Json, OutlineFile, Topic, option
 from storm_pipeline.cli.output import say, show_table
 from storm_pipeline.text.formatting import printable
 
 if TYPE_CHECKING:
     from storm_pipeline.estimate import Estimate, Range
+    from storm_pipeline.estimate.results import EstimateRow
     from storm_pipeline.models.prices import Price
 
-_Recipe = Annotated[
-    str | None,
-    typer.Option(
-        "--recipe",
-        metavar="NAME",
-        help="The method: storm, an ablation, or a baseline such as rag; default: that of `storm write`.",
-    ),
-]
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+_RECIPE = "The method: storm, an ablation, or a baseline such as rag; default: that of `storm write`."
 _COLUMNS = ("stage", "program", "calls", "tokens in", "tokens out", "dollars")
 
 
+@guarded
 def estimate(
     ctx: typer.Context,
     topic: Topic,
     *,
-    recipe: _Recipe = None,
+    recipe: Annotated[str | None, option("--recipe", "NAME", _RECIPE)] = None,
     headings: OutlineFile = None,
-    as_json: _Json = False,
-    debug: Tracebacks = False,
+    as_json: Json = False,
 ) -> None:
     """Estimate calls, tokens and dollars of an article about TOPIC before it is written.
 
     The numbers follow from the settings by a formula; no service is called. Each is the likely one, with its range in
     brackets.
     """
-    with Guard(debug=debug):
-        from storm_pipeline.configuration.layers import configured
-        from storm_pipeline.estimate import estimate as estimate_run
-        from storm_pipeline.recipes import DEFAULT
+    from storm_pipeline.estimate import estimate as estimate_run
+    from storm_pipeline.recipes import DEFAULT
 
-        settings = with_chosen_model(configured(ctx.obj), quiet=as_json)
-        result = estimate_run(settings, topic, recipe=recipe or DEFAULT, outline=headings)
-        if as_json:
-            say(json.dumps(_as_json(result), ensure_ascii=False))
-        else:
-            _show(result)
+    settings = with_chosen_model(configured(ctx.obj), quiet=as_json)
+    result = estimate_run(settings, topic, recipe=recipe or DEFAULT, outline=headings)
+    if as_json:
+        say(json.dumps(_as_json(result), ensure_ascii=False))
+    else:
+        _show(result)
 
 
 def _as_json(estimate: "Estimate") -> dict[str, object]:
@@ -64,17 +55,11 @@ def _as_json(estimate: "Estimate") -> dict[str, object]:
 
 
 def _show(estimate: "Estimate") -> None:
-    rows = [
-        (
-            row.stage,
-            f"{row.role}: {row.program}",
-            *(number.amounts() for number in (row.calls, row.tokens_in, row.tokens_out)),
-            _dollars(row.dollars),
-        )
-        for row in estimate.rows
-    ]
-    totals = [number.amounts() for number in (estimate.calls, estimate.tokens_in, estimate.tokens_out)]
-    show_table(_COLUMNS, [*rows, ("total", "", *totals, _dollars(estimate.dollars))])
+    def amounts(one: "EstimateRow | Estimate") -> list[str]:
+        return [*(number.amounts() for number in (one.calls, one.tokens_in, one.tokens_out)), _dollars(one.dollars)]
+
+    rows = [(row.stage, f"{row.role}: {row.program}", *amounts(row)) for row in estimate.rows]
+    show_table(_COLUMNS, [*rows, ("total", "", *amounts(estimate))])
     say("\n".join(["", *(printable(line) for line in _summary(estimate))]))
 
 

@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from storm_pipeline.cli.guard import Guard
-from storm_pipeline.cli.output import say, show_table
+from storm_pipeline.cli.guard import guarded
+from storm_pipeline.cli.options import argument, flag, option
+from storm_pipeline.cli.output import say, show_table, tell
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.text.formatting import printable
 
@@ -15,49 +14,38 @@ if TYPE_CHECKING:
     from storm_pipeline.types import Article
 
 
+_STYLE = "CSL style of the citations: apa, chicago-notes, …, or a .csl file."
+
+
+@guarded
 def export(
-    run: Annotated[Path | None, typer.Argument(metavar="RUN", help="Folder of the run, or its article.json.")] = None,
+    run: Annotated[Path | None, argument("RUN", "Folder of the run, or its article.json.")] = None,
     *,
     to: Annotated[
-        str | None,
-        typer.Option("--to", metavar="FORMATS", help="Formats, separated by commas, such as docx,pdf; or all."),
+        str | None, option("--to", "FORMATS", "Formats, separated by commas, such as docx,pdf; or all.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the files; default: that of the run.")
-    ] = None,
-    citation_style: Annotated[
-        str | None,
-        typer.Option(
-            "--citation-style",
-            metavar="STYLE",
-            help="CSL style of the citations: apa, chicago-notes, …, or a .csl file.",
-        ),
-    ] = None,
-    cite_wikipedia: Annotated[
-        bool, typer.Option("--cite-wikipedia", help="Write wikitext even if it cites Wikipedia.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    out: Annotated[Path | None, option("--out", "DIR", "Folder for the files; default: that of the run.")] = None,
+    citation_style: Annotated[str | None, option("--citation-style", "STYLE", _STYLE)] = None,
+    cite_wikipedia: Annotated[bool, flag("--cite-wikipedia", "Write wikitext even if it cites Wikipedia.")] = False,
 ) -> None:
     """Write the article of RUN as files for other programs, and print their paths; without RUN, list the formats."""
-    with Guard(debug=debug):
-        from storm_pipeline.export.formats import FORMATS, export_format, write
+    from storm_pipeline.export.formats import FORMATS, export_format, write
 
-        if run is None and to is None:
-            show_table(
-                ("format", "file", "what it is"), [(f.name, f"article{f.suffix}", f.about) for f in FORMATS.values()]
-            )
-            return
-        if run is None or to is None:
-            raise SettingsError("say which run and which formats: storm export RUN --to docx,bibtex")
-        names = list(FORMATS) if to == "all" else [name for name in to.split(",") if name.strip()]
-        formats = list(map(export_format, names))
-        article = article_of(run)
-        if any(one.name == "wikitext" for one in formats):
-            formats = _accepted(article, formats, is_asked=cite_wikipedia, is_all=to == "all")
-        folder = out or (run if run.is_dir() else run.parent)
-        for chosen in formats:
-            path = folder / f"article{chosen.suffix}"
-            say(str(write(article, chosen.name, path, citation_style=citation_style)))
+    if run is None and to is None:
+        rows = [(one.name, f"article{one.suffix}", one.about) for one in FORMATS.values()]
+        show_table(("format", "file", "what it is"), rows)
+        return
+    if run is None or to is None:
+        raise SettingsError("say which run and which formats: storm export RUN --to docx,bibtex")
+    names = list(FORMATS) if to == "all" else [name for name in to.split(",") if name.strip()]
+    formats = list(map(export_format, names))
+    article = article_of(run)
+    if any(one.name == "wikitext" for one in formats):
+        formats = _accepted(article, formats, is_asked=cite_wikipedia, is_all=to == "all")
+    folder = out or (run if run.is_dir() else run.parent)
+    for chosen in formats:
+        path = folder / f"article{chosen.suffix}"
+        say(str(write(article, chosen.name, path, citation_style=citation_style)))
 
 
 def _accepted(
@@ -68,14 +56,14 @@ def _accepted(
 
     found = objections(article)
     for one in found:
-        typer.echo(printable(f"Wikipedia does not accept [{one.number}] {one.source}: it {one.reason}"), err=True)
+        tell(printable(f"Wikipedia does not accept [{one.number}] {one.source}: it {one.reason}"))
     circular = sum(one.is_wikipedia for one in found)
     if not circular or is_asked:
         return formats
     why = f"{circular} of {len(article.references)} sources are Wikipedia, which is no source for wikitext"
     if not is_all:
         raise SettingsError(f"{why}: write it nevertheless with --cite-wikipedia")
-    typer.echo(f"wikitext is left out: {why} (--cite-wikipedia)", err=True)
+    tell(f"wikitext is left out: {why} (--cite-wikipedia)")
     return [one for one in formats if one.name != "wikitext"]
 
 

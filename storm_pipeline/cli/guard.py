@@ -3,17 +3,19 @@
 The first Ctrl-C, SIGTERM or SIGHUP stops a command gracefully, the second ends it at once.
 """
 
+import functools
+import inspect
 import logging
 import os
 import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Annotated, Any, Protocol, Self
 
 import typer
 
@@ -25,6 +27,7 @@ from storm_pipeline.run.events import Event, RunStarted, RunStopped
 from storm_pipeline.text.formatting import printable
 
 INTERRUPTED = 130
+_Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
 _STOPPING = tuple(
     getattr(signal, name)
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
@@ -96,6 +99,22 @@ class Guard:
             case _:
                 remedy = "" if self._debug else "; run again with --debug for the traceback"
                 return 1, f"error: {unforeseen(error)}{remedy}"
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the option ``--debug``, and run it in a :class:`Guard`, its argument ``guard`` if it has one."""
+    parameters = dict(inspect.signature(command).parameters)
+    takes_guard = parameters.pop("guard", None) is not None
+
+    @functools.wraps(command)
+    def run(*, debug: bool = False, **given: Any) -> None:
+        with Guard(debug=debug, options=given["ctx"].obj if "ctx" in given else None) as guard:
+            command(**given, **({"guard": guard} if takes_guard else {}))
+
+    parameters["debug"] = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_Debug)
+    vars(run)["__signature__"] = inspect.Signature(list(parameters.values()))
+    run.__annotations__ = {name: one.annotation for name, one in parameters.items()}
+    return run
 
 
 class Stoppable(Protocol):

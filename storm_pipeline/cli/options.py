@@ -6,6 +6,7 @@ pydantic, and ``storm --help`` does not.
 
 import inspect
 from functools import cache
+from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -25,29 +26,46 @@ _COMMON = tuple("lm search depth length perspectives style article_language sour
 _ALL = "storm_pipeline.all_settings"  # key of a context's ``meta`` that is set while the help shows all settings
 _HELP_ALL = "help_all"
 
-Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Topic of the article, e.g. 'Silk Road'.")]
+
+def option(names: str, metavar: str | None, text: str, **more: Any) -> Any:
+    """Return an option: its names, separated by spaces, what stands for its value in the help, and its help."""
+    return typer.Option(*names.split(), metavar=metavar, help=text, **more)
+
+
+def flag(names: str, text: str) -> Any:
+    """Return an option that has no value."""
+    return option(names, None, text)
+
+
+def argument(metavar: str, text: str) -> Any:
+    """Return an argument of a command."""
+    return typer.Argument(metavar=metavar, help=text)
+
+
+Topic = Annotated[str, argument("TOPIC", "Topic of the article, e.g. 'Silk Road'.")]
+Run = Annotated[Path, argument("RUN", "Folder of the run, or its article.json.")]
 OutlineFile = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--outline",
-        metavar="FILE",
-        help="The sections to write, instead of an outline that is made: '#' headings or a list, one a line. A file "
+        "FILE",
+        "The sections to write, instead of an outline that is made: '#' headings or a list, one a line. A file "
         "that does not name the topic serves as a template, such as: Early life, Career, Legacy.",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on standard error.")]
-JsonEvents = Annotated[bool, typer.Option("--json-events", help="Print events as JSON lines instead of the results.")]
+Quiet = Annotated[bool, flag("--quiet -q", "Print only errors on standard error.")]
+Json = Annotated[bool, flag("--json", "Print JSON instead of a table.")]
+JsonEvents = Annotated[bool, flag("--json-events", "Print events as JSON lines instead of the results.")]
 AllowColumns = Annotated[
     str,
-    typer.Option(
+    option(
         "--allow-columns",
-        metavar="NAMES",
-        help="Settings, separated by commas, that topics may have of their own beside those of the writing, e.g. "
+        "NAMES",
+        "Settings, separated by commas, that topics may have of their own beside those of the writing, e.g. "
         "lm,search. Name them only if you trust the list.",
     ),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and warnings and logs of libraries.")]
-Tracebacks = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+Runs = Annotated[Path | None, option("--out", "DIR", "Folder of runs; default: runs.")]
 
 
 class _WithSettings(TyperCommand if TYPE_CHECKING else object):  # type: ignore[misc]

@@ -8,11 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from storm_pipeline.cli.guard import Guard
-from storm_pipeline.cli.options import Tracebacks
-from storm_pipeline.cli.output import say, show_table
+from storm_pipeline.cli.chosen_model import configured
+from storm_pipeline.cli.guard import guarded
+from storm_pipeline.cli.options import Json, Runs, argument
+from storm_pipeline.cli.output import say, show_table, tell
 from storm_pipeline.errors import RunError
 from storm_pipeline.text.formatting import age, amount, clock, counted, dollars, printable
 
@@ -23,56 +22,46 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("stage, role", "start", "time", "calls", "fresh", "cached", "written", "cost", "searches", "retries")
 _MAX_LINES = 20
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON; an unknown cost is null.")]
 
 
-def runs(
-    *,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of runs; default: runs.")] = None,
-    as_json: _Json = False,
-    debug: Tracebacks = False,
-) -> None:
+@guarded
+def runs(*, out: Runs = None, as_json: Json = False) -> None:
     """List the runs below a folder with their state and usage, newest first."""
-    with Guard(debug=debug):
-        from storm_pipeline.configuration.layers import configured
-        from storm_pipeline.run.listing import list_runs
+    from storm_pipeline.run.listing import list_runs
 
-        root = configured({"out": out} if out else {}).out
-        entries = list_runs(root)
-        if as_json:
-            say(json.dumps([_record(entry) for entry in entries], indent=1))
-        elif entries:
-            columns = ("state", "age", "sessions", "calls", "tokens", "cost", "topic and folder")
-            show_table(columns, [_row(entry, time.time()) for entry in entries])
-        else:
-            message = f"no runs in {root}: start one with `storm write TOPIC`, or name another folder with --out"
-            typer.echo(printable(message), err=True)
+    root = configured({"out": out} if out else {}).out
+    entries = list_runs(root)
+    if as_json:
+        say(json.dumps([_record(entry) for entry in entries], indent=1))
+    elif entries:
+        columns = ("state", "age", "sessions", "calls", "tokens", "cost", "topic and folder")
+        show_table(columns, [_row(entry, time.time()) for entry in entries])
+    else:
+        tell(printable(f"no runs in {root}: start one with `storm write TOPIC`, or name another folder with --out"))
 
 
-def show(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of the run.")],
-    *,
-    as_json: _Json = False,
-    debug: Tracebacks = False,
-) -> None:
+@guarded
+def show(run: Annotated[Path, argument("RUN", "Folder of the run.")], *, as_json: Json = False) -> None:
     """Show the timeline of RUN, session by session: stages and roles with usage, and problems.
 
     Read-only; the run may be under way or killed.
     """
-    with Guard(debug=debug):
-        from storm_pipeline.run.listing import read_timeline, run_entry
+    from storm_pipeline.run.listing import read_timeline, run_entry
 
-        entry = run_entry(run)
-        if entry.state == "batch":
-            raise RunError(f"{run} holds the runs of a batch: list them with storm runs --out {run}")
-        timeline = read_timeline(run, running=entry.state == "running")
-        if as_json:
-            say(json.dumps(_record(entry) | _timeline_record(timeline), indent=1))
-            return
-        say(f"{printable(timeline.topic or entry.topic or str(run))}: {entry.state}, in {printable(str(run))}")
-        if entry.problem:
-            say(printable(entry.problem))
-        _show(timeline)
+    entry = run_entry(run)
+    if entry.state == "batch":
+        raise RunError(f"{run} holds the runs of a batch: list them with storm runs --out {run}")
+    timeline = read_timeline(run, running=entry.state == "running")
+    if as_json:
+        # times in seconds since 1970, costs in US dollars or null if unknown
+        sessions = [asdict(session) | {"usage": _totals(session.usage)} for session in timeline.sessions]
+        rows = [asdict(row) for row in timeline.usage.rows]
+        say(json.dumps(_record(entry) | {"timeline": sessions, "rows": rows}, indent=1))
+        return
+    say(f"{printable(timeline.topic or entry.topic or str(run))}: {entry.state}, in {printable(str(run))}")
+    if entry.problem:
+        say(printable(entry.problem))
+    _show(timeline)
 
 
 def _row(entry: "RunEntry", now: float) -> tuple[str, ...]:
@@ -90,12 +79,6 @@ def _record(entry: "RunEntry") -> dict[str, Any]:
     names = ("state", "topic", "created", "sessions")
     usage = {"usage": _totals(entry.usage) if entry.usage else None, "problem": entry.problem}
     return {"folder": str(entry.folder)} | {name: getattr(entry, name) for name in names} | usage
-
-
-def _timeline_record(timeline: "Timeline") -> dict[str, Any]:
-    """The timeline for JSON; times in seconds since 1970, costs in US dollars or null if unknown."""
-    sessions = [asdict(session) | {"usage": _totals(session.usage)} for session in timeline.sessions]
-    return {"timeline": sessions, "rows": [asdict(row) for row in timeline.usage.rows]}
 
 
 def _totals(usage: "Usage") -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from storm_pipeline.cli.chosen_model import with_chosen_model
-from storm_pipeline.cli.guard import Guard
-from storm_pipeline.cli.options import Debug, SettingsGroup
+from storm_pipeline.cli.chosen_model import configured, with_chosen_model
+from storm_pipeline.cli.guard import guarded
+from storm_pipeline.cli.options import SettingsGroup, flag, option
 from storm_pipeline.cli.output import tell
 from storm_pipeline.cli.tokens import token_app
 from storm_pipeline.errors import SettingsError
@@ -20,64 +20,49 @@ if TYPE_CHECKING:
 
 _Allow = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--allow",
-        metavar="NAME[=VALUE]",
-        help="A further setting that callers may choose, or one value of it; repeatable. By default they may choose "
+        "NAME[=VALUE]",
+        "A further setting that callers may choose, or one value of it; repeatable. By default they may choose "
         "settings of research and article that you do not set, and lower caps.",
     ),
 ]
-_Queue = Annotated[int, typer.Option("--queue", metavar="N", help="Maximum number of runs that wait for their turn.")]
+_Queue = Annotated[int, option("--queue", "N", "Maximum number of runs that wait for their turn.")]
 _Budget = Annotated[
     float | None,
-    typer.Option(
+    option(
         "--budget",
-        metavar="DOLLARS",
-        help="What all runs in the folder of runs may cost together, those of earlier servers included; needs "
+        "DOLLARS",
+        "What all runs in the folder of runs may cost together, those of earlier servers included; needs "
         "--max-cost, which each run reserves.",
     ),
 ]
-_GoOn = Annotated[
-    bool, typer.Option("--go-on", help="Resume the runs that an earlier server left interrupted or waiting.")
-]
-_AtOnce = Annotated[int, typer.Option("--at-once", metavar="N", help="Maximum number of concurrent runs.")]
-
-_AllowHost = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-host",
-        metavar="NAME",
-        help="A name by which callers reach the server, such as its domain; repeatable. Others are refused, but for "
-        "this machine's own and the address that was reached.",
-    ),
-]
-_TrustProxy = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--trust-proxy",
-        metavar="CIDR",
-        help="Address or network of a proxy, whose X-Forwarded-For tells clients apart; repeatable.",
-    ),
-]
+_GoOn = Annotated[bool, flag("--go-on", "Resume the runs that an earlier server left interrupted or waiting.")]
+_AtOnce = Annotated[int, option("--at-once", "N", "Maximum number of concurrent runs.")]
+_ALLOW_HOST = (
+    "A name by which callers reach the server, such as its domain; repeatable. Others are refused, but for this "
+    "machine's own and the address that was reached."
+)
+_TRUST_PROXY = "Address or network of a proxy, whose X-Forwarded-For tells clients apart; repeatable."
 serve_app = typer.Typer(cls=SettingsGroup, invoke_without_command=True, rich_markup_mode=None)
 serve_app.add_typer(token_app, name="token")
 
 
 @serve_app.callback()
+@guarded
 def serve(
     ctx: typer.Context,
     *,
-    api: Annotated[bool, typer.Option("--api", help="Serve the HTTP API.")] = False,
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="PORT", min=1, max=65535, help="Port to listen on.")] = 8765,
-    allow_host: _AllowHost = None,
-    trust_proxy: _TrustProxy = None,
+    api: Annotated[bool, flag("--api", "Serve the HTTP API.")] = False,
+    host: Annotated[str, option("--host", "ADDRESS", "Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, option("--port", "PORT", "Port to listen on.", min=1, max=65535)] = 8765,
+    allow_host: Annotated[list[str] | None, option("--allow-host", "NAME", _ALLOW_HOST)] = None,
+    trust_proxy: Annotated[list[str] | None, option("--trust-proxy", "CIDR", _TRUST_PROXY)] = None,
     allow: _Allow = None,
     at_once: _AtOnce = 2,
     queue: _Queue = 100,
     budget: _Budget = None,
     go_on: _GoOn = False,
-    debug: Debug = False,
 ) -> None:
     """Serve runs to other programs over HTTP: they start, follow and stop runs, and fetch articles; MCP is at /mcp.
 
@@ -87,24 +72,23 @@ def serve(
     """
     if ctx.invoked_subcommand:
         return
-    with Guard(debug=debug):
-        from storm_pipeline.configuration.layers import configured
-        from storm_pipeline.configuration.variables import variable
-        from storm_pipeline.server.callers import Tokens
-        from storm_pipeline.server.gate import TOKEN_VARIABLE, checked_token
-        from storm_pipeline.server.reach import Reach
-        from storm_pipeline.server.serving import require_api, serve_api
+    from storm_pipeline.configuration.variables import variable
+    from storm_pipeline.server.callers import Tokens
+    from storm_pipeline.server.gate import TOKEN_VARIABLE, checked_token
+    from storm_pipeline.server.reach import Reach
+    from storm_pipeline.server.serving import require_api, serve_api
 
-        if not api:
-            raise SettingsError("say what to serve: storm serve --api")
-        settings = configured(ctx.obj)
-        token = checked_token(host, variable(TOKEN_VARIABLE), Tokens(settings.out))
-        reach = Reach.build(host, tuple(allow_host or ()), tuple(trust_proxy or ()))
-        require_api()
-        with _service(with_chosen_model(settings), allow, at_once, queue, budget, go_on=go_on) as service:
-            serve_api(service, host, port, token, reach)
+    if not api:
+        raise SettingsError("say what to serve: storm serve --api")
+    settings = configured(ctx.obj)
+    token = checked_token(host, variable(TOKEN_VARIABLE), Tokens(settings.out))
+    reach = Reach.build(host, tuple(allow_host or ()), tuple(trust_proxy or ()))
+    require_api()
+    with _service(with_chosen_model(settings), allow, at_once, queue, budget, go_on=go_on) as service:
+        serve_api(service, host, port, token, reach)
 
 
+@guarded
 def mcp(
     ctx: typer.Context,
     *,
@@ -113,19 +97,16 @@ def mcp(
     queue: _Queue = 100,
     budget: _Budget = None,
     go_on: _GoOn = False,
-    debug: Debug = False,
 ) -> None:
     """Serve runs to an assistant by the Model Context Protocol, on standard input and output.
 
     The settings apply to every run.
     """
-    with Guard(debug=debug):
-        from storm_pipeline.configuration.layers import configured
-        from storm_pipeline.server.serving import require_mcp, serve_mcp
+    from storm_pipeline.server.serving import require_mcp, serve_mcp
 
-        require_mcp()
-        with _service(configured(ctx.obj), allow, at_once, queue, budget, go_on=go_on) as service:
-            serve_mcp(service)
+    require_mcp()
+    with _service(configured(ctx.obj), allow, at_once, queue, budget, go_on=go_on) as service:
+        serve_mcp(service)
 
 
 @contextmanager
@@ -141,18 +122,13 @@ def _service(
     with RunService(remote, at_once=at_once, most_waiting=queue, budget=budget) as service:
         require_runnable(settings)
         _show_logs()
-        _go_on(service, wanted=go_on)
+        if go_on:
+            for name in service.go_on():
+                tell(f"going on with {name}")
+        elif left := len(service.folders.unfinished()):
+            runs = "1 run of an earlier server is" if left == 1 else f"{left} runs of earlier servers are"
+            tell(f"{runs} interrupted or waiting: --go-on resumes them, or POST /runs/RUN/resume one")
         yield service
-
-
-def _go_on(service: "RunService", *, wanted: bool) -> None:
-    """Resume what earlier servers left unfinished, if that is wanted, and say so; else say that there is some."""
-    if wanted:
-        for name in service.go_on():
-            tell(f"going on with {name}")
-    elif left := len(service.folders.unfinished()):
-        runs = "1 run of an earlier server is" if left == 1 else f"{left} runs of earlier servers are"
-        tell(f"{runs} interrupted or waiting: --go-on resumes them, or POST /runs/RUN/resume one")
 
 
 def _show_logs() -> None:

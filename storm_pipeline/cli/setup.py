@@ -6,66 +6,61 @@ from typing import Annotated, Any
 
 import typer
 
-from storm_pipeline.cli.guard import Guard
-from storm_pipeline.cli.options import Tracebacks
-from storm_pipeline.cli.output import say, show_table
+from storm_pipeline.cli.chosen_model import configured
+from storm_pipeline.cli.guard import guarded
+from storm_pipeline.cli.options import flag
+from storm_pipeline.cli.output import say, show_table, tell
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.text.formatting import printable
 
 
+@guarded
 def init(
     *,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept the proposed values without asking.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace your storm.toml if it exists.")] = False,
-    debug: Tracebacks = False,
+    yes: Annotated[bool, flag("--yes -y", "Accept the proposed values without asking.")] = False,
+    force: Annotated[bool, flag("--force", "Replace your storm.toml if it exists.")] = False,
 ) -> None:
     """Ask five questions and write your storm.toml, which every command reads, whatever the folder.
 
     Keys are never written: set them in the environment, or in a file that --env-file names.
     """
-    with Guard(debug=debug):
-        from storm_pipeline.configuration.variables import user_configuration
-        from storm_pipeline.files import cannot_write, write_atomically
+    from storm_pipeline.configuration.variables import user_configuration
+    from storm_pipeline.files import cannot_write, write_atomically
 
-        file = user_configuration()
-        if file.exists() and not force:
-            raise SettingsError(f"{file} exists: edit it, or replace it with --force")
-        answers = {name: _answer(name, *question, ask=not yes) for name, question in _questions().items()}
-        values = {name: value for name, value in answers.items() if value != ""}
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(file, _toml(values))  # in place of a link, never where it leads
-        except OSError as error:
-            raise SettingsError(cannot_write(file, error)) from error
-        say(str(file.absolute()))
-        typer.echo(_next_steps(values), err=True)
+    file = user_configuration()
+    if file.exists() and not force:
+        raise SettingsError(f"{file} exists: edit it, or replace it with --force")
+    answers = {name: _answer(name, *question, ask=not yes) for name, question in _questions().items()}
+    values = {name: value for name, value in answers.items() if value != ""}
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, _toml(values))  # in place of a link, never where it leads
+    except OSError as error:
+        raise SettingsError(cannot_write(file, error)) from error
+    say(str(file.absolute()))
+    tell(_next_steps(values))
 
 
-def doctor(
-    ctx: typer.Context,
-    *,
-    no_call: Annotated[bool, typer.Option("--no-call", help="Ask no model.")] = False,
-    debug: Tracebacks = False,
-) -> None:
+@guarded
+def doctor(ctx: typer.Context, *, no_call: Annotated[bool, flag("--no-call", "Ask no model.")] = False) -> None:
     """Show what is configured and from where, and what a run needs: what is set up, what is missing.
 
     Each model but an embedded one is asked for at most 16 tokens; nothing is downloaded. Exit code 1: something is
     missing.
     """
-    with Guard(debug=debug):
-        from storm_pipeline.configuration.diagnosis import diagnose
-        from storm_pipeline.configuration.layers import configuration, configured
+    from storm_pipeline.configuration.diagnosis import diagnose
+    from storm_pipeline.configuration.layers import configuration
 
-        settings, given = configured(ctx.obj), configuration(ctx.obj)
-        rows = [(n, printable(redacted(str(one.value))), one.origin or "the command line") for n, one in given.items()]
-        if rows:
-            show_table(("setting", "value", "from"), rows)
-            say("")
-        findings = diagnose(settings, call=not no_call)
-        show_table(("", "checked", "found"), [(one.state, one.subject, one.detail) for one in findings])
-        if any(one.state == "missing" for one in findings):
-            raise typer.Exit(1)
+    settings, given = configured(ctx.obj), configuration(ctx.obj)
+    rows = [(n, printable(redacted(str(one.value))), one.origin or "the command line") for n, one in given.items()]
+    if rows:
+        show_table(("setting", "value", "from"), rows)
+        say("")
+    findings = diagnose(settings, call=not no_call)
+    show_table(("", "checked", "found"), [(one.state, one.subject, one.detail) for one in findings])
+    if any(one.state == "missing" for one in findings):
+        raise typer.Exit(1)
 
 
 def _questions() -> dict[str, tuple[str, str]]:
@@ -100,18 +95,15 @@ def _answer(name: str, question: str, proposal: str, *, ask: bool) -> str:
         try:
             return str(getattr(Settings.build({name: answer}), name)) if answer else ""
         except SettingsError as error:
-            typer.echo(f"  {error}", err=True)
+            tell(f"  {error}")
     return proposal
 
 
 def _toml(values: dict[str, str]) -> str:
-    def plain(name: str, value: str) -> str:
-        return value if name == "max_cost" else json.dumps(value, ensure_ascii=False)
-
-    lines = [f"{name} = {plain(name, value)}" for name, value in values.items()]
-    return "\n".join(
-        ["# Settings of storm-pipeline; `storm write --help-all` lists all of them. No keys here.", *lines, ""]
-    )
+    lines = ["# Settings of storm-pipeline; `storm write --help-all` lists all of them. No keys here."]
+    for name, value in values.items():
+        lines.append(f"{name} = {value if name == 'max_cost' else json.dumps(value, ensure_ascii=False)}")
+    return "\n".join([*lines, ""])
 
 
 def _next_steps(values: dict[str, Any]) -> str:

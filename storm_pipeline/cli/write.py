@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
-from storm_pipeline.cli.chosen_model import with_chosen_model
-from storm_pipeline.cli.guard import Guard, stopping
-from storm_pipeline.cli.options import AllowColumns, Debug, JsonEvents, OutlineFile, Quiet, Topic
+from storm_pipeline.cli.chosen_model import configured, with_chosen_model
+from storm_pipeline.cli.guard import Guard, guarded, stopping
+from storm_pipeline.cli.options import AllowColumns, JsonEvents, OutlineFile, Quiet, Topic, argument, flag, option
 from storm_pipeline.cli.output import EventLines, Shown, is_interactive, say, tell
 from storm_pipeline.errors import DamagedRunError, SettingsError, StormError
 from storm_pipeline.text.formatting import printable
@@ -25,88 +25,96 @@ if TYPE_CHECKING:
     from storm_pipeline.types import Article, Outline
 
     _Work: TypeAlias = Callable[[Storm, bool], Article | Outline]
-    """What a command does with a ``Storm``, told whether it goes on with a damaged run."""
+    """What a command does with a ``Storm``; its second argument: whether a damaged run is accepted."""
 
 T = TypeVar("T")
 
 _Yes = Annotated[
-    bool,
-    typer.Option("--yes", "-y", help="Go on although files of the run were lost or changed, and buy what is missing."),
+    bool, flag("--yes -y", "Go on although files of the run were lost or changed, and buy what is missing.")
 ]
 
 
+@guarded
 def write(
     ctx: typer.Context,
     topic: Topic,
     *,
     piece: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--from",
-            metavar="PIECE",
-            help="Continue from an edited piece of an earlier run, outline or perspectives; give the run's folder "
-            "instead of TOPIC.",
+            "PIECE",
+            "Continue from an edited piece of an earlier run, outline or perspectives; give the run's folder instead "
+            "of TOPIC.",
         ),
     ] = None,
     headings: OutlineFile = None,
     yes: _Yes = False,
     quiet: Quiet = False,
     json_events: JsonEvents = False,
-    debug: Debug = False,
+    guard: Guard,
 ) -> None:
     """Research TOPIC and write an article about it, every sentence traceable to a source.
 
     Prints the paths of the article in Markdown and HTML, and a summary on standard error.
     """
-    with Guard(debug=debug, options=ctx.obj) as guard:
-        from storm_pipeline.configuration.layers import configured
-        from storm_pipeline.settings import Settings
+    from storm_pipeline.settings import Settings
 
-        if piece and headings:
-            raise SettingsError("--from goes on with the outline of a run, --outline gives another: choose one of them")
-        shown = Shown(quiet, json_events)
-        if piece:
+    if piece and headings:
+        raise SettingsError("--from goes on with the outline of a run, --outline gives another: choose one of them")
+    shown = Shown(quiet, json_events)
+    if piece:
 
-            def go_on(storm: "Storm", accept_damage: bool) -> "Article":  # noqa: FBT001
-                return storm.write_from(piece, topic, accept_damage=accept_damage, own=configured(folder=None))
+        def go_on(storm: "Storm", accept_damage: bool) -> "Article":  # noqa: FBT001
+            return storm.write_from(piece, topic, accept_damage=accept_damage, own=configured(folder=None))
 
-            _run(Settings.build(ctx.obj), go_on, guard, shown, yes=yes)
-        else:
-            settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
-            expect = _expecting(settings, topic, headings)
-            _run(settings, lambda storm, _: storm.write(topic, outline=headings), guard, shown, expect=expect)
+        _run(Settings.build(ctx.obj), go_on, guard, shown, yes=yes)
+    else:
+        settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
+        expect = _expecting(settings, topic, headings)
+        _run(settings, lambda storm, _: storm.write(topic, outline=headings), guard, shown, expect=expect)
 
 
+@guarded
 def answer(
     ctx: typer.Context,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, e.g. 'Why do rivers meander?'")],
+    question: Annotated[str, argument("QUESTION", "The question, e.g. 'Why do rivers meander?'")],
     *,
     quiet: Quiet = False,
     json_events: JsonEvents = False,
-    debug: Debug = False,
+    guard: Guard,
 ) -> None:
     """Search for QUESTION and answer it at length, along an outline, every sentence traceable to a source.
 
     Prints the paths of the answer in Markdown and HTML, and a summary on standard error. The answer is a run like an
     article's: `storm resume`, `storm show` and `storm export` take it.
     """
-    with Guard(debug=debug, options=ctx.obj) as guard:
-        from storm_pipeline.configuration.layers import configured
-
-        shown = Shown(quiet, json_events)
-        settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
-        _run(settings, lambda storm, _: storm.answer(question), guard, shown)
+    shown = Shown(quiet, json_events)
+    settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
+    _run(settings, lambda storm, _: storm.answer(question), guard, shown)
 
 
+@guarded
+def outline(
+    ctx: typer.Context, topic: Topic, *, quiet: Quiet = False, json_events: JsonEvents = False, guard: Guard
+) -> None:
+    """Research TOPIC and print an outline of an article about it, as Markdown."""
+    shown = Shown(quiet, json_events)
+    settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
+    expect = _expecting(settings, topic, outline_only=True)
+    _run(settings, lambda storm, _: storm.outline(topic), guard, shown, expect=expect)
+
+
+@guarded
 def resume(
     ctx: typer.Context,
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run or a batch.")],
+    run: Annotated[Path, argument("RUN", "Folder of a run or a batch.")],
     *,
     allow_columns: AllowColumns = "",
     yes: _Yes = False,
     quiet: Quiet = False,
     json_events: JsonEvents = False,
-    debug: Debug = False,
+    guard: Guard,
 ) -> None:
     """Resume RUN after an interruption, a cap, or a failure, reusing recorded replies and searches.
 
@@ -115,37 +123,22 @@ def resume(
     printed again. In a batch, finished articles are kept, and all other topics are resumed or started. Where files of
     the run were lost or changed, so that much would be bought again, it asks first; without a terminal it needs --yes.
     """
-    with Guard(debug=debug, options=ctx.obj) as guard:
-        from storm_pipeline.batch import is_batch
-        from storm_pipeline.configuration.layers import configured
-        from storm_pipeline.settings import Settings
+    from storm_pipeline.batch import is_batch
+    from storm_pipeline.settings import Settings
 
-        shown = Shown(quiet, json_events)
-        if is_batch(run):
-            from storm_pipeline.cli.batch import resume_batch
+    shown = Shown(quiet, json_events)
+    if is_batch(run):
+        from storm_pipeline.cli.batch import resume_batch
 
-            resume_batch(run, Settings.build(ctx.obj), allow_columns, guard, shown, accept_damage=yes)
-            return
-        if (run / "run.json").exists():
-            guard.folder = run
+        resume_batch(run, Settings.build(ctx.obj), allow_columns, guard, shown, accept_damage=yes)
+        return
+    if (run / "run.json").exists():
+        guard.folder = run
 
-        def resumed(storm: "Storm", accept_damage: bool) -> "Article | Outline":  # noqa: FBT001
-            return storm.resume(run, accept_damage=accept_damage, own=configured(folder=None))
+    def resumed(storm: "Storm", accept_damage: bool) -> "Article | Outline":  # noqa: FBT001
+        return storm.resume(run, accept_damage=accept_damage, own=configured(folder=None))
 
-        _run(Settings.build(ctx.obj), resumed, guard, shown, yes=yes)
-
-
-def outline(
-    ctx: typer.Context, topic: Topic, *, quiet: Quiet = False, json_events: JsonEvents = False, debug: Debug = False
-) -> None:
-    """Research TOPIC and print an outline of an article about it, as Markdown."""
-    with Guard(debug=debug, options=ctx.obj) as guard:
-        from storm_pipeline.configuration.layers import configured
-
-        shown = Shown(quiet, json_events)
-        settings = with_chosen_model(configured(ctx.obj), quiet=shown.nothing_else)
-        expect = _expecting(settings, topic, outline_only=True)
-        _run(settings, lambda storm, _: storm.outline(topic), guard, shown, expect=expect)
+    _run(Settings.build(ctx.obj), resumed, guard, shown, yes=yes)
 
 
 def _run(
