@@ -16,7 +16,8 @@ from typing import Any
 
 UNFINISHED = ".unfinished"
 """Suffix of the hidden files that an interrupted write may leave behind."""
-LARGEST = 2**30  # bytes of a file of a run, at most
+LARGEST = 2**28  # bytes of a file of a run, at most
+LARGEST_STATE = 2**24  # of one that says what a run is
 _LARGEST_TOML = 256_000
 _MOST_DOTS = 1000  # in a line: time and memory grow by the square of a name's parts
 _PATIENCE = 10.0  # seconds without a byte after which a pipe is given up

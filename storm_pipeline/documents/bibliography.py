@@ -56,6 +56,8 @@ class Bibliography:
 
     def entry_of(self, document: Document) -> Entry | None:
         """Return the entry of a document: by attached file, key, DOI, title, or author and year; None: none, or two."""
+        if not self._by:
+            return None
         file = unquote(document.url.rpartition("/")[2])[:_LONGEST_NAME]
         stem, words = _bare(PurePath(file).stem), folded_words(file.replace("_", " "))
         titles = {_bare(document.title), _bare(document.record.title)}

@@ -60,13 +60,14 @@ def read_references(article: Article, citing: Mapping[int, Sequence[str]]) -> tu
     """The cited sources in the order of their numbers; ``citing``: number, from 1 → the sentences that cite it."""
     pages = cited_page_names(article)
     found: list[Reference] = []
+    taken: dict[str, int] = {}
     for number, source in enumerate(article.references, 1):
-        made = _reference(number, source, {one.key for one in found})
+        made = _reference(number, source, taken)
         found.append(replace(made, pages=pages.get(source.id, ()), sentences=tuple(citing.get(number, ()))))
     return tuple(found)
 
 
-def _reference(number: int, source: Source, taken: set[str]) -> Reference:
+def _reference(number: int, source: Source, taken: dict[str, int]) -> Reference:
     """Return a reference; what its snippets say differently is taken from the first, read pages before others."""
     ordered = sorted(source.snippets, key=lambda snippet: snippet.origin != "page")
 
@@ -121,14 +122,15 @@ def _kind(address: str, link: str, doi: str, site: str) -> str:
     return "page" if link.lower().startswith("http") else "document"
 
 
-def _key(authors: tuple[Name, ...], title: str, address: str, published: str, taken: set[str]) -> str:
+def _key(authors: tuple[Name, ...], title: str, address: str, published: str, taken: dict[str, int]) -> str:
     """``doe2019``, ``example-org2019``, ``fish-and-debt``, ``source``; with ``-2`` and so on where it is taken."""
     name = authors[0].family if authors else " ".join(title.split()[:3]) or host(address)
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     slug = "-".join("".join(char if char.isalnum() else " " for char in plain).split())[:_LONGEST_KEY].rstrip("-")
     base = (slug if slug[:1].isalpha() else f"source{slug}") + published[:4]
-    key, copies = base, 1
+    key = base
     while key in taken:
-        copies += 1
-        key = f"{base}-{copies}"
+        taken[base] += 1
+        key = f"{base}-{taken[base]}"
+    taken[key] = 1
     return key

@@ -36,8 +36,11 @@ def _checked(text: bytes) -> bytes:
     from lxml import etree
 
     root = etree.fromstring(text, etree.XMLParser(resolve_entities=False, no_network=True))
-    if root.getroottree().docinfo.doctype or root.xpath("//@rel[.='independent-parent']"):
+    links = root.xpath("//*[local-name()='link']")
+    if root.getroottree().docinfo.doctype or any("independent-parent" in link.attrib.values() for link in links):
         raise ValueError("it depends on another file")
+    for link in links:
+        link.getparent().remove(link)
     written: bytes = etree.tostring(root, encoding="utf-8")
     return written
 

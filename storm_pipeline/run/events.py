@@ -262,7 +262,7 @@ def read_events(path: Path) -> Iterator[tuple[float, Event]]:
         OSError: the file cannot be read.
     """
     kinds = {kind.__name__: kind for kind in Event.__subclasses__()}
-    for line in read_plain(path).splitlines():
+    for line in filter(None, read_plain(path).splitlines()):
         try:
             record = json.loads(line)
             at, kind = float(record.pop("at")), kinds[record.pop("event")]

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import threading
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -52,6 +52,9 @@ def at_place(name: str) -> Iterator[None]:
 def current_place() -> str:
     """The place of the calling context, see :func:`at_place`; tasks inherit it."""
     return _place.get()
+
+
+_GONE = object()
 
 
 class Journal:
@@ -165,31 +168,58 @@ class Journal:
 
     def _read(self, text: bytes) -> None:
         damaged = []
+        found = _Found()
         for number, line in enumerate(text.splitlines(), 1):
             record = _record(line)
             if record:
                 self.is_empty = False
-                self._apply(*record)
+                self._apply(found, *record)
             elif line.strip():
                 damaged.append(number)
         self.damaged = tuple(damaged)
+        self._unused = found.left()
 
-    def _apply(self, kind: str, key: str, value: Any) -> None:
+    def _apply(self, found: "_Found", kind: str, key: str, value: Any) -> None:
         """Add a record of an earlier session to the unused ones, or drop those that it marks."""
         if kind == _REPLY:
             self.own_calls.append(value.get(_CALL) if isinstance(value, dict) else None)
         if kind == _REJECTED:
-            records = self._unused[value["kind"], key]
-            last = next((n for n in reversed(range(len(records))) if fingerprint(records[n]) == value["value"]), None)
-            if last is not None:
-                del records[last]
+            found.reject((value["kind"], key), value["value"])
         elif kind == _FORGOTTEN:
-            for own in [own for own in self._unused if own[0] == key]:
-                self._unused[own] = deque(record for record in self._unused[own] if not _has(record, value))
+            found.forget(key, value)
         elif kind == _COPIED:
             self.own_calls.clear()
         else:
-            self._unused[kind, key].append(value)
+            found.records[kind, key].append(value)
+
+
+class _Found:
+    """Records by kind and key, as a journal is read; each is found once by its hash, however many are rejected."""
+
+    def __init__(self) -> None:
+        self.records: dict[tuple[str, str], list[Any]] = defaultdict(list)
+        self._places: dict[tuple[str, str], dict[str, list[int]]] = {}
+        self._hashed: Counter[tuple[str, str]] = Counter()
+
+    def reject(self, own: tuple[str, str], hashed: str) -> None:
+        """Drop the last record with this hash, if there is one."""
+        records, places = self.records[own], self._places.setdefault(own, defaultdict(list))
+        for place in range(self._hashed[own], len(records)):
+            places[fingerprint(records[place])].append(place)
+        self._hashed[own] = len(records)
+        if places.get(hashed):
+            records[places[hashed].pop()] = _GONE
+
+    def forget(self, kind: str, having: Mapping[str, str]) -> None:
+        """Drop the records of a kind, or those whose values have such items."""
+        for own in [own for own in self.records if own[0] == kind]:
+            self.records[own] = [one for one in self.records[own] if one is not _GONE and not _has(one, having)]
+            self._places.pop(own, None)
+            self._hashed.pop(own, None)
+
+    def left(self) -> dict[tuple[str, str], deque[Any]]:
+        """Return what was not dropped."""
+        return {own: deque(one for one in records if one is not _GONE) for own, records in self.records.items()}
 
 
 def copy_records(source: Path, target: Path, *, without: Collection[str]) -> None:

@@ -51,7 +51,9 @@ def list_runs(root: Path) -> tuple[RunEntry, ...]:
 
 
 def _folders(root: Path) -> list[Path]:
-    return [path for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    return [
+        path for path in root.iterdir() if path.is_dir() and not path.is_symlink() and not path.name.startswith(".")
+    ]
 
 
 def _entries(folder: Path) -> Iterator[RunEntry]:

@@ -9,7 +9,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import is_plain, read_plain
+from storm_pipeline.files import LARGEST_STATE, is_plain, read_plain
 
 
 def new_folder(root: Path, name: str, what: str) -> Path:
@@ -93,7 +93,7 @@ def read_state(
     Raises RunError: it is absent, unreadable, damaged, or of a newer version.
     """
     try:
-        state = json.loads(read_plain(path).decode("utf-8"))
+        state = json.loads(read_plain(path, LARGEST_STATE).decode("utf-8"))
     except FileNotFoundError as error:
         raise RunError(absent) from error
     except OSError as error:

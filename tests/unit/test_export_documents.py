@@ -290,6 +290,8 @@ def test_a_style_file_of_the_users(tmp_path: Path) -> None:
         "<style xmlns='http://purl.org/net/xbiblio/csl'/>",
         "<style xmlns='http://purl.org/net/xbiblio/csl'><info><link rel='independent-parent' href='http://127.0.0.1:9/x'/>"
         "</info></style>",
+        "<style xmlns='http://purl.org/net/xbiblio/csl' xmlns:x='urn:x'><info>"
+        "<link x:rel='independent-parent' href='/etc/hostname'/></info></style>",
         "<!DOCTYPE s [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><style xmlns='http://purl.org/net/xbiblio/csl'>&b;</style>",
     ],
 )

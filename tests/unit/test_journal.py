@@ -5,10 +5,12 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.run.journal import Journal, copy_records
+from storm_pipeline.run import journal as journal_module
+from storm_pipeline.run.journal import Journal, copy_records, fingerprint
 
 kinds = st.sampled_from(["reply", "search", "piece"])
 values = st.recursive(st.none() | st.integers() | st.text(max_size=9), lambda one: st.lists(one, max_size=3))
@@ -122,3 +124,16 @@ def test_own_calls_are_those_of_the_run_itself_taken_and_marked_ones_included(
             assert list(again.own_calls) == [
                 value.get("call") if isinstance(value, dict) else None for value in replies
             ]
+
+
+def test_rejections_are_read_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stranger's journal may reject as often as it has records, with and without a match."""
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        for number in range(300):
+            journal.add("reply", "key", number)
+            journal.reject("reply", "key", number if number % 2 else "none")
+    counted: list[object] = []
+    monkeypatch.setattr(journal_module, "fingerprint", lambda *parts: (counted.append(parts), fingerprint(*parts))[1])
+    with Journal(tmp_path / "journal.jsonl", read_only=True) as read:
+        assert [read.take("reply", "key") for _ in range(151)] == [*range(0, 300, 2), None]
+    assert len(counted) <= 1000

@@ -80,7 +80,7 @@ def run(
 
         chosen, folder, cache = _read_config(config, size, topics, ctx.obj, allow_code=allow_code)
         given = {*ctx.obj, *(name for name, value in (("judge", judge), ("judge_lm", judge_lm)) if value)}
-        require_trust(config, _decided(chosen, given), trusted=trust)
+        require_trust(config, _decided(chosen, given, config.parent), trusted=trust)
         chosen = chosen.with_judges(judge=judge, judge_lm=judge_lm)
         log = (lambda _: None) if quiet else to_stderr
         with (
@@ -161,12 +161,28 @@ def _read_config(
     return read.sized(size).with_overrides(topics=topics, settings=values), folder, cache
 
 
-def _decided(config: "ExperimentConfig", given: set[str]) -> dict[str, dict[str, Any]]:
-    """What an experiment's file decides, by heading: without what the command's options give."""
+def _decided(config: "ExperimentConfig", given: set[str], beside: Path) -> dict[str, dict[str, Any]]:
+    """What an experiment's file decides, by heading: without what the command's options give.
+
+    Folders below that of data sets, and ``beside`` the file, are no decision.
+    """
+    from storm_bench.experiments.config_tables import absolute
+
+    roots = [absolute(Path()).resolve(), beside.absolute().resolve()]
+
+    def elsewhere(folder: Path | None) -> str | None:
+        whole = folder and absolute(folder).resolve()
+        return str(whole) if whole and not any(whole.is_relative_to(root) for root in roots) else None
+
     judging: dict[str, Any] = {**config.resources, **config.resources.get("conner", {})}
     judging.pop("conner", None)
     tables = {"": config.settings, "resources: ": judging}
     tables |= {f"{method.label}: ": method.settings for method in config.methods}
+    tables |= {"data: ": {"path": elsewhere(config.data.path)}, "search: ": {"ranker": config.search.ranker}}
+    for method in config.methods:
+        folders = {"recorded": elsewhere(method.recorded), "imported": elsewhere(method.imported)}
+        ranker = {"ranker": method.search.ranker} if method.search else {}
+        tables[f"{method.label}: "] = {**tables[f"{method.label}: "], **folders, **ranker}
     return {head: {name: value for name, value in own.items() if name not in given} for head, own in tables.items()}
 
 

@@ -10,7 +10,7 @@ from storm_pipeline.api import CONTENT
 
 _NAMED = frozenset(
     "lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm judge_lm embedder structured search_cache read_pages "
-    "wikipedia_contents judge judge_form tagger heading_embedder heading_truth headings".split()
+    "wikipedia_contents ranker judge judge_form tagger heading_embedder heading_truth headings".split()
 )
 """Settings of runs and metrics that name a model, or one of few ways."""
 _ENGINE = re.compile(r"wikipedia:[a-z]{2,3}|[a-z][a-z-]*")
@@ -40,5 +40,5 @@ def _decides_alone(setting: str, value: Any) -> bool:
     """Whether a value is neither an address, a file, nor a variable's name."""
     is_number = isinstance(value, int | float) or value is None
     form = _ENGINE if setting == "search" else _PLAIN_NAME if setting in _NAMED else None
-    is_name = form is not None and isinstance(value, str) and bool(form.fullmatch(value))
+    is_name = form is not None and isinstance(value, str) and bool(form.fullmatch(value.replace("+", ":")))
     return setting in CONTENT or is_number or is_name

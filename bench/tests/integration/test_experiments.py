@@ -451,6 +451,26 @@ def test_the_command_writes_a_report(data: Path, model: FakeModel, tmp_path: Pat
     assert (tmp_path / "elsewhere/report.md").read_bytes() == (out / "report/report.md").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ('[data]\nset="wiki_live"\npath="/etc"\n[[methods]]\nname="m"\nrecipe="direct"\n', "data: path"),
+        ('[data]\nset="wiki_live"\npath="x"\n[[methods]]\nname="m"\nimported="/etc"\n', "m: imported"),
+        ('[data]\nset="wiki_live"\npath="x"\n[[methods]]\nname="m"\nrecorded="../../etc"\n', "m: recorded"),
+        (
+            '[data]\nset="wiki_live"\npath="x"\n[search]\nranker="dense:/etc"\n[[methods]]\nname="m"\nrecipe="direct"\n',
+            "search: ranker",
+        ),
+    ],
+)
+def test_an_experiment_reads_no_folder_elsewhere_untrusted(given: str, named: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text(f'title="x"\nbaseline="m"\nmetrics=["rouge"]\n{given}')
+    done = command("run", str(file), "--out", str(tmp_path / "out"))
+    assert done.exit_code == 2, done.output
+    assert f"sets {named}:" in " ".join(done.output.split())
+
+
 @contextmanager
 def files_may_not_grow(size: int) -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
