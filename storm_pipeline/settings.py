@@ -425,10 +425,14 @@ def option_name(setting: str) -> str:
     return "--" + (setting.removesuffix("s") if many else setting).replace("_", "-")
 
 
+_SHOWN = 300  # characters of a refused name or value
+
+
 def no_such_setting(name: str, others: Iterable[str] = ()) -> str:
     """What to say of an unknown setting; ``others`` are names that may be meant besides the settings'."""
     if said := renaming(name):
         return f"the setting {said}"
+    name = name[:_SHOWN]
     hint = did_you_mean(name, [*Settings.model_fields, *others], "see `storm write --help-all` for those that exist")
     return f"there is no setting {name!r}; {hint}"
 
@@ -448,5 +452,5 @@ def explained(error: ValidationError) -> SettingsError:
     if name == "api_key_env":  # the value may be the key itself, which no message repeats
         return InvalidSettingError(f"setting 'api_key_env' ({option_name(name)}) cannot be that: {why}", name)
     places = [part for part in first["loc"][1:] if isinstance(part, int)]  # others are the kinds of a union
-    where, value = ".".join([name, *map(str, places)]), redacted(repr(first["input"]))
+    where, value = ".".join([name, *map(str, places)]), redacted(repr(first["input"])[:_SHOWN])
     return InvalidSettingError(f"setting {where!r} cannot be {value} ({option_name(name)}): {why}", name)

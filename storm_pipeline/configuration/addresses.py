@@ -12,8 +12,10 @@ from storm_pipeline.errors import SettingsError
 
 _NAMED = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 _NAMES_ITS_SECRET = re.compile(r"(?:[^:@/\s]*:)?\$\{[A-Za-z_]\w*\}")
-_USER = re.compile(r"(?<=://)(?:[^\s/?#]{0,1000}|[^\s:/?#@]{1,200}:(?!\d+(?:[/?#\s]|$))[^\s@]{0,1000})(?=@)")
-"""User name and password; the second form is of a password with characters that should have been encoded."""
+_USER = re.compile(r"[^\s/?#]{0,1000}")
+_BADLY_ENCODED = re.compile(r"[^\s:/?#@]{1,200}:(?!\d+[/?#])[^\s@]{0,1000}")
+"""User name and password; of the second form, the password has characters that should have been encoded."""
+_LONGEST_USER = 1205
 _VALUE = re.compile(
     r"(?<=[?&;])([\w.-]{0,40}(?:key|token|secret|passw(?:or)?d|passwd|pwd|signature|credential)s?|sig|auth|pw)"
     r"=([^&;\s\"'<>#]+)",
@@ -44,8 +46,24 @@ def redacted(text: str, *secrets: str) -> str:
 
 def _without_credentials(text: str) -> str:
     """The text without the user names, passwords and keys of its addresses."""
-    text = _USER.sub(lambda found: _unless_named(found[0]), text)
-    return _VALUE.sub(lambda found: f"{found[1]}={_unless_named(found[2])}", text)
+    return _VALUE.sub(lambda found: f"{found[1]}={_unless_named(found[2])}", _without_users(text))
+
+
+def _without_users(text: str) -> str:
+    """Return a text without the user names and passwords before each ``@`` of an address; in linear time."""
+    *before, last = text.split("@")
+    shown: list[str] = []
+    goes_on = False  # whether what stands before the next @ may be the rest of a password that has one
+    for piece in before:
+        if goes_on and _USER.fullmatch(piece):
+            continue
+        run = (piece[-_LONGEST_USER:].split() or [""])[-1] if piece[-1:].strip() else ""
+        users = ((_BADLY_ENCODED, run.partition("://")[2]), (_USER, run.rpartition("://")[2]))
+        user = next((user for form, user in users if "://" in run and form.fullmatch(user)), None)
+        kept = user if user is None else _unless_named(user)
+        shown.append(piece if user is None else piece[: len(piece) - len(user)] + str(kept))
+        goes_on = kept == HIDDEN
+    return "@".join([*shown, last])
 
 
 def filled_in(text: str) -> str:

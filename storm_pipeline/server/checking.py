@@ -19,7 +19,7 @@ from storm_pipeline.judges.base import Judge
 from storm_pipeline.judges.opening import open_judge
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.pages.reading import kept_pages
-from storm_pipeline.server.errors import BusyError, TooLargeError
+from storm_pipeline.server.errors import TooLargeError, place_in
 from storm_pipeline.settings import Settings
 
 MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
@@ -123,13 +123,8 @@ class ArticleCheck:
             raise TooLargeError(f"the article and each text of a page may have {MOST_CHARACTERS:,} characters")
         if self._settings.judge == "model":
             raise SettingsError("this server's judge is a language model, whose cost its budget does not cover")
-        if not self._places.acquire(blocking=False):
-            raise BusyError(f"{MOST_WAITING} checks wait already: send it again later")
-        try:
-            with self._lock:
-                return self._checked(markdown, title, sources, fetch=fetch)
-        finally:
-            self._places.release()
+        with place_in(self._places, "checks"), self._lock:
+            return self._checked(markdown, title, sources, fetch=fetch)
 
     def _checked(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
         length = sum(1 for _ in _read(markdown, title, (), None).article.sentences())  # soon known without sources

@@ -1,5 +1,9 @@
 """Errors of a server; ``problems.py`` says with which status each is answered."""
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from storm_pipeline.errors import RunError, StormError
 
 
@@ -33,3 +37,14 @@ class TooLargeError(StormError):
 
 class SlowBodyError(StormError):
     """A body did not arrive in time."""
+
+
+@contextmanager
+def place_in(places: threading.BoundedSemaphore, what: str) -> Iterator[None]:
+    """Hold a place while the block runs. Raises BusyError: none is free; ``what``: those that hold them."""
+    if not places.acquire(blocking=False):
+        raise BusyError(f"as many {what} are under way as this server allows: send it again later")
+    try:
+        yield
+    finally:
+        places.release()

@@ -2,6 +2,7 @@
 
 import asyncio
 import hmac
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -19,9 +20,12 @@ _MOST_REQUESTS, _MOST_OF_ONE = 400, 64
 _MOST_BYTES = 64 * 1024  # of a request's body
 LARGE_BYTES = 16 * 1024 * 1024  # an article comes with the texts of its sources
 _MOST_BYTES_OF = {"/check": LARGE_BYTES, "/mcp": LARGE_BYTES}
+_WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE"})
+_MOST_VALUES = 100_000  # of a body in JSON: reading those of a large one would stop all others for half a minute
 _UPLOADS = "/documents/"  # bodies of PUT below it are passed on as they come
 _BODY_SECONDS = 30.0  # for a whole body; of one that is passed on, for each piece
 _STREAM_SECONDS = 900.0  # for a whole body that is passed on
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.S)
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -103,7 +107,13 @@ class Gate:
         if caller is None and scope["path"] != self._open_path:
             await _refuse(scope, send, 401, "the token is missing or wrong")
             return
-        client = str((scope.get("client") or ("",))[0])
+        if scope["method"] in _WITHOUT_BODY and (announced_size(headers) or "transfer-encoding" in headers):
+            await _refuse(scope, send, 400, f"a {scope['method']} request has no body")
+            return
+        if scope["path"] == self._open_path:  # answered at once, so that it takes nobody's place
+            await self._pass(scope, headers, receive, send, caller)
+            return
+        client = (caller.name if caller else "") or str((scope.get("client") or ("",))[0])
         if self._under_way[client] >= _MOST_OF_ONE:
             await _refuse(
                 scope, send, 429, f"{_MOST_OF_ONE} requests of yours are under way: end some, or try again later"
@@ -126,7 +136,8 @@ class Gate:
             if scope["method"] == "PUT" and path.startswith(_UPLOADS):
                 body = bounded(headers, receive, FILE_BYTES)
             else:
-                body = await whole(headers, receive, _MOST_BYTES_OF.get(path, _MOST_BYTES))
+                most = _MOST_BYTES_OF.get(path, _MOST_BYTES)
+                body = await whole(headers, receive, most, _of_few_values if most > _MOST_BYTES else None)
         except (TooLargeError, SlowBodyError) as error:
             await _refuse(scope, send, 413 if isinstance(error, TooLargeError) else 408, str(error))
             return
@@ -165,10 +176,19 @@ def announced_size(headers: dict[str, str]) -> int | None:
     return int(size) if size.isascii() and size.isdigit() and len(size) < 20 else None
 
 
-async def whole(headers: dict[str, str], receive: Receive, most: int) -> Receive:
+def _of_few_values(body: bytes) -> None:
+    """Check that JSON has not too many values. Raises TooLargeError."""
+    bare = _STRING.sub(b"", body)
+    if sum(map(bare.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+        raise TooLargeError(f"the body has more than {_MOST_VALUES:,} values")
+
+
+async def whole(
+    headers: dict[str, str], receive: Receive, most: int, check: Callable[[bytes], None] | None = None
+) -> Receive:
     """Read a body of at most ``most`` bytes, and return a ``receive`` that gives it, then the client's next messages.
 
-    Raises TooLargeError, SlowBodyError.
+    ``check``: of the body, in a thread. Raises TooLargeError, SlowBodyError, and what ``check`` raises.
     """
     limited, body, more = bounded(headers, receive, most), b"", True
     try:
@@ -178,6 +198,8 @@ async def whole(headers: dict[str, str], receive: Receive, most: int) -> Receive
                 body, more = body + bytes(message.get("body", b"")), message.get("more_body", False)
     except TimeoutError as error:
         raise SlowBodyError(f"the body did not arrive within {_BODY_SECONDS:g} seconds") from error
+    if check:
+        await asyncio.to_thread(check, body)
     read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Message:

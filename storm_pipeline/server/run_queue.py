@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ class Job:
     failed: Callable[[str, Exception], None]  # called with the error of a run that could not begin
     cap: float = 0.0  # US dollars that it may spend in this session, which budgets reserve
     budget: Budget | None = None  # what its caller may spend in a month
+    caller: str = ""  # name of the caller; empty for the owner
     halt: threading.Event = field(default_factory=threading.Event)  # stops the run
     # done once the run has begun; holds the error of one that could not
     begun: "Future[None]" = field(default_factory=Future)
@@ -52,10 +54,10 @@ class RunQueue:
         self.closed: float | None = None
         """When streams of events end although their runs have not, in monotonic seconds, once the queue is closing."""
 
-    def require_room(self, budget: Budget | None = None) -> None:
+    def require_room(self, budget: Budget | None = None, caller: str = "") -> None:
         """Check that another job can be added. Raises BusyError, BudgetSpentError: it cannot, or all is spent.
 
-        ``budget``: what its caller may spend.
+        ``budget``: what its caller may spend; ``caller``: his name, by which a quarter of the places may be taken.
         """
         self._budgets.check(budget)
         with self._lock:
@@ -66,6 +68,9 @@ class RunQueue:
                     f"{self._at_once} runs are under way and {self._most_waiting} wait, as many as this server allows: "
                     "try again later"
                 )
+            most = max(1, self._most_waiting // 4)
+            if caller and sum(job.caller == caller for job in self._waiting.values()) >= most:
+                raise BusyError(f"{most} runs of yours wait, as many as a caller may have: try again later")
 
     def add(self, job: Job) -> None:
         """Begin a job, or let it wait; returns once it has begun, if it need not. Raises why it could not begin."""
@@ -119,7 +124,8 @@ class RunQueue:
 
     def _begin_next(self) -> None:
         """Begin the jobs that come next, as long as there is room; the caller holds the lock."""
-        for name, job in list(self._waiting.items()):
+        under_way = Counter(job.caller for job, _ in self._under_way.values())
+        for name, job in sorted(self._waiting.items(), key=lambda item: under_way[item[1].caller]):
             if self.closed is not None or len(self._under_way) >= self._at_once:
                 return
             if job.budget and job.budget.available(job.cap) is None:

@@ -96,7 +96,7 @@ class RunService(AbstractContextManager["RunService"]):
         storm = self._storm(settings)
         makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
         with self._accepting:
-            self.queue.require_room(budget)
+            self.queue.require_room(budget, caller.name)
             name = storm.prepare(order.topic, order.recipe, makes, outline=_given_outline(order)).name
             try:
                 saved = self.folders.prepare(name, caller, order.documents)
@@ -127,7 +127,7 @@ class RunService(AbstractContextManager["RunService"]):
             if state == "running" or self.queue.has(name):
                 raise ConflictError("the run is under way or waits for its turn already")
             caller = self._caller(name)
-            self.queue.require_room(self._budgets.of(caller))
+            self.queue.require_room(self._budgets.of(caller), self.folders.order(name)[0])
             job = self._job(name, self.folders.settings(name), settings or {}, caller)
         self.queue.add(job)
         return name
@@ -232,14 +232,18 @@ class RunService(AbstractContextManager["RunService"]):
         before = self.folders.view(name).cost or 0.0
 
         def work(sink: EventSink, halt: threading.Event, allowed: float | None) -> None:
-            cap = settings.max_cost
-            limited = settings
-            if allowed is not None and cap is not None and before + allowed < cap:
-                limited = settings.model_copy(update={"max_cost": before + allowed})
-            self._storm(limited).resume(folder, sinks=[sink], halt=halt)
+            most = settings.max_cost
+            if allowed is not None:
+                most = before + allowed if most is None else min(most, before + allowed)
+            self._storm(settings.model_copy(update={"max_cost": most})).resume(folder, sinks=[sink], halt=halt)
 
-        left = max(0.0, (settings.max_cost or 0.0) - before)
-        return Job(name, work, self._failed, left, self._budgets.of(caller))
+        budget = self._budgets.of(caller)
+        if settings.max_cost is not None:
+            left = max(0.0, settings.max_cost - before)
+        else:
+            limits = [one.most - one.spent for one in (budget, self._budgets.server) if one]
+            left = max(0.0, min(limits, default=0.0))
+        return Job(name, work, self._failed, left, budget, owner)
 
     def _failed(self, name: str, error: Exception) -> None:
         """Record why a run that had waited could not begin."""

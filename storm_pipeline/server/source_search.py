@@ -4,8 +4,11 @@ import threading
 
 from storm_pipeline.run.search import RunSearch, open_engine
 from storm_pipeline.search.base import Search
+from storm_pipeline.server.errors import place_in
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Snippet
+
+_AT_ONCE = 4  # searches: each holds one of the server's threads
 
 
 class SourceSearch:
@@ -15,16 +18,19 @@ class SourceSearch:
         self._settings, self._engine = settings, engine
         self._search: RunSearch | None = None
         self._opening = threading.Lock()
+        self._places = threading.BoundedSemaphore(_AT_ONCE)
 
     def find(self, query: str, most: int) -> tuple[Snippet, ...]:
         """Return passages for a query, best first, from at most ``most`` pages.
 
-        Raises SettingsError, SearchError: the engine cannot be opened, or the search failed.
+        Raises SettingsError, SearchError: the engine cannot be opened, or the search failed. Raises BusyError: as many
+        searches are under way as may be.
         """
-        with self._opening:
-            if self._search is None:
-                self._search = RunSearch(open_engine(self._settings, self._engine), self._settings)
-        return self._search.search(query, most).snippets
+        with place_in(self._places, "searches"):
+            with self._opening:
+                if self._search is None:
+                    self._search = RunSearch(open_engine(self._settings, self._engine), self._settings)
+            return self._search.search(query, most).snippets
 
     def close(self) -> None:
         """Stop fetching pages."""
