@@ -1,6 +1,5 @@
 """Markup within lines, as people read it: exponents and indices stay; marks of notes and deleted text do not."""
 
-import copy
 from itertools import islice
 from typing import Any
 
@@ -57,14 +56,13 @@ def can_be_note_mark(raised: str) -> bool:
 
 
 def as_read(root: Any, *, with_notes: bool = False) -> Any:
-    """Copy a tree and replace the markup within its lines by what people read.
+    """Replace the markup within the lines of a tree by what people read, and return the tree.
 
     Digits above and below the line become Unicode's superscripts and subscripts (``10⁶``, ``H₂O``); marks of notes,
     deleted text and the readings of ruby are left out; ``<q>`` has quotation marks. Works on HTML, XHTML and JATS.
 
     ``with_notes``: whether the marks of notes stay, as they are.
     """
-    root = copy.deepcopy(root)
     _read(root, "", with_notes=with_notes)
     return root
 

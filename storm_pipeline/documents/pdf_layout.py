@@ -227,3 +227,8 @@ def page_texts(pages: Iterable[Sequence[Block]]) -> list[str]:
             texts[place] = f"{before}\n{after[: end.end()]}"
             texts[place + 1] = after[end.end() :].lstrip()
     return [joined(text, whole) for text in texts]
+
+
+def is_numeral(word: str) -> bool:
+    """Return whether a word in lower case is a number, in digits or as a Roman numeral."""
+    return word.isdecimal() or (word != "" and set(word) <= set("ivxlc"))
