@@ -25,11 +25,7 @@ _READERS: dict[str, Callable[[str, str], NumberedArticle]] = {
     ".json": json_article,
     ".wiki": wikitext_article,
 }
-_BINARY_READERS: dict[str, Callable[[str, bytes], NumberedArticle]] = {
-    ".docx": docx_article,
-    ".html": page_article,
-    ".htm": page_article,
-}
+_BINARY_READERS = {".docx": docx_article, ".html": page_article, ".htm": page_article}
 SUFFIXES = (*_READERS, *_BINARY_READERS)
 """Suffixes of the files that are read without another package."""
 
@@ -38,7 +34,7 @@ class ArticleReader(Protocol):
     """Reads another kind of file or folder."""
 
     def reads(self, path: Path) -> bool:
-        """Whether a file or folder is of this kind."""
+        """Return whether a file or folder is of this kind."""
         ...
 
     def read(self, path: Path, title: str, pages: AvailablePages) -> Article:
@@ -78,18 +74,17 @@ def _imported(file: str, title: str) -> Iterator[NumberedArticle]:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise DatasetError(why) from error
-    if read := _BINARY_READERS.get(path.suffix):
-        yield read(title, data)
+    if path.suffix in _BINARY_READERS:
+        yield _BINARY_READERS[path.suffix](title, data)
         return
     try:
-        text = data.decode("utf-8")
+        yield _READERS[path.suffix](title, data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise DatasetError("articles must be UTF-8 text files") from error
-    yield _READERS[path.suffix](title, text)
 
 
 def title_of(path: Path) -> str:
-    """The title of an article's file: the heading that opens its Markdown, else the file's name."""
+    """Return the title of an article's file: the heading that opens its Markdown, else the file's name."""
     if path.suffix == ".md" and path.is_file():
         with path.open(encoding="utf-8", errors="replace") as file:
             first = file.read(_HEAD).lstrip().partition("\n")[0]
