@@ -15,8 +15,7 @@ class FileText:
     published: str | None = None  # ISO date in its metadata, if any
     problems: tuple[str, ...] = ()  # what could not be read: predicates of sentences whose subject is the file's name
     record: Record = UNKNOWN  # what the file says of itself as a work
-    # page number → the number printed on it, where that is another
-    labels: Mapping[int, str] = field(default_factory=dict)
+    labels: Mapping[int, str] = field(default_factory=dict)  # page number → another number that is printed on it
 
 
 @dataclass(frozen=True)
@@ -25,12 +24,10 @@ class Document:
 
     url: str  # its URL; ``file://…`` for a local file
     title: str  # may be empty
-    # page number from 1 (None if unpaginated) and text, in order; no text is blank
-    pages: tuple[tuple[int | None, str], ...]
+    pages: tuple[tuple[int | None, str], ...]  # page number from 1 (None: unpaginated) and text, in order; none blank
     published: str | None = None  # ISO date if known
     record: Record = UNKNOWN  # what is known of it as a work
-    # page number → the number printed on it, where that is another
-    labels: Mapping[int, str] = field(default_factory=dict)
+    labels: Mapping[int, str] = field(default_factory=dict)  # as those of :class:`FileText`
 
 
 @dataclass(frozen=True)

@@ -39,10 +39,9 @@ _TEXTS = {f"{_W}noBreakHyphen": "-", f"{_W}lastRenderedPageBreak": _RENDERED} | 
 
 
 def read_docx(data: bytes) -> FileText:
-    """Return the text of a Word file: paragraphs, headings and tables, one line per row.
+    """Return the text of a Word file by page, if it has page breaks, rendered or manual; a table's row is a line.
 
-    Pages are counted by the rendered page breaks that a word processor recorded, and by manual page breaks; a file
-    without either is unpaginated. Never raises: what can't be read is reported in ``problems``.
+    Never raises: what can't be read is reported in ``problems``.
     """
     if data.startswith(_OLD_OR_ENCRYPTED):
         return FileText(problems=("is encrypted or in Word's old format; save it as .docx without a password",))

@@ -144,7 +144,7 @@ def _is_text(block: Block) -> bool:
     """Return whether a block belongs to the text: sentences, or the heading that opens it."""
     words = block.text.split()
     is_long = len(words) >= _PROSE_WORDS and sum(word[0].islower() for word in words) > 0.5 * len(words)
-    is_prose = is_long and (len(block.lines) > 2 or any(mark in block.text for mark in ".!?"))
+    is_prose = is_long and (block.lines > 2 or any(mark in block.text for mark in ".!?"))
     return is_prose or _opening(block.text)
 
 

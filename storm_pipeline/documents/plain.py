@@ -138,10 +138,7 @@ def page_number(value: object) -> int | None:
 
 
 def one_line(query: str, limit: int = 400, words: int | None = None) -> str:
-    """Return a query on one line, truncated to ``limit`` characters, at a word boundary if possible.
-
-    ``words``: maximum number of words, >= 1; None for no limit.
-    """
+    """Return a query on one line, of at most so many characters and words (>= 1), cut between words if possible."""
     line = " ".join(plain_text(query).split(" ")[:words])
     if len(line) <= limit:
         return line
