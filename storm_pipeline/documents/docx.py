@@ -155,21 +155,17 @@ class _Tree:
                 self.front.setdefault(style, plain)
 
     def _add_row(self, table: Any, source: Any) -> None:
-        """Add a row; page breaks of its cells stand before it, or behind it where a cell's text begins before them."""
-        row, before, behind = _added(table, "tr"), "", ""
+        """Add a row, behind the page breaks of the cell that has most of them."""
+        row, breaks = _added(table, "tr"), ""
         for cell in source.xpath("./w:tc|./w:sdt/w:sdtContent/w:tc"):
             self._add_runs(shown := _added(row, "td"), cell)
-            text = "".join(shown.itertext())
-            start = len(text) - len(text.lstrip(f" {_BREAKS}"))
-            parts = ("".join(filter(_BREAKS.count, part)) for part in (text[:start], text[start:]))
-            before, behind = (max(pair, key=len) for pair in zip((before, behind), parts, strict=True))
+            breaks = max(breaks, "".join(filter(_BREAKS.count, "".join(shown.itertext()))), key=len)
             for element in shown.iter():
                 element.text, element.tail = (
                     (part or "").translate(_UNBROKEN) for part in (element.text, element.tail)
                 )
         for cell in row[:1]:
-            cell.text = before + cell.text
-        row.tail = behind
+            cell.text = breaks + cell.text
 
     def _add_pieces(self, parent: Any, source: Any) -> None:
         """Add the texts of a paragraph, with the page breaks before and behind it."""
