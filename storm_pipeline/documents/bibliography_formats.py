@@ -8,8 +8,8 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote
 
+from storm_pipeline.documents.document import Record
 from storm_pipeline.documents.plain import found_doi
-from storm_pipeline.documents.record import Record
 from storm_pipeline.files import table_beside
 from storm_pipeline.types import Work
 

@@ -5,11 +5,10 @@ import io
 from itertools import islice
 from typing import Any
 
-from storm_pipeline.documents.document import FileText
+from storm_pipeline.documents.document import FileText, Record, usable_authors, usable_title
 from storm_pipeline.documents.inline_markup import replace
 from storm_pipeline.documents.markup import parse_xml, text_of
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.documents.record import Record, usable_authors, usable_title
 from storm_pipeline.documents.untrusted import DAMAGE, BoundedZip, TooLargeError, unreadable
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.text.markers import without_reserved

@@ -7,11 +7,10 @@ from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from storm_pipeline.documents.document import FileText
+from storm_pipeline.documents.document import FileText, Record, usable_authors
 from storm_pipeline.documents.inline_markup import local_name
 from storm_pipeline.documents.markup import element_text, parse_xhtml, parse_xml, text_of
 from storm_pipeline.documents.plain import found_year, iso_date
-from storm_pipeline.documents.record import Record, usable_authors
 from storm_pipeline.documents.untrusted import DAMAGE, BoundedZip, TooLargeError, unreadable
 from storm_pipeline.types import Work
 

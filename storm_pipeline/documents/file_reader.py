@@ -10,14 +10,13 @@ from typing import Any
 from storm_pipeline.documents.bibliography import read_bibliography
 from storm_pipeline.documents.bibliography_formats import Entry
 from storm_pipeline.documents.decoding import declared_charsets, decoded, decoded_lines, is_mojibake, mended
-from storm_pipeline.documents.document import Document, FileText, Unreadable
+from storm_pipeline.documents.document import Document, FileText, Record, Unreadable, record_of_name, usable_title
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.formats import DOCX, EPUB, HTML, OLD_OFFICE, PDF, ZIP, format_of
 from storm_pipeline.documents.markup import blocks, parse_html, parse_page
 from storm_pipeline.documents.pdf import SCAN, read_pdf
 from storm_pipeline.documents.plain import page_number, plain_text, stated_date, web_address
-from storm_pipeline.documents.record import Record, record_of_name, usable_title
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.types import Work
 

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from storm_pipeline.documents.document import FileText
+from storm_pipeline.documents.document import UNKNOWN, FileText
 from storm_pipeline.documents.isolated import allow_page
 from storm_pipeline.documents.pdf_layout import Line, blocks, is_numeral, joined, page_lines, page_texts, rows
 from storm_pipeline.documents.pdf_record import pdf_record, split_front_matter
-from storm_pipeline.documents.record import UNKNOWN
 from storm_pipeline.documents.untrusted import pdf_damage, unreadable
 from storm_pipeline.text.words import folded_words
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from storm_pipeline.documents.document import Record, usable_authors, usable_title
 from storm_pipeline.documents.pdf_layout import Block, is_numeral
 from storm_pipeline.documents.plain import found_doi, found_year, iso_date, plain_text
-from storm_pipeline.documents.record import Record, usable_authors, usable_title
 from storm_pipeline.documents.untrusted import pdf_damage
 from storm_pipeline.text.person_names import person_names
 from storm_pipeline.text.words import folded_words
