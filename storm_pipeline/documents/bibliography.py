@@ -7,9 +7,8 @@ from urllib.parse import unquote
 
 from storm_pipeline.documents.bibliography_formats import BIBLIOGRAPHIES, Entry
 from storm_pipeline.documents.decoding import decoded
-from storm_pipeline.documents.document import Document
+from storm_pipeline.documents.document import Document, Record
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.documents.record import Record
 from storm_pipeline.text.person_names import read_names
 from storm_pipeline.text.words import folded_words
 from storm_pipeline.types import Work

@@ -8,8 +8,8 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote
 
+from storm_pipeline.documents.document import Record
 from storm_pipeline.documents.plain import found_doi
-from storm_pipeline.documents.record import Record
 from storm_pipeline.files import table_beside
 from storm_pipeline.types import Work
 
@@ -32,10 +32,7 @@ class Entry:
 def _record(
     form: str, kind: str, field: Callable[..., str], people: Callable[..., str], own: Mapping[str, str]
 ) -> Record:
-    """Return what an entry says of a work whose kind its format calls ``kind``.
-
-    ``field`` and ``people`` give the text of the first of some names that the entry has; ``own`` goes before them.
-    """
+    """Return what an entry of a kind says: ``own``, else by the first of some names that the entry has."""
     names = _FORMATS[form]
     said = {name: field(*known) for name, known in names["fields"].items()}
     said |= {role: people(*known) for role, known in names["people"].items()}
@@ -123,8 +120,7 @@ def _csl_name(name: Any) -> str:
 
 
 def _csl_date(issued: Any) -> str:
-    if not isinstance(issued, Mapping):
-        return ""
+    issued = issued if isinstance(issued, Mapping) else {}
     parts = next(iter(_listed(issued.get("date-parts"))), None)
     stated = "-".join(str(part) for part in _listed(parts)[:3]) or str(issued.get("raw") or issued.get("literal") or "")
     return _date(stated)

@@ -47,18 +47,14 @@ def count_words(text: str) -> float:
 def chunks(text: str, limit: int = 150) -> list[str]:
     """Split a text into passages of similar size, none over the limit, in order.
 
-    Passages end at sentence ends; a sentence over the limit is split between words, so that a text without punctuation
-    stays usable. White space is collapsed; nothing else is lost or changed. ``limit``: maximum words per passage as by
-    :func:`count_words`, >= 1. Passages hold two thirds of it or more, unless the text or its sentences do not allow it.
+    Passages end at sentence ends; a sentence over the limit is split between words. White space is collapsed; nothing
+    else is lost or changed. ``limit``: maximum words per passage as by :func:`count_words`, >= 1.
     """
     return token_chunks(text, limit, count_words)
 
 
 def overlapping(passages: Iterable[str]) -> Iterator[str]:
-    """Yield the passages of a text, each behind the last sentences of the one before, by which they are joined again.
-
-    It has nothing of a long last sentence, so that none begins amid a sentence.
-    """
+    """Yield the passages of a text, each behind the last sentences of the one before, unless they are long."""
     end = ""
     for passage in passages:
         yield f"{end} {passage}".lstrip()

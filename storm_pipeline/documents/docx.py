@@ -5,11 +5,10 @@ import io
 from itertools import islice
 from typing import Any
 
-from storm_pipeline.documents.document import FileText
+from storm_pipeline.documents.document import FileText, Record, usable_authors, usable_title
 from storm_pipeline.documents.inline_markup import replace
 from storm_pipeline.documents.markup import parse_xml, text_of
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.documents.record import Record, usable_authors, usable_title
 from storm_pipeline.documents.untrusted import DAMAGE, BoundedZip, TooLargeError, unreadable
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.text.markers import without_reserved
@@ -39,10 +38,9 @@ _TEXTS = {f"{_W}noBreakHyphen": "-", f"{_W}lastRenderedPageBreak": _RENDERED} | 
 
 
 def read_docx(data: bytes) -> FileText:
-    """Return the text of a Word file: paragraphs, headings and tables, one line per row.
+    """Return the text of a Word file by page, if it has page breaks, rendered or manual; a table's row is a line.
 
-    Pages are counted by the rendered page breaks that a word processor recorded, and by manual page breaks; a file
-    without either is unpaginated. Never raises: what can't be read is reported in ``problems``.
+    Never raises: what can't be read is reported in ``problems``.
     """
     if data.startswith(_OLD_OR_ENCRYPTED):
         return FileText(problems=("is encrypted or in Word's old format; save it as .docx without a password",))
@@ -156,21 +154,17 @@ class _Tree:
                 self.front.setdefault(style, plain)
 
     def _add_row(self, table: Any, source: Any) -> None:
-        """Add a row; page breaks of its cells stand before it, or behind it where a cell's text begins before them."""
-        row, before, behind = _added(table, "tr"), "", ""
+        """Add a row, behind the page breaks of the cell that has most of them."""
+        row, breaks = _added(table, "tr"), ""
         for cell in source.xpath("./w:tc|./w:sdt/w:sdtContent/w:tc"):
             self._add_runs(shown := _added(row, "td"), cell)
-            text = "".join(shown.itertext())
-            start = len(text) - len(text.lstrip(f" {_BREAKS}"))
-            parts = ("".join(filter(_BREAKS.count, part)) for part in (text[:start], text[start:]))
-            before, behind = (max(pair, key=len) for pair in zip((before, behind), parts, strict=True))
+            breaks = max(breaks, "".join(filter(_BREAKS.count, "".join(shown.itertext()))), key=len)
             for element in shown.iter():
                 element.text, element.tail = (
                     (part or "").translate(_UNBROKEN) for part in (element.text, element.tail)
                 )
         for cell in row[:1]:
-            cell.text = before + cell.text
-        row.tail = behind
+            cell.text = breaks + cell.text
 
     def _add_pieces(self, parent: Any, source: Any) -> None:
         """Add the texts of a paragraph, with the page breaks before and behind it."""

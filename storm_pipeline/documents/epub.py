@@ -7,11 +7,10 @@ from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from storm_pipeline.documents.document import FileText
+from storm_pipeline.documents.document import FileText, Record, usable_authors
 from storm_pipeline.documents.inline_markup import local_name
 from storm_pipeline.documents.markup import element_text, parse_xhtml, parse_xml, text_of
 from storm_pipeline.documents.plain import found_year, iso_date
-from storm_pipeline.documents.record import Record, usable_authors
 from storm_pipeline.documents.untrusted import DAMAGE, BoundedZip, TooLargeError, unreadable
 from storm_pipeline.types import Work
 
@@ -55,16 +54,15 @@ def read_epub(data: bytes) -> FileText:
 
 
 def _record(package: Any) -> Record:
-    isbns = (_ISBN.search(text.replace("-", "")) for text in _all(package, "identifier"))
-    date = next(_all(package, "date"), "")
-    return Record(
-        title=next(_all(package, "title"), ""),
-        authors="; ".join(dict.fromkeys(filter(None, map(usable_authors, _all(package, "creator"))))),
-        published=iso_date(date) or found_year(date[:4]),
-        publisher=next(_all(package, "publisher"), ""),
-        language=next(_all(package, "language"), ""),
-        work=Work(kind="book", isbn=next((one[0] for one in isbns if one), "")),
-    )
+    found: dict[str, list[str]] = {}
+    for element in (one for metadata in islice(_named(package, "metadata"), 1) for one in metadata.iter()):
+        found.setdefault(local_name(element), []).append(element_text(element))
+    isbns = (_ISBN.search(text.replace("-", "")) for text in found.get("identifier", ()))
+    authors = "; ".join(dict.fromkeys(filter(None, map(usable_authors, found.get("creator", ())))))
+    title, date, publisher, language = (found.get(name, [""])[0] for name in ("title", "date", "publisher", "language"))
+    work = Work(kind="book", isbn=next((isbn[0] for isbn in isbns if isbn), ""))
+    published = iso_date(date) or found_year(date[:4])
+    return Record(title, authors, published, publisher=publisher, language=language, work=work)
 
 
 def _is_protected(book: BoundedZip) -> bool:
@@ -91,13 +89,6 @@ def _chapters(package: Any, folder: str) -> Iterator[str]:
         if item is not None and item.get("media-type", "") in _PAGES
     )
     yield from dict.fromkeys(names)
-
-
-def _all(package: Any, name: str) -> Iterator[str]:
-    """Yield the texts of the metadata elements of a name."""
-    return (
-        element_text(found) for metadata in islice(_named(package, "metadata"), 1) for found in _named(metadata, name)
-    )
 
 
 def _named(root: Any, name: str) -> Iterator[Any]:

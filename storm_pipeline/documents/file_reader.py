@@ -1,6 +1,8 @@
 """Reads one file by its format, in the process for foreign files; simple formats here: text, HTML, JSON lines."""
 
+import html
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,15 +10,13 @@ from typing import Any
 from storm_pipeline.documents.bibliography import read_bibliography
 from storm_pipeline.documents.bibliography_formats import Entry
 from storm_pipeline.documents.decoding import declared_charsets, decoded, decoded_lines, is_mojibake, mended
-from storm_pipeline.documents.document import Document, FileText, Unreadable
+from storm_pipeline.documents.document import Document, FileText, Record, Unreadable, record_of_name, usable_title
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.formats import DOCX, EPUB, HTML, OLD_OFFICE, PDF, ZIP, format_of
-from storm_pipeline.documents.markdown_text import markdown_tree
-from storm_pipeline.documents.markup import blocks, parse_page
+from storm_pipeline.documents.markup import blocks, parse_html, parse_page
 from storm_pipeline.documents.pdf import SCAN, read_pdf
 from storm_pipeline.documents.plain import page_number, plain_text, stated_date, web_address
-from storm_pipeline.documents.record import Record, record_of_name, usable_title
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.types import Work
 
@@ -24,6 +24,12 @@ _MAX_REPORTS = 50
 READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"
 """Extensions of documents, as users are told."""
 _MAX_BYTES = 200_000_000
+# Formulas and addresses, which stay as they are; superscripts and subscripts as Pandoc writes them; marks of notes.
+_MARK = re.compile(
+    r"(?P<kept>\$\$.{1,1000}?\$\$|\$(?=\S)[^$\n]{1,300}(?<=\S)\$(?!\d)|https?://\S+)"
+    r"|\^(?P<sup>[^\s^\[\]]{0,20}[^\W_][^\s^\[\]]{0,20})\^|(?<=[^\s~])~(?P<sub>[^\s~]{1,20})~(?!~)"
+    r"|\[\^[^\]\s]{1,99}\](?::[ \t]*)?"
+)
 
 
 def _json_lines(name: str, data: bytes) -> Iterator[Document | Unreadable]:
@@ -91,9 +97,29 @@ def read_markdown(data: bytes) -> FileText:
     text = mended(decoded(data))
     if is_mojibake(text):
         return _UNDECODED
-    found = list(blocks(markdown_tree(text))) if text.strip() else []
+    found = list(blocks(_markdown_tree(text))) if text.strip() else []
     title = next((heading for level, heading in found[:1] if level == 1), "")
     return FileText(title, ((None, "\n\n".join(block for _, block in found)),))
+
+
+def _markdown_tree(text: str) -> Any:
+    """Parse a Markdown text as HTML; superscripts and subscripts are elements, lists keep the marks of their lines."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"breaks": True}).enable(["table", "strikethrough"])
+    parser.disable(["reference", "list", "code", "text_join"])
+    tokens = parser.parse(text)
+    for token in (child for block in tokens for child in block.children or ()):
+        if token.type == "text":
+            token.type, token.content = "html_inline", _MARK.sub(_element, html.escape(token.content, quote=False))
+        elif token.type == "text_special":  # an escaped character
+            token.type = "text"
+    return parse_html(parser.renderer.render(tokens, parser.options, {}).encode("utf-8", "replace"))
+
+
+def _element(found: re.Match[str]) -> str:
+    name = found.lastgroup
+    return found[0] if name == "kept" else f"<{name}>{found[name]}</{name}>" if name else ""
 
 
 _UNDECODED = FileText(problems=("is in no character set that can be told; save it as UTF-8",))

@@ -1,6 +1,5 @@
 """Markup within lines, as people read it: exponents and indices stay; marks of notes and deleted text do not."""
 
-import copy
 from itertools import islice
 from typing import Any
 
@@ -57,14 +56,13 @@ def can_be_note_mark(raised: str) -> bool:
 
 
 def as_read(root: Any, *, with_notes: bool = False) -> Any:
-    """Copy a tree and replace the markup within its lines by what people read.
+    """Replace the markup within the lines of a tree by what people read, and return the tree.
 
     Digits above and below the line become Unicode's superscripts and subscripts (``10⁶``, ``H₂O``); marks of notes,
     deleted text and the readings of ruby are left out; ``<q>`` has quotation marks. Works on HTML, XHTML and JATS.
 
     ``with_notes``: whether the marks of notes stay, as they are.
     """
-    root = copy.deepcopy(root)
     _read(root, "", with_notes=with_notes)
     return root
 
@@ -74,8 +72,8 @@ def _read(element: Any, line: str, *, with_notes: bool) -> str:
     name = _kind(element, line)
     is_block = name in _BLOCKS or name == "br"
     match name:
-        case "sup" | "sub" | "s" | "strike" if _has_blocks(element):  # it was not closed
-            pass
+        case "sup" | "sub" | "s" | "strike" if any(local_name(one) in _BLOCKS for one in element.iter()):
+            pass  # it was not closed
         case "sup" if _is_note(element, line):
             replace(element, _text(element) if with_notes else "")
         case "sup":
@@ -132,10 +130,6 @@ def _text(element: Any) -> str:
     return "".join(element.itertext())
 
 
-def _has_blocks(element: Any) -> bool:
-    return any(local_name(one) in _BLOCKS for one in element.iterdescendants())
-
-
 def _is_note(element: Any, line: str) -> bool:
     """Return whether a superscript is the mark of a note: by a label, a link to a place, or as it stands."""
     links = [one for one in element.iter() if local_name(one) in {"a", "xref"}]
@@ -148,53 +142,37 @@ def _is_note_link(link: Any) -> bool:
     """Return whether a link is the mark of a note: by a label, or as a superscript that leads to a place."""
     if local_name(link) not in {"a", "xref"}:
         return False
-    if "noteref" in _labels(link) or (_labels_footnote(link) and not any(map(str.isalpha, _text(link)))):
+    if "noteref" in _labels(link) or (_labels_note(link, frozenset()) and not any(map(str.isalpha, _text(link)))):
         return True
     is_raised = [_kind(child, "1") for child in link] == ["sup"] and _text(link).strip() == _text(link[0]).strip()
     return is_raised and _leads_to_place(link)
 
 
 def _is_glued_note(element: Any, line: str) -> bool:
-    """Return whether a short mark directly behind text is a note's: by a label, or as a lone link to a place.
-
-    Tables of contents have no notes.
-    """
-    text = "".join(islice(element.itertext(), 9)).strip()  # a short mark has fewer characters
-    before = line[-1:]
-    is_glued = (before.isalnum() or before in f"%{_ENDS_PROSE}") and not (element.tail or "")[:1].isalnum()
-    if not before or not is_glued or not _is_short_mark(text):
+    """Return whether a short mark directly behind text is a note's: by a label, or as a lone link to a place."""
+    mark = "".join(islice(element.itertext(), 9)).strip().strip("[]()")  # a short mark has fewer characters
+    longest = 3 if mark.isdecimal() or set(mark) <= set("*†‡§¶") else 2 if mark.isalpha() else 0
+    is_glued = (line[-1:].isalnum() or line.endswith((*_ENDS_PROSE, "%"))) and not (element.tail or "")[:1].isalnum()
+    if not is_glued or not 0 < len(mark) <= longest:
         return False
     links = [one for one in element.iter() if local_name(one) == "a"]
     is_link = len(links) == 1 and bool((links[0].get("href") or "").partition("#")[2])
-    return (is_link or _labels_note(element)) and not any(map(_is_contents, element.iterancestors()))
+    if any(
+        local_name(one) == "nav" or not _CONTENTS.isdisjoint(_labels(one).split()) for one in element.iterancestors()
+    ):
+        return False  # tables of contents have no notes
+    return is_link or _labels_note(element)
 
 
-def _labels_footnote(element: Any) -> bool:
-    words = _words(element)
+def _labels_note(element: Any, names: frozenset[str] = _NOTES) -> bool:
+    """Return whether a label is one of some names, or says that this is a footnote."""
+    words = "".join(char if char.isalpha() else " " for char in _labels(element)).split()
     is_named = any(name in "".join(words) for name in ("footnote", "endnote", "noteref"))
-    return is_named or any(word.startswith("fn") for word in words)
-
-
-def _labels_note(element: Any) -> bool:
-    return _labels_footnote(element) or not _NOTES.isdisjoint(_words(element))
+    return is_named or any(word in names or word.startswith("fn") for word in words)
 
 
 def _labels(element: Any) -> str:
     return " ".join(filter(None, map(element.get, _LABELS))).lower()
-
-
-def _words(element: Any) -> list[str]:
-    return "".join(char if char.isalpha() else " " for char in _labels(element)).split()
-
-
-def _is_short_mark(text: str) -> bool:
-    mark = text.strip("[]()")
-    longest = 3 if mark.isdecimal() or set(mark) <= set("*†‡§¶") else 2 if mark.isalpha() else 0
-    return 0 < len(mark) <= longest
-
-
-def _is_contents(element: Any) -> bool:
-    return local_name(element) == "nav" or not _CONTENTS.isdisjoint(_labels(element).split())
 
 
 def _leads_to_place(link: Any) -> bool:

@@ -26,6 +26,7 @@ T = TypeVar("T")
 PAGE_SECONDS = 0.2
 """Processor time that each page of a PDF adds once it is read; finding the layout of one takes about 0.05 s."""
 _PAGES = range(1, 1001)  # the pages that add it
+_PATIENCE = 4.0 if hasattr(signal, "setitimer") else 1.0  # seconds for one of processor time; Windows has no limit
 _ERRORS = {one.__name__: one for one in (CorpusError, DatasetError, MissingExtraError, PageError)}
 _START = (
     "import sys; sys.path[:] = sys.argv[2:]; from storm_pipeline.documents.isolated import serve; "
@@ -43,12 +44,10 @@ class ReadingProcess:
     Args:
         seconds: processor time for a file, > 0; a second more for each megabyte.
         megabytes: memory beside the file's own bytes, where the system can limit it (Linux); some 200 are always used.
-        patience: seconds that may pass for one of processor time, >= 1; 1 on Windows, which does not limit that.
     """
 
-    def __init__(self, seconds: float = 5.0, megabytes: int = 500, patience: float = 4.0) -> None:
+    def __init__(self, seconds: float = 5.0, megabytes: int = 500) -> None:
         self._seconds, self._megabytes = seconds, megabytes
-        self._patience = patience if hasattr(signal, "setitimer") else 1.0
         self._process = KeptProcess(self._command)
         self.end, self.forget = self._process.end, self._process.forget
 
@@ -79,7 +78,7 @@ class ReadingProcess:
 
     def _asked(self, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float, more: float) -> T:
         try:
-            return self._process.ask(talk, self._seconds + self._patience * (seconds + more))
+            return self._process.ask(talk, self._seconds + _PATIENCE * (seconds + more))
         except EndedError as error:
             if error.code != errno.ENOMEM:
                 why = f"takes more than {seconds:.0f} s to read, holds too much, or ends what reads it"

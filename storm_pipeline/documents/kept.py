@@ -5,8 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from storm_pipeline.documents.document import Document, Unreadable
-from storm_pipeline.documents.record import Record
+from storm_pipeline.documents.document import Document, Record, Unreadable
 from storm_pipeline.sqlite_cache import SqliteCache
 
 if TYPE_CHECKING:

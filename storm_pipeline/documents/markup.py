@@ -48,18 +48,16 @@ def parse_xhtml(data: bytes) -> Any:
     """Parse an XHTML page; one that is not well-formed is parsed as HTML. Raises etree.LxmlError: it is empty."""
     from lxml import etree
 
+    def character(found: re.Match[str]) -> str:
+        return "" if (known := html.unescape(found[0])) == found[0] else html.escape(known)
+
     text = decoded(data, declared_charsets(data))
     # HTML's named entities are defined in a DTD, which is not loaded; the declared encoding no longer applies.
-    plain = _ENTITY.sub(_character, _DECLARATION.sub("", text)).encode("utf-8", "replace")
+    plain = _ENTITY.sub(character, _DECLARATION.sub("", text)).encode("utf-8", "replace")
     try:
         return parse_xml(plain)
     except etree.XMLSyntaxError:
         return parse_html(plain)
-
-
-def _character(found: re.Match[str]) -> str:
-    character = html.unescape(found[0])
-    return "" if character == found[0] else html.escape(character)
 
 
 def parse_page(text: str) -> Any:

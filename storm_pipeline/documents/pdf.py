@@ -3,20 +3,35 @@
 import contextlib
 import io
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from storm_pipeline.documents.document import FileText
-from storm_pipeline.documents.furniture import LaidOut, without_furniture
+from storm_pipeline.documents.document import UNKNOWN, FileText
 from storm_pipeline.documents.isolated import allow_page
-from storm_pipeline.documents.pdf_layout import blocks, joined, page_lines, page_texts
+from storm_pipeline.documents.pdf_layout import Line, blocks, is_numeral, joined, page_lines, page_texts, rows
 from storm_pipeline.documents.pdf_record import pdf_record, split_front_matter
-from storm_pipeline.documents.record import UNKNOWN
 from storm_pipeline.documents.untrusted import pdf_damage, unreadable
+from storm_pipeline.text.words import folded_words
 
 SCAN = "contains no text, perhaps only images; recognise its text (OCR) first: storm documents FOLDER --ocr"
 """The problem of a file without a text layer."""
+_BAND = 0.14  # share of a page's height at its top and at its foot where furniture stands
+_MOST_WORDS = 25  # words that a row of furniture has at most
+_ROWS = 2  # rows at the top and at the foot that can be furniture
+_BESIDE_NUMBERS = frozenset("page p seite s of von sur".split())
+_NOTE = re.compile(r"(?:\d{1,3}|[*†‡])[.)]?\s*\S")
+
+
+@dataclass(frozen=True)
+class _Page:
+    """A page: its number in the file, from 1, its height in points, and its lines in reading order."""
+
+    number: int
+    height: float
+    lines: tuple[Line, ...]
 
 
 def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
@@ -41,7 +56,7 @@ def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
     except damage as error:
         return unreadable("PDF", error)
     layouts = _layouts(data)
-    pages: list[LaidOut] = []
+    pages: list[_Page] = []
     plain: dict[int, str] = {}
     problems: list[str] = []
     for number in range(1, count + 1):
@@ -52,7 +67,7 @@ def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
             page = next(layouts, None)
             if page is None:
                 plain[number] = reader.pages[number - 1].extract_text()
-            pages.append(page or LaidOut(number, 0.0, ()))
+            pages.append(page or _Page(number, 0.0, ()))
         except damage:
             problems.append(f"is damaged on page {number}; the page was skipped")
         allow_page(number)
@@ -61,34 +76,26 @@ def read_pdf(data: bytes, *, max_pages: int | None = None) -> FileText:
     return _file_text(reader, pages, plain, tuple(problems))
 
 
-def _layouts(data: bytes) -> Iterator[LaidOut | None]:
+def _layouts(data: bytes) -> Iterator[_Page | None]:
     """Yield the pages by pdfminer, None for one without lines; once a page fails, no more of them are tried."""
-    from pdfminer.converter import PDFPageAggregator
+    from pdfminer.high_level import extract_pages
     from pdfminer.layout import LAParams
-    from pdfminer.pdfdocument import PDFDocument
-    from pdfminer.pdfinterp import PDFPageInterpreter, PDFResourceManager
-    from pdfminer.pdfpage import PDFPage
-    from pdfminer.pdfparser import PDFParser
 
     # Characters a wide space apart are pieces of their own, so that no piece reaches from one column into the next.
     parameters = LAParams(char_margin=0.9, boxes_flow=None, all_texts=True)
     with contextlib.suppress(Exception):  # what pdfminer raises on damaged files is not declared
-        for number, page in enumerate(PDFPage.create_pages(PDFDocument(PDFParser(io.BytesIO(data)))), 1):
-            resources = PDFResourceManager()
-            device = PDFPageAggregator(resources, pageno=number, laparams=parameters)
-            PDFPageInterpreter(resources, device).process_page(page)
-            layout = device.get_result()
+        for number, layout in enumerate(extract_pages(io.BytesIO(data), laparams=parameters), 1):
             lines = tuple(page_lines(layout))
-            yield LaidOut(number, layout.height, lines) if lines else None
+            yield _Page(number, layout.height, lines) if lines else None
 
 
-def _file_text(reader: Any, pages: Sequence[LaidOut], plain: Mapping[int, str], problems: tuple[str, ...]) -> FileText:
+def _file_text(reader: Any, pages: Sequence[_Page], plain: Mapping[int, str], problems: tuple[str, ...]) -> FileText:
     """Return the pages' texts without their furniture, with what metadata and the first page say of the file."""
     sizes: Counter[float] = Counter()
     for line in (line for page in pages for line in page.lines):
         sizes[line.size] += len(line.text)
     body = sizes.most_common(1)[0][0] if sizes else 10.0
-    lines, furniture, offset = without_furniture(pages, body)
+    lines, furniture, offset = _without_furniture(pages, body)
     parts = list(map(blocks, lines))
     front = UNKNOWN
     if pages and pages[0].number == 1 and parts[0]:
@@ -118,3 +125,91 @@ def _labels(reader: Any, numbers: Sequence[int], offset: int) -> dict[int, str]:
     if any(label and label != str(number) for number, label in enumerate(stated, 1)):
         return {number: stated[number - 1] for number in numbers if number <= len(stated) and stated[number - 1]}
     return {number: str(number + offset) for number in numbers if offset and number + offset > 0}
+
+
+def _without_furniture(pages: Sequence[_Page], body: float) -> tuple[list[list[Line]], list[list[str]], int]:
+    """Take what repeats at the edges of pages, page numbers and footnotes out of the pages.
+
+    ``body``: size of the type that the text is set in, in points.
+
+    Returns:
+        What is left of each page, its lines in reading order; what was taken out of each, without footnotes; and by how
+        much the number printed on a page is higher than that of the file, 0 if too few pages show such a number.
+    """
+    edges = [_edge_rows(page) for page in pages]
+    seen = Counter(key for rows_of_page in edges for key in {_key(row) for row in rows_of_page})
+    often = 2 if len(pages) <= 8 else 3
+    printed = [{number for row in edge for number in _numbers(row)} for edge in edges]
+    offsets = Counter(one - page.number for page, numbers in zip(pages, printed, strict=True) for one in numbers)
+    offset, agreeing = max(offsets.items(), key=lambda item: item[1], default=(0, 0))
+    is_printed = agreeing >= max(2, 0.4 * len(pages))
+    left, taken = [], []
+    for page, edge in zip(pages, edges, strict=True):
+        furniture = [
+            row
+            for row in edge
+            if len(_text(row).split()) <= _MOST_WORDS
+            and row[0].size <= 1.12 * body  # a title may be the running head
+            and (
+                seen[_key(row)] >= often
+                or _is_page_number(_text(row))
+                or (_numbers(row) and _stands_apart(row, page, body))
+                or (is_printed and page.number + offset in _numbers(row) and not _text(row).endswith("."))
+            )
+        ]
+        dropped = {id(line) for row in furniture for line in row}
+        kept = [line for line in page.lines if id(line) not in dropped]
+        left.append(_without_notes(kept, body))
+        taken.append(list(map(_text, furniture)))
+    return left, taken, offset * is_printed
+
+
+def _numbers(row: Sequence[Line]) -> set[int]:
+    """Return the numbers with which a row begins or ends."""
+    ends = folded_words(_text(row))
+    return {int(word) for word in (*ends[:1], *ends[-1:]) if word.isdecimal() and len(word) <= 4}
+
+
+def _edge_rows(page: _Page) -> list[list[Line]]:
+    found = rows(page.lines)
+    top = [row for row in found[:_ROWS] if row[0].y > (1 - _BAND) * page.height]
+    foot = [row for row in found[-_ROWS:] if row[0].y < _BAND * page.height]
+    return [*top, *(row for row in foot if row not in top)]
+
+
+def _stands_apart(row: Sequence[Line], page: _Page, body: float) -> bool:
+    """Return whether a row of small type has more than a line's space between it and the next."""
+    gaps = (abs(line.y - row[0].y) for line in page.lines if all(line is not own for own in row))
+    return row[0].size <= body and min(gaps, default=0.0) > 2 * body and not _text(row).endswith(".")
+
+
+def _is_page_number(text: str) -> bool:
+    """Return whether a row is the number of a page alone, such as "Page 3 of 10"."""
+    words = folded_words(text)
+    return any(map(is_numeral, words)) and all(is_numeral(word) or word in _BESIDE_NUMBERS for word in words)
+
+
+def _key(row: Sequence[Line]) -> str:
+    words = _text(row).casefold().split()
+    return " ".join("#" if any(map(str.isdecimal, word)) or is_numeral(word) else word for word in words)
+
+
+def _text(row: Sequence[Line]) -> str:
+    return " ".join(line.text for line in row)
+
+
+def _without_notes(lines: Sequence[Line], body: float) -> list[Line]:
+    """Return the lines without footnotes: small type at the foot of a column that begins with a mark."""
+    kept: list[Line] = []
+    run: list[Line] = []
+    for line in (*lines, None):
+        is_small = line is not None and line.size < 0.92 * body
+        if line is not None and is_small and (not run or line.y < run[-1].y):
+            run.append(line)
+            continue
+        begins = next((n for n, small in enumerate(run) if small.is_note or _NOTE.match(small.text)), len(run))
+        at_foot = line is None or (run and line.y > run[-1].y)
+        kept += run[:begins] if at_foot else run
+        run = [line] if line is not None and is_small else []
+        kept += [line] if line is not None and not is_small else []
+    return kept

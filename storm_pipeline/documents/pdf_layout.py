@@ -36,22 +36,10 @@ class Line:
 class Block:
     """Lines that stand together: a paragraph, a heading, a line of a title."""
 
-    lines: tuple[Line, ...]
-
-    @property
-    def text(self) -> str:
-        """The lines, one below the other."""
-        return "\n".join(line.text for line in self.lines)
-
-    @property
-    def size(self) -> float:
-        """The largest size of type, in points."""
-        return max(line.size for line in self.lines)
-
-    @property
-    def is_bold(self) -> bool:
-        """Whether all of it is bold."""
-        return all(line.is_bold for line in self.lines)
+    text: str  # the lines, one below the other
+    size: float  # the largest size of type, in points
+    is_bold: bool  # whether all of it is bold
+    lines: int  # number of lines
 
 
 def page_lines(page: Any) -> list[Line]:
@@ -185,7 +173,9 @@ def _parted(row: Sequence[Line]) -> list[Line]:
 
 def blocks(lines: Sequence[Line]) -> list[Block]:
     """Group lines in reading order: a new block where the type changes, or the gap or the indent says so."""
-    return [Block(tuple(group)) for group in _grouped(lines, _begins)]
+    groups = _grouped(lines, _begins)
+    return [Block("\n".join(line.text for line in group), max(line.size for line in group),
+        all(line.is_bold for line in group), len(group)) for group in groups]  # fmt: skip
 
 
 def _begins(block: Sequence[Line], line: Line) -> bool:
@@ -227,3 +217,8 @@ def page_texts(pages: Iterable[Sequence[Block]]) -> list[str]:
             texts[place] = f"{before}\n{after[: end.end()]}"
             texts[place + 1] = after[end.end() :].lstrip()
     return [joined(text, whole) for text in texts]
+
+
+def is_numeral(word: str) -> bool:
+    """Return whether a word in lower case is a number, in digits or as a Roman numeral."""
+    return word.isdecimal() or (word != "" and set(word) <= set("ivxlc"))

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from storm_pipeline.documents.furniture import is_numeral
-from storm_pipeline.documents.pdf_layout import Block
+from storm_pipeline.documents.document import Record, usable_authors, usable_title
+from storm_pipeline.documents.pdf_layout import Block, is_numeral
 from storm_pipeline.documents.plain import found_doi, found_year, iso_date, plain_text
-from storm_pipeline.documents.record import Record, usable_authors, usable_title
 from storm_pipeline.documents.untrusted import pdf_damage
 from storm_pipeline.text.person_names import person_names
 from storm_pipeline.text.words import folded_words
@@ -145,7 +144,7 @@ def _is_text(block: Block) -> bool:
     """Return whether a block belongs to the text: sentences, or the heading that opens it."""
     words = block.text.split()
     is_long = len(words) >= _PROSE_WORDS and sum(word[0].islower() for word in words) > 0.5 * len(words)
-    is_prose = is_long and (len(block.lines) > 2 or any(mark in block.text for mark in ".!?"))
+    is_prose = is_long and (block.lines > 2 or any(mark in block.text for mark in ".!?"))
     return is_prose or _opening(block.text)
 
 

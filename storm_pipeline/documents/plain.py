@@ -1,5 +1,6 @@
 """Sanitizing untrusted JSON values to plain text, URLs, dates and numbers."""
 
+import base64
 import datetime
 import re
 from collections.abc import Collection
@@ -16,6 +17,7 @@ PROGRAMS = ("Microsoft Word", "Microsoft PowerPoint", "Microsoft Excel", "PowerP
 FILE_ENDINGS = frozenset(".doc .docx .dotx .odt .ppt .pptx .xls .xlsx .rtf .indd .qxd .pdf .tex .dvi .ps".split())
 _DOI = re.compile(r"(?<!\d)10\.\d{4,9}/[^\s\"<>]+")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)", re.A)
+_WORDS = 0.5  # share of letters, digits and spaces in a text above which it is words
 _BARS = (" - ", " – ", " — ", " | ")
 _LABELS = (
     "published posted publish publication veröffentlicht publié publicado pubblicato gepubliceerd publicerad",
@@ -35,11 +37,12 @@ def plain_text(value: object) -> str:
 def readable_title(value: object) -> str:
     """Return the title of a page or file as people read it, as :func:`plain_text`.
 
-    Percent signs of addresses are decoded; "Microsoft Word - Report.docx" becomes "Report", as does
+    Base64 and percent signs of addresses are decoded; "Microsoft Word - Report.docx" becomes "Report", as does
     "Report – www.example.org".
     """
     title = plain_text(value)
     title = plain_text(unquote(title)) if "%20" in title else title
+    title = _decoded(title) or title
     for bar in _BARS:
         parts = title.split(bar)
         if len(parts) > 1:
@@ -48,6 +51,19 @@ def readable_title(value: object) -> str:
         title = title.removeprefix(f"{program} - ")
     name = PurePath(title)
     return (name.stem if name.suffix.lower() in FILE_ENDINGS and name.name == title else title).lstrip("~ ")
+
+
+def _decoded(title: str) -> str:
+    """Return what a title in Base64 says; empty if it is none: it decodes to words, and has capitals and small letters."""
+    if len(title) < (8 if title.endswith("=") else 12) or title.islower() or title.isupper():
+        return ""
+    try:
+        text = base64.b64decode(title + "=" * (-len(title) % 4), validate=True).decode("utf-8")
+    except ValueError:
+        return ""
+    plain = plain_text(text)
+    words = sum(char.isalnum() or char == " " for char in plain)
+    return plain if len(plain) > _WORDS * len(text) and words > _WORDS * len(plain) else ""
 
 
 def web_address(value: object) -> str:
@@ -138,10 +154,7 @@ def page_number(value: object) -> int | None:
 
 
 def one_line(query: str, limit: int = 400, words: int | None = None) -> str:
-    """Return a query on one line, truncated to ``limit`` characters, at a word boundary if possible.
-
-    ``words``: maximum number of words, >= 1; None for no limit.
-    """
+    """Return a query on one line, of at most so many characters and words (>= 1), cut between words if possible."""
     line = " ".join(plain_text(query).split(" ")[:words])
     if len(line) <= limit:
         return line

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -52,10 +52,7 @@ def read_documents(
     entries: list[Entry] = []
     problems: list[Unreadable] = []
 
-    def refused(error: OSError) -> None:
-        problems.append(Unreadable(f"{error.filename} cannot be opened; check its permissions."))
-
-    for file in _files(path, refused):
+    for file in _files(path, problems):
         found = _bibliography(file) if linked or stays_below(file, path) else None
         if isinstance(found, Unreadable):
             problems.append(found)
@@ -83,7 +80,10 @@ def read_documents(
         yield Unreadable(f"{others.total()} files of other types ({kinds}) were skipped; supported are {READABLE}.")
 
 
-def _files(path: Path, refused: Callable[[OSError], None]) -> Iterator[Path]:
+def _files(path: Path, problems: list[Unreadable]) -> Iterator[Path]:
+    def refused(error: OSError) -> None:
+        problems.append(Unreadable(f"{error.filename} cannot be opened; check its permissions."))
+
     for folder, folders, files in os.walk(path, onerror=refused):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from sorted(Path(folder, name) for name in files if not name.startswith((".", "~$")))

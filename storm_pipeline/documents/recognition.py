@@ -31,9 +31,7 @@ def searchable_copy(file: Path) -> Path:
 
 
 def recognise(file: Path, language: str = "eng") -> Path:
-    """Make a searchable copy of a PDF beside it.
-
-    ``language``: Tesseract's code, several joined by ``+``, such as ``deu+eng``.
+    """Make a searchable copy of a PDF beside it. ``language``: Tesseract's codes, such as ``deu+eng``.
 
     Raises MissingExtraError: OCRmyPDF or Tesseract is not installed; CorpusError: the recognition fails.
     """

@@ -5,6 +5,7 @@ import os
 import sys
 import threading
 import time
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 import dspy
@@ -74,7 +75,9 @@ def test_prices_are_not_fetched_from_the_network(monkeypatch: pytest.MonkeyPatch
     vars(errors)["BadRequestError"] = ValueError
     monkeypatch.setitem(sys.modules, "litellm.exceptions", errors)
     monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setitem(sys.modules, "litellm", LiteLLM("litellm"))
+    package = LiteLLM("litellm")
+    package.__spec__ = ModuleSpec("litellm", None)
+    monkeypatch.setitem(sys.modules, "litellm", package)
     with pytest.raises(LookupError):
         open_models(Settings(lm="nobody/nothing"))
     assert seen == ["True"]

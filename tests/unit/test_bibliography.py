@@ -14,11 +14,10 @@ from servers import Reply, ScriptedServer
 
 from storm_pipeline.documents.bibliography import Bibliography, read_bibliography
 from storm_pipeline.documents.bibliography_formats import Entry
-from storm_pipeline.documents.document import Document
+from storm_pipeline.documents.document import Document, Record, record_of_name, usable_authors
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.reader import read_documents
-from storm_pipeline.documents.record import Record, record_of_name, usable_authors
 from storm_pipeline.export.formats import export
 from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.search.engines.corpus import CorpusSearch

@@ -18,10 +18,9 @@ from read_apart import FOUND, crash, echo, forge, hold, lay_out, number, pid, pr
 
 from storm_pipeline.documents import isolated, reader
 from storm_pipeline.documents.articles import AvailablePages, read_article, reading
-from storm_pipeline.documents.document import Document, Unreadable
+from storm_pipeline.documents.document import Document, Record, Unreadable
 from storm_pipeline.documents.isolated import NotReadError, ReadingProcess
 from storm_pipeline.documents.kept import KeptDocuments
-from storm_pipeline.documents.record import Record
 from storm_pipeline.errors import DatasetError, MissingExtraError, PageError
 from storm_pipeline.pages.extract import extracted
 from storm_pipeline.pages.fetch import Fetched

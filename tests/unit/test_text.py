@@ -1,5 +1,6 @@
 """Sentences, words, scripts and overlap."""
 
+import base64
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -246,6 +247,11 @@ def test_words_of_plain_text_are_those_of_any_text(text: str) -> None:
 @pytest.mark.parametrize(
     ("title", "readable"),
     [
+        ("TWlkbmlnaHQgU3VuIGJ5IFphcmEgTGFyc3Nvbg==", "Midnight Sun by Zara Larsson"),
+        ("VGhlIExBIFNldGxpc3Q6IE9jdC4gNy0xMywgMjAyNA==", "The LA Setlist: Oct. 7-13, 2024"),
+        ("U3BlYWsgTm93", "Speak Now"),
+        ("VmF1bHQ=", "Vault"),
+        ("Ry5FLkMuSw==", "G.E.C.K"),
         ("Photographer", "Photographer"),
         ("Microsoft Word - Final Report 2022.docx", "Final Report 2022"),
         ("The%20Dam%20of%20Selby", "The Dam of Selby"),
@@ -266,5 +272,9 @@ def test_titles_as_people_read_them(title: str | None, readable: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_no_title_breaks_or_grows(title: str) -> None:
-    assert len(readable_title(title)) <= max(len(plain_text(title)), 1)
+def test_a_title_in_base64_is_decoded_and_nothing_breaks(title: str) -> None:
+    plain = plain_text(title)
+    assert len(readable_title(title)) <= max(len(plain), 1)
+    words = "".join(char for char in plain if char.isalpha() or char == " ").strip()
+    coded = base64.b64encode(words.encode()).decode()
+    assert readable_title(coded) in {readable_title(words), coded}

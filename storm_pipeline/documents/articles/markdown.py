@@ -89,9 +89,6 @@ def _body(part: HeadingNode, level: int) -> HeadingNode:
     """Return a part of the tree without back matter below it, its headings without markers."""
     below = (_body(part, level + 1) for part in part.subsections)
     heading = with_brackets(tidy(MARKS.sub("", part.heading)))
-    return HeadingNode(heading, part.paragraphs, tuple(part for part in below if not _is_back_matter(part, level + 1)))
-
-
-def _is_back_matter(part: HeadingNode, level: int) -> bool:
-    empty = not part.paragraphs and not part.subsections
-    return is_back_matter(part.heading, level) or (empty and is_foreign_back_matter(part.heading))
+    kept = (part for part in below if not is_back_matter(part.heading, level + 1))
+    foreign = (part for part in kept if part.paragraphs or part.subsections or not is_foreign_back_matter(part.heading))
+    return HeadingNode(heading, part.paragraphs, tuple(foreign))

@@ -77,17 +77,19 @@ def markdown_blocks(text: str) -> tuple[TextBlock, ...]:
 
 
 def paragraph_blocks(text: str) -> tuple[TextBlock, ...]:
-    """As :func:`markdown_blocks`, but lines without a blank one between them are one paragraph, as Markdown has it.
+    """Return blocks whose paragraphs hold the lines up to a blank one; items, quotations and rows stand alone."""
 
-    The lines of a paragraph stay apart. List items, quotations and rows of tables are paragraphs of their own.
-    """
+    def starts(line: str) -> bool:
+        tokens = _parser().parse(line.replace("•", "-", 1) if line.lstrip().startswith("•") else line)
+        return line.lstrip().startswith("|") or any(own.type in {"list_item_open", "blockquote_open"} for own in tokens)
+
     blocks: list[tuple[int, list[str]]] = []
     continues = False
     for line in text.splitlines():
         block = markdown_block(line)
         if not block.text:
             continues = False
-        elif continues and not block.level and not _starts_paragraph(line):
+        elif continues and not block.level and not starts(line):
             blocks[-1][1].append(block.text)
         else:
             blocks.append((block.level, [block.text]))
@@ -156,9 +158,3 @@ def _plain_line(line: str) -> str:
     if tokens and tokens[0].type.endswith("list_open"):  # of tasks
         said = said.removeprefix("[x]").removeprefix("[X]").removeprefix("[ ]")
     return said.strip()
-
-
-def _starts_paragraph(line: str) -> bool:
-    """Whether a line is an item of a list, a quotation, or a row of a table."""
-    tokens = _parser().parse(line.replace("•", "-", 1) if line.lstrip().startswith("•") else line)
-    return line.lstrip().startswith("|") or any(own.type in {"list_item_open", "blockquote_open"} for own in tokens)

@@ -25,10 +25,9 @@ _LOCATORS = frozenset({"p", "pp", "s", "ff"})
 def page_article(title: str, data: bytes) -> NumberedArticle:
     """Read an article: a short link to an entry on the page cites it; the entry's page is its first link elsewhere.
 
-    Text outside of ``<article>`` or ``<main>``, if there is one, is left out, and so are navigation, tables, figures
-    and headers. Without such marks, numbers in brackets cite the list of references, as in Markdown. A page of ours
-    has the passages that it cites. ``title``: of a page without a first heading. Raises DatasetError: it is empty or
-    damaged.
+    Text outside of ``<article>`` or ``<main>``, if there is one, is left out, as are navigation, tables and figures.
+    Without such marks, numbers in brackets cite the list of references, as in Markdown. A page of ours has the passages
+    that it cites. ``title``: of a page without a first heading. Raises DatasetError: it is empty or damaged.
     """
     from lxml import etree
 
@@ -62,10 +61,7 @@ def _article(title: str, root: Any) -> NumberedArticle:
 
 
 def _take_references(root: Any) -> dict[int, Reference]:
-    """Take the entries that marks lead to out of a page, and put the markers of their numbers in place of the marks.
-
-    Entries are numbered in the order in which they are cited.
-    """
+    """Take out the entries that marks lead to, numbered as they are cited, and put markers in place of the marks."""
     references: dict[int, Reference] = {}
     numbers: dict[str, int] = {}
     ids = {element.get("id"): element for element in root.iter() if isinstance(element.tag, str)}

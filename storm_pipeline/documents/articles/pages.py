@@ -75,10 +75,7 @@ class AvailablePages:
 
 
 def with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) -> Article:
-    """Return the article with other citations and sources.
-
-    ``cited``: the cited passages by the sentence's index in reading order.
-    """
+    """Return the article with other citations and sources: ``cited``, by the sentence's index in reading order."""
     numbers = itertools.count()
 
     def sentence(old: Sentence) -> Sentence:

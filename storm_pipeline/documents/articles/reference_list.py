@@ -7,6 +7,7 @@ An entry is ``1. …``, ``1) …``, ``[1] …``, ``[1]: …`` or ``[^1]: …``; 
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from storm_pipeline.documents.articles.markdown_blocks import first_link, markdown_block, plain_markdown
 from storm_pipeline.documents.articles.pages import Reference
@@ -27,11 +28,9 @@ _NO_LIST = ("see also", "external", "further", "galler", "photo galler", "image 
 
 
 def is_back_matter(heading: str, level: int = 1) -> bool:
-    """Whether a heading is that of references, notes, links or pictures.
+    """Return whether a heading is that of references, notes, links or pictures; underscores count as spaces.
 
-    Args:
-        heading: underscores count as spaces.
-        level: 1 for a section, more for a subsection, where fewer headings match.
+    ``level``: 1 for a section, more for a subsection, where fewer headings match.
     """
     name = " ".join(heading.replace("_", " ").replace("&", "and").lower().split()).rstrip(":")
     parts = name.replace(", and ", ", ").replace(" and ", ", ").split(", ")
@@ -61,14 +60,15 @@ def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int
         entries = list(_entries(lines)) if _heads_list(heading) else []
         _add(references, entries)
         kept.extend([] if entries else [heading, *lines])
-    length = _length_without_last_entries(kept)
+    last = [*takewhile(lambda line: not line.strip() or _is_entry_with_address(line), reversed(kept))]
+    length = len(kept) - len(last)
     _add(references, _entries(kept[length:]))
     footnotes = _numbered(notes, references)
     return "\n".join(kept[:length]), references, footnotes
 
 
 def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """The lines by headings; the first heading is empty."""
+    """Yield the lines by headings; the first heading is empty."""
     heading, own = "", list[str]()
     for line in lines:
         if markdown_block(line).level or _heads_list(line):
@@ -80,13 +80,13 @@ def _parts(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _heads_list(line: str) -> bool:
-    """Whether a line is the heading of a list of references, with heading marks or without."""
+    """Return whether a line is the heading of a list of references, with heading marks or without."""
     name = markdown_block(line).text.rstrip(":")
     return (is_back_matter(name) or is_foreign_back_matter(name)) and not name.lower().startswith(_NO_LIST)
 
 
 def _entries(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """The numbered entries of a list; without numbers, those of its bullets, by position."""
+    """Yield the numbered entries of a list; without numbers, those of its bullets, by position."""
     found: list[tuple[int, str]] = []
     bullets: list[tuple[int, str]] = []
     for line in lines:
@@ -103,15 +103,8 @@ def _entries(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     yield from found or bullets
 
 
-def _length_without_last_entries(lines: Sequence[str]) -> int:
-    """The number of lines before the entries with addresses that end the text."""
-    length = len(lines)
-    for index in range(len(lines) - 1, -1, -1):
-        if lines[index].strip():
-            if not (_BRACKETED.fullmatch(lines[index]) and _ADDRESS.search(lines[index])):
-                break
-            length = index
-    return length
+def _is_entry_with_address(line: str) -> bool:
+    return bool(_BRACKETED.fullmatch(line) and _ADDRESS.search(line))
 
 
 def _add(references: dict[int, Reference], entries: Iterable[tuple[int, str]]) -> None:
@@ -134,7 +127,7 @@ def _numbered(notes: dict[str, Reference], references: dict[int, Reference]) -> 
 
 
 def reference_of(text: str) -> Reference:
-    """The page that an entry names."""
+    """Return the page that an entry names."""
     url, title = first_link(text)
     if url:
         return Reference(url, _plain(title))
