@@ -15,7 +15,6 @@ _NAMES_ITS_SECRET = re.compile(r"(?:[^:@/\s]*:)?\$\{[A-Za-z_]\w*\}")
 _USER = re.compile(r"[^\s/?#]{0,1000}")
 _BADLY_ENCODED = re.compile(r"[^\s:/?#@]{1,200}:(?!\d+[/?#])[^\s@]{0,1000}")
 """User name and password; of the second form, the password has characters that should have been encoded."""
-_LONGEST_USER = 1205
 _VALUE = re.compile(
     r"(?<=[?&;])([\w.-]{0,40}(?:key|token|secret|passw(?:or)?d|passwd|pwd|signature|credential)s?|sig|auth|pw)"
     r"=([^&;\s\"'<>#]+)",
@@ -57,7 +56,7 @@ def _without_users(text: str) -> str:
     for piece in before:
         if goes_on and _USER.fullmatch(piece):
             continue
-        run = (piece[-_LONGEST_USER:].split() or [""])[-1] if piece[-1:].strip() else ""
+        run = (piece[-1205:].split() or [""])[-1] if piece[-1:].strip() else ""
         users = ((_BADLY_ENCODED, run.partition("://")[2]), (_USER, run.rpartition("://")[2]))
         user = next((user for form, user in users if "://" in run and form.fullmatch(user)), None)
         kept = user if user is None else _unless_named(user)

@@ -54,7 +54,7 @@ def readable_title(value: object) -> str:
 
 
 def _decoded(title: str) -> str:
-    """Return what a title in Base64 says; empty if it is none: it decodes to words, and has capitals and small letters."""
+    """Return what a title in Base64 says; empty if it is not: it decodes to words, with capitals and small letters."""
     if len(title) < (8 if title.endswith("=") else 12) or title.islower() or title.isupper():
         return ""
     try:

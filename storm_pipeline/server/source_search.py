@@ -8,8 +8,6 @@ from storm_pipeline.server.errors import place_in
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Snippet
 
-_AT_ONCE = 4  # searches: each holds one of the server's threads
-
 
 class SourceSearch:
     """The owner's search engine with its cache, page reader and filter of sources; opened at first use."""
@@ -18,7 +16,7 @@ class SourceSearch:
         self._settings, self._engine = settings, engine
         self._search: RunSearch | None = None
         self._opening = threading.Lock()
-        self._places = threading.BoundedSemaphore(_AT_ONCE)
+        self._places = threading.BoundedSemaphore(4)  # each search holds one of the server's threads
 
     def find(self, query: str, most: int) -> tuple[Snippet, ...]:
         """Return passages for a query, best first, from at most ``most`` pages.
