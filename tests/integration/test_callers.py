@@ -17,10 +17,11 @@ from test_resume import answers
 from test_server_queue import ended, order, service
 
 from storm_pipeline.errors import BudgetSpentError, ContradictionError, SettingsError
+from storm_pipeline.run.events import RunStarted
 from storm_pipeline.server import documents as sets
 from storm_pipeline.server.callers import OWNER, Caller, Tokens
 from storm_pipeline.server.documents import DocumentSets
-from storm_pipeline.server.errors import ConflictError, FullError, TooLargeError, UnknownDocumentsError
+from storm_pipeline.server.errors import BusyError, ConflictError, FullError, TooLargeError, UnknownDocumentsError
 
 pytest.importorskip("fastapi")
 
@@ -129,6 +130,50 @@ def test_a_run_that_waits_for_its_callers_budget_keeps_nobody_waiting(tmp_path: 
         assert [runs.view(name).position for name in (first, second, third)] == [None, 1, None]
         held.set()
         assert [ended(runs, name) for name in (first, second, third)] == ["finished"] * 3
+
+
+def test_a_run_without_a_cap_is_resumed_within_its_callers_budget(tmp_path: Path) -> None:
+    held = threading.Event()
+
+    def slow(user: str) -> str:
+        held.wait(30)
+        return str(answers()["DraftOutline"])
+
+    owner = {"prices": ("openai/fake=10/10",), "max_tokens": None}
+    with FakeModel(answers() | {"DraftOutline": slow}) as model, service(model, tmp_path, owner) as runs:
+        name = runs.start(order("Silk Road"), Caller("carl"))
+        runs.stop(name)
+        held.set()
+        assert ended(runs, name) == "stopped"
+        before = runs.view(name).cost or 0.0
+        runs.tokens.add("carl", before + 0.002)
+        runs.resume(name)
+        assert ended(runs, name) != "finished"
+        assert (runs.view(name).cost or 0.0) <= 2 * before + 0.002
+
+
+def test_a_caller_takes_a_quarter_of_the_queue_and_his_turn(tmp_path: Path) -> None:
+    held = threading.Event()
+
+    def slow(user: str) -> str:
+        held.wait(30)
+        return str(answers()["DraftOutline"])
+
+    with (
+        FakeModel(answers() | {"DraftOutline": slow}) as model,
+        service(model, tmp_path, at_once=2, most_waiting=8) as runs,
+    ):
+        begun: list[str] = []
+        runs.queue.observers.append(lambda event: begun.append(event.topic) if isinstance(event, RunStarted) else None)
+        names = [runs.start(order(topic), ANNA) for topic in ("Silk Road", "Amber Road", "Salt Road", "Tin Road")]
+        with pytest.raises(BusyError, match="2 runs of yours wait"):
+            runs.start(order("Jade Road"), ANNA)
+        names.append(runs.start(order("Tea Road"), BERT))
+        runs.stop(names[0])
+        held.set()
+        assert [ended(runs, name) for name in names] == ["stopped", *["finished"] * 4]
+        # of those who wait, whoever has fewest under way comes first
+        assert begun.index("Tea Road") < begun.index("Salt Road")
 
 
 def test_runs_of_a_caller_whose_token_was_revoked_do_not_go_on_by_themselves(tmp_path: Path) -> None:

@@ -135,6 +135,24 @@ def asked(
     return asyncio.run(ask())
 
 
+@pytest.mark.parametrize(
+    ("path", "content", "status"),
+    [
+        ("/check", b'{"markdown": "' + b"x, [1] {" * 100_000 + b'"}', 200),
+        ("/check", b'{"markdown": [' + b"[]," * 100_000 + b"[]]}", 413),
+        ("/mcp", b'{"a":1' + b"".join(b',"%d":1' % n for n in range(100_001)) + b"}", 413),
+        ("/mcp", b'["' + b'\\",[' * 60_000 + b'"]', 200),
+    ],
+)
+def test_json_of_very_many_values_is_refused_before_it_is_read(path: str, content: bytes, status: int) -> None:
+    assert asked(path, method="POST", content=content).status_code == status
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_a_request_that_has_no_body_waits_for_none(method: str) -> None:
+    assert asked("/health", method=method, content=b"0123456789").status_code == 400
+
+
 def test_who_is_let_in(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path)
     assert asked(tokens=tokens).json() == ["", 0]  # nobody else can reach a server without tokens
