@@ -93,7 +93,7 @@ def _run(arguments: list[str], output: Path, quota: int | None, obeys_modes: boo
     from storm_pipeline.run import session
     from storm_pipeline.search.tables_of_contents import NoContents
 
-    embedder.open_embedder = lambda *_: embedder.HashingEmbedder()
+    embedder.open_embedder = lambda *_, **__: embedder.HashingEmbedder()
     vars(session)["WikipediaContents"] = lambda _: NoContents()
     if quota is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (quota, quota))
