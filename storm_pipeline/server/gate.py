@@ -20,7 +20,6 @@ _MOST_REQUESTS, _MOST_OF_ONE = 400, 64
 _MOST_BYTES = 64 * 1024  # of a request's body
 LARGE_BYTES = 16 * 1024 * 1024  # an article comes with the texts of its sources
 _MOST_BYTES_OF = {"/check": LARGE_BYTES, "/mcp": LARGE_BYTES}
-_WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE"})
 _MOST_VALUES = 100_000  # of a body in JSON: reading those of a large one would stop all others for half a minute
 _UPLOADS = "/documents/"  # bodies of PUT below it are passed on as they come
 _BODY_SECONDS = 30.0  # for a whole body; of one that is passed on, for each piece
@@ -107,9 +106,6 @@ class Gate:
         if caller is None and scope["path"] != self._open_path:
             await _refuse(scope, send, 401, "the token is missing or wrong")
             return
-        if scope["method"] in _WITHOUT_BODY and (announced_size(headers) or "transfer-encoding" in headers):
-            await _refuse(scope, send, 400, f"a {scope['method']} request has no body")
-            return
         if scope["path"] == self._open_path:  # answered at once, so that it takes nobody's place
             await self._pass(scope, headers, receive, send, caller)
             return
@@ -135,6 +131,8 @@ class Gate:
         try:
             if scope["method"] == "PUT" and path.startswith(_UPLOADS):
                 body = bounded(headers, receive, FILE_BYTES)
+            elif path == self._open_path:  # answered at once, whatever is announced
+                body = _nothing
             else:
                 most = _MOST_BYTES_OF.get(path, _MOST_BYTES)
                 body = await whole(headers, receive, most, _of_few_values if most > _MOST_BYTES else None)

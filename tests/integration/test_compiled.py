@@ -150,13 +150,6 @@ def test_evaluate_callbacks_and_traces_see_every_predictor(tmp_path: Path) -> No
     assert seen.count("Predict") >= calls
 
 
-def test_a_stream_of_it_ends_with_the_prediction(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        stream = dspy.streamify(program(server, tmp_path), async_streaming=False)
-        (made,) = stream(topic="Silk Road")  # type: ignore[call-overload]
-    assert made.article.sections
-
-
 def test_a_call_that_is_submitted_twice_is_paid_once(tmp_path: Path) -> None:
     with FakeModel(answers()) as server:
         made = program(server, tmp_path)

@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 import time
-from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from types import ModuleType
 
 import dspy
@@ -76,7 +76,7 @@ def test_prices_are_not_fetched_from_the_network(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "litellm.exceptions", errors)
     monkeypatch.delenv(variable, raising=False)
     package = LiteLLM("litellm")
-    package.__spec__ = ModuleSpec("litellm", None)
+    package.__spec__ = find_spec("litellm")  # beside which the table of prices lies
     monkeypatch.setitem(sys.modules, "litellm", package)
     with pytest.raises(LookupError):
         open_models(Settings(lm="nobody/nothing"))
