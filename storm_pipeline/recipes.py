@@ -6,7 +6,7 @@ from functools import partial
 
 from storm_pipeline.concurrency import Tasks
 from storm_pipeline.configuration.renamed import renaming
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import ContradictionError, SettingsError
 from storm_pipeline.models.programs import Program
 from storm_pipeline.references.evidence import Evidence, PassageEvidence
 from storm_pipeline.run.context import RunContext
@@ -262,7 +262,9 @@ def for_recipe(settings: Settings, recipe: str) -> Settings:
     if recipe in EXTRACTS or not settings.is_extract:
         return settings
     if settings.writing == "sentences":
-        raise SettingsError(f"{recipe} asks language models, and an extract asks none: leave --writing sentences out")
+        raise ContradictionError(
+            f"{recipe} asks language models, and an extract asks none: leave --writing sentences out"
+        )
     return settings.model_copy(update={"writing": "whole"})
 
 
