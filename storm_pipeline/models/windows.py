@@ -1,7 +1,7 @@
 """How much a model can read at once, and how many words of evidence that has room for."""
 
 from storm_pipeline.models.prices import listed_window
-from storm_pipeline.settings import ROLES, Role, Settings, is_embedded
+from storm_pipeline.settings import Role, Settings, is_embedded
 
 CONTEXT = 16_384
 """Tokens of prompt and reply that the embedded model's server holds by default."""
@@ -25,8 +25,8 @@ def settled(settings: Settings) -> Settings:
     """Return the settings with evidence that fits writer and expert, and interviews that fit the outliner."""
     evidence = int(min(_readers(settings).values()) * _EVIDENCE / _TOKENS_A_WORD)
     interviews = int((window_of(settings, "outliner") or ASSUMED) * _INTERVIEWS / _TOKENS_A_WORD)
-    fitting = min(settings.evidence_words, evidence), min(settings.interview_words, interviews)
-    return settings.model_copy(update=dict(zip(("evidence", "outline_words"), fitting, strict=True)))
+    evidence, interviews = min(settings.evidence_words, evidence), min(settings.interview_words, interviews)
+    return settings.model_copy(update={"evidence": evidence, "outline_words": interviews})
 
 
 def why_less(asked: Settings) -> str:
@@ -57,4 +57,5 @@ def longer_replies(settings: Settings, role: Role, token_limit: int) -> str:
 
 
 def _readers(settings: Settings) -> dict[Role, int]:
-    return {role: window_of(settings, role) or ASSUMED for role in ROLES if role in {"writer", "expert"}}
+    roles: tuple[Role, ...] = ("writer", "expert")
+    return {role: window_of(settings, role) or ASSUMED for role in roles}
