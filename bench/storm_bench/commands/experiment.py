@@ -13,6 +13,7 @@ from storm_pipeline.api import Guard, SettingsCommand, say, stopping, table_text
 
 if TYPE_CHECKING:
     from storm_bench.experiments import Experiment, ExperimentConfig
+    from storm_bench.experiments.config_tables import SearchTable
     from storm_bench.experiments.forecast import Forecast, JudgingForecast
     from storm_bench.reporting.results_file import ExperimentResults
     from storm_pipeline.estimate.results import Range
@@ -174,15 +175,16 @@ def _decided(config: "ExperimentConfig", given: set[str], beside: Path) -> dict[
         whole = folder and absolute(folder).resolve()
         return str(whole) if whole and not any(whole.is_relative_to(root) for root in roots) else None
 
+    def ranked_by(search: "SearchTable | None") -> dict[str, Any]:
+        return {"ranker": search.ranker.replace("+", ":")} if search else {}  # two encoders are two plain names
+
     judging: dict[str, Any] = {**config.resources, **config.resources.get("conner", {})}
     judging.pop("conner", None)
     tables = {"": config.settings, "resources: ": judging}
-    tables |= {f"{method.label}: ": method.settings for method in config.methods}
-    tables |= {"data: ": {"path": elsewhere(config.data.path)}, "search: ": {"ranker": config.search.ranker}}
+    tables |= {"data: ": {"path": elsewhere(config.data.path)}, "search: ": ranked_by(config.search)}
     for method in config.methods:
         folders = {"recorded": elsewhere(method.recorded), "imported": elsewhere(method.imported)}
-        ranker = {"ranker": method.search.ranker} if method.search else {}
-        tables[f"{method.label}: "] = {**tables[f"{method.label}: "], **folders, **ranker}
+        tables[f"{method.label}: "] = {**method.settings, **folders, **ranked_by(method.search)}
     return {head: {name: value for name, value in own.items() if name not in given} for head, own in tables.items()}
 
 

@@ -40,5 +40,5 @@ def _decides_alone(setting: str, value: Any) -> bool:
     """Whether a value is neither an address, a file, nor a variable's name."""
     is_number = isinstance(value, int | float) or value is None
     form = _ENGINE if setting == "search" else _PLAIN_NAME if setting in _NAMED else None
-    is_name = form is not None and isinstance(value, str) and bool(form.fullmatch(value.replace("+", ":")))
+    is_name = form is not None and isinstance(value, str) and bool(form.fullmatch(value))
     return setting in CONTENT or is_number or is_name
