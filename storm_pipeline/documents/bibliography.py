@@ -1,6 +1,6 @@
 """Bibliographies that lie beside documents: BibTeX, RIS and CSL-JSON, as Zotero and others export them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import PurePath
 from urllib.parse import unquote
@@ -55,23 +55,19 @@ class Bibliography:
 
     def entry_of(self, document: Document) -> Entry | None:
         """Return the entry of a document: by attached file, key, DOI, title, or author and year; None: none, or two."""
-        if not self._by:
-            return None
         file = unquote(document.url.rpartition("/")[2])[:_LONGEST_NAME]
-        stem, words = _bare(PurePath(file).stem), folded_words(file.replace("_", " "))
-        titles = {_bare(document.title), _bare(document.record.title)}
-        families = {" ".join(words[at : at + count]) for at in range(len(words)) for count in range(1, _LONGEST_FAMILY)}
-        years = {year for at in range(len(file) - 3) if (year := file[at : at + 4]).isdecimal()}
-        parts = {stem[at:end] for at in range(len(stem)) for end in range(at + _SHORTEST_TITLE, len(stem) + 1)}
-        for kind, keys in (
-            ("file", {file.casefold()}),
-            ("key", {stem}),
-            ("doi", {document.record.doi}),
-            ("title", titles | parts),
-            ("author", {family + year for family in families for year in years}),
-        ):
+        stem = _bare(PurePath(file).stem)
+        kinds: dict[str, Callable[[], set[str]]] = {
+            "file": lambda: {file.casefold()},
+            "key": lambda: {stem},
+            "doi": lambda: {document.record.doi},
+            "title": lambda: {_bare(document.title), _bare(document.record.title), *_parts(stem)},
+            "author": lambda: _authors_and_years(file),
+        }
+        for kind, keys in kinds.items():
             known = self._by.get(kind, {})
-            found = {record: one for key in keys & known.keys() for record, one in known[key].items()}
+            met = keys() & known.keys() if known else ()
+            found = {record: one for key in met for record, one in known[key].items()}
             if len(found) == 1:
                 return next(iter(found.values()))
         return None
@@ -83,6 +79,18 @@ class Bibliography:
             return document
         record = entry.record.completed(document.record)
         return replace(document, title=record.title, published=record.published or None, record=record)
+
+
+def _parts(stem: str) -> Iterator[str]:
+    """Yield every part of a file's name that may be a title."""
+    return (stem[at:end] for at in range(len(stem)) for end in range(at + _SHORTEST_TITLE, len(stem) + 1))
+
+
+def _authors_and_years(file: str) -> set[str]:
+    words = folded_words(file.replace("_", " "))
+    families = {" ".join(words[at : at + count]) for at in range(len(words)) for count in range(1, _LONGEST_FAMILY)}
+    years = {year for at in range(len(file) - 3) if (year := file[at : at + 4]).isdecimal()}
+    return {family + year for family in families for year in years}
 
 
 def _titles(record: Record) -> set[str]:

@@ -1,9 +1,8 @@
 """Tables of contents of Wikipedia articles, to learn from related articles (paper section 3.1)."""
 
-import re
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,13 +10,12 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from storm_pipeline.documents.plain import objects, plain_text
+from storm_pipeline.documents.plain import plain_text
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.identity import is_title, is_wiki_language
 from storm_pipeline.net.gates import Rate, gate
-from storm_pipeline.net.http import SOON, ApiClient
+from storm_pipeline.net.http import SOON
 from storm_pipeline.net.http import user_agent as default_user_agent
-from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.net.retrying import RETRIED_STATUSES, Patience, TransientError, within
 from storm_pipeline.sqlite_cache import SqliteCache
 
@@ -28,7 +26,6 @@ _BACK_MATTER = frozenset(
         "see also", "sources", "works cited",
     }
 )  # fmt: skip
-_HEADING = re.compile(r"^(={2,})[^\S\n]*(.*?)[^\S\n]*={2,}[^\S\n]*$", re.M)
 _PATIENCE = Patience(attempts=2, first_pause=0.5, total=20.0)
 _CONCURRENT = _MAX_FAILURES = 2
 """Small, since the run waits for optional data. This many consecutive failures open the circuit for a minute."""
@@ -168,30 +165,6 @@ class WikipediaContents:
         if not exists:
             return None
         return TableOfContents(plain_text(page.title), tuple(without_back_matter(_flattened(sections))))
-
-
-def wiki_pages(client: ApiClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The pages of MediaWiki's answer to a query for plain texts, one text at a time; empty if there are none."""
-    common = {"action": "query", "format": "json", "formatversion": 2}
-    answer = client.get_json(common | {"explaintext": 1, "exsectionformat": "wiki", "exlimit": 1} | dict(params))
-    answer = answer if isinstance(answer, dict) else {}
-    if isinstance(error := answer.get("error"), dict):
-        reason = plain_text(error.get("info")) or plain_text(error.get("code"))
-        raise SearchError(f"wikipedia refused the search: {reason[:200]}; try again later")
-    if "query" not in answer and "batchcomplete" in answer:
-        return []
-    pages = query.get("pages", []) if isinstance(query := answer.get("query"), dict) else None
-    if not isinstance(pages, list):
-        raise unknown_format("wikipedia")
-    return objects(pages)
-
-
-def sections(text: str) -> Iterator[tuple[int, str, str]]:
-    """Level, heading and text of each section of an article's plain text; first the lead, of level 0, without one."""
-    lead, *pieces = _HEADING.split(text)
-    yield 0, "", lead
-    for marks, heading, section in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
-        yield len(marks) - 1, plain_text(heading), section
 
 
 def spaced_title(title: str) -> str:

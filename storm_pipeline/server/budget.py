@@ -79,6 +79,11 @@ class Budget:
                 self._month, self._spent = _this_month(), 0.0
             return self._spent
 
+    @property
+    def left(self) -> float:
+        """US dollars that are not spent, >= 0; runs under way may have reserved them."""
+        return max(0.0, self.most - self.spent)
+
     def check(self) -> None:
         """Check that something is left. Raises BudgetSpentError: nothing is."""
         if self.spent >= self.most:

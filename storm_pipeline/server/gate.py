@@ -106,8 +106,8 @@ class Gate:
         if caller is None and scope["path"] != self._open_path:
             await _refuse(scope, send, 401, "the token is missing or wrong")
             return
-        if scope["path"] == self._open_path:  # answered at once, so that it takes nobody's place
-            await self._pass(scope, headers, receive, send, caller)
+        if scope["path"] == self._open_path:  # answered without its body, at once, so that it takes nobody's place
+            await self._pass(scope, {}, _nothing, send, caller)
             return
         client = (caller.name if caller else "") or str((scope.get("client") or ("",))[0])
         if self._under_way[client] >= _MOST_OF_ONE:
@@ -131,8 +131,6 @@ class Gate:
         try:
             if scope["method"] == "PUT" and path.startswith(_UPLOADS):
                 body = bounded(headers, receive, FILE_BYTES)
-            elif path == self._open_path:  # answered at once, whatever is announced
-                body = _nothing
             else:
                 most = _MOST_BYTES_OF.get(path, _MOST_BYTES)
                 body = await whole(headers, receive, most, _of_few_values if most > _MOST_BYTES else None)

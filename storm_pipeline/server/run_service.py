@@ -92,7 +92,7 @@ class RunService(AbstractContextManager["RunService"]):
         budget = self._budgets.of(caller)
         if budget and settings.max_cost is None:  # what he may spend is reserved
             self._budgets.check(budget)
-            settings = settings.model_copy(update={"max_cost": budget.most - budget.spent})
+            settings = settings.model_copy(update={"max_cost": budget.left})
         storm = self._storm(settings)
         makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
         with self._accepting:
@@ -241,8 +241,7 @@ class RunService(AbstractContextManager["RunService"]):
         if settings.max_cost is not None:
             left = max(0.0, settings.max_cost - before)
         else:
-            limits = [one.most - one.spent for one in (budget, self._budgets.server) if one]
-            left = max(0.0, min(limits, default=0.0))
+            left = min((one.left for one in (budget, self._budgets.server) if one), default=0.0)
         return Job(name, work, self._failed, left, budget, owner)
 
     def _failed(self, name: str, error: Exception) -> None:

@@ -14,7 +14,7 @@ import pytest
 from llm import FakeModel
 from test_http_api import served, started, watched
 from test_resume import answers
-from test_server_queue import ended, order, service
+from test_server_queue import ended, holding, order, service
 
 from storm_pipeline.errors import BudgetSpentError, ContradictionError, SettingsError
 from storm_pipeline.run.events import RunStarted
@@ -113,12 +113,7 @@ def test_runs_are_counted_by_state_and_by_budget(tmp_path: Path) -> None:
 
 
 def test_a_run_that_waits_for_its_callers_budget_keeps_nobody_waiting(tmp_path: Path) -> None:
-    held = threading.Event()
-
-    def slow(user: str) -> str:
-        held.wait(30)
-        return str(answers()["DraftOutline"])
-
+    held, slow = holding()
     owner = {"max_cost": 1, "prices": ("openai/fake=1/1",), "max_tokens": None}
     with (
         FakeModel(answers() | {"DraftOutline": slow}) as model,
@@ -133,12 +128,7 @@ def test_a_run_that_waits_for_its_callers_budget_keeps_nobody_waiting(tmp_path: 
 
 
 def test_a_run_without_a_cap_is_resumed_within_its_callers_budget(tmp_path: Path) -> None:
-    held = threading.Event()
-
-    def slow(user: str) -> str:
-        held.wait(30)
-        return str(answers()["DraftOutline"])
-
+    held, slow = holding()
     owner = {"prices": ("openai/fake=10/10",), "max_tokens": None}
     with FakeModel(answers() | {"DraftOutline": slow}) as model, service(model, tmp_path, owner) as runs:
         name = runs.start(order("Silk Road"), Caller("carl"))
@@ -153,12 +143,7 @@ def test_a_run_without_a_cap_is_resumed_within_its_callers_budget(tmp_path: Path
 
 
 def test_a_caller_takes_a_quarter_of_the_queue_and_his_turn(tmp_path: Path) -> None:
-    held = threading.Event()
-
-    def slow(user: str) -> str:
-        held.wait(30)
-        return str(answers()["DraftOutline"])
-
+    held, slow = holding()
     with (
         FakeModel(answers() | {"DraftOutline": slow}) as model,
         service(model, tmp_path, at_once=2, most_waiting=8) as runs,
@@ -177,12 +162,7 @@ def test_a_caller_takes_a_quarter_of_the_queue_and_his_turn(tmp_path: Path) -> N
 
 
 def test_runs_of_a_caller_whose_token_was_revoked_do_not_go_on_by_themselves(tmp_path: Path) -> None:
-    held = threading.Event()
-
-    def slow(user: str) -> str:
-        held.wait(30)
-        return str(answers()["DraftOutline"])
-
+    held, slow = holding()
     with FakeModel(answers() | {"DraftOutline": slow}) as model:
         with service(model, tmp_path) as runs:
             runs.tokens.add("anna")

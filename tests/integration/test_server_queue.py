@@ -45,8 +45,7 @@ def ended(runs: RunService, name: str) -> str:
     raise AssertionError(f"{name} goes on")
 
 
-@pytest.fixture
-def held() -> Iterator[tuple[threading.Event, Callable[[str], str]]]:
+def holding() -> tuple[threading.Event, Callable[[str], str]]:
     """An event until which the model does not answer, and its answer."""
     event = threading.Event()
 
@@ -54,6 +53,12 @@ def held() -> Iterator[tuple[threading.Event, Callable[[str], str]]]:
         event.wait(30)
         return str(answers()["DraftOutline"])
 
+    return event, wait
+
+
+@pytest.fixture
+def held() -> Iterator[tuple[threading.Event, Callable[[str], str]]]:
+    event, wait = holding()
     yield event, wait
     event.set()
 

@@ -1,5 +1,6 @@
 """Wikipedia in any language: the best-matching passages of its articles. No key."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -7,15 +8,15 @@ from typing import Any
 
 from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.documents.chunks import chunks, overlapping
-from storm_pipeline.documents.plain import plain_text, web_address
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.documents.plain import objects, plain_text, web_address
+from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.identity import is_wiki_language
 from storm_pipeline.net.http import ApiClient
+from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, SearchOptions
 from storm_pipeline.search.paging import PASSAGES, best_of_each
 from storm_pipeline.search.queries import bare_words, topic_words, with_all_or_any
-from storm_pipeline.search.tables_of_contents import sections, wiki_pages
 from storm_pipeline.search.web_service import WebService, WebServiceSearch
 from storm_pipeline.types import Snippet
 
@@ -27,6 +28,7 @@ INFO = EngineInfo(
     supports=frozenset({"language"}),
     open_web=False,
 )
+_HEADING = re.compile(r"^={2,}[^\S\n]*(.*?)[^\S\n]*={2,}[^\S\n]*$", re.M)
 _ENGLISH = frozenset({"en", "simple"})
 _MAX_ARTICLES = 20
 _CONCURRENT = 3
@@ -92,7 +94,7 @@ def _find(words: Callable[[str], list[str]], engine: WebServiceSearch, query: st
 def _articles(client: ApiClient, words: str, k: int) -> list[_Article]:
     search = {"generator": "search", "gsrsearch": words, "gsrnamespace": 0, "gsrlimit": min(k, _MAX_ARTICLES)}
     wanted = {"prop": "extracts|info|pageprops", "inprop": "url", "ppprop": "disambiguation"}
-    pages = sorted(wiki_pages(client, search | wanted), key=_rank)
+    pages = sorted(_pages(client, search | wanted), key=_rank)
     return [article for page in pages if (article := _article(page))][:k]
 
 
@@ -100,10 +102,34 @@ def _articles(client: ApiClient, words: str, k: int) -> list[_Article]:
 def _passages(client: ApiClient, article: _Article) -> tuple[_Passage, ...]:
     text = article.text
     if not text:
-        pages = wiki_pages(client, {"prop": "extracts", "pageids": article.number})
+        pages = _pages(client, {"prop": "extracts", "pageids": article.number})
         texts = [page.get("extract") for page in pages if page.get("pageid") == article.number]
         text = texts[0] if texts and isinstance(texts[0], str) else ""
     return tuple(_cut(article, text))
+
+
+def _pages(client: ApiClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The pages of MediaWiki's answer to a query for plain texts, one text at a time; empty if there are none."""
+    common = {"action": "query", "format": "json", "formatversion": 2}
+    answer = client.get_json(common | {"explaintext": 1, "exsectionformat": "wiki", "exlimit": 1} | dict(params))
+    answer = answer if isinstance(answer, dict) else {}
+    if isinstance(error := answer.get("error"), dict):
+        reason = plain_text(error.get("info")) or plain_text(error.get("code"))
+        raise SearchError(f"wikipedia refused the search: {reason[:200]}; try again later")
+    if "query" not in answer and "batchcomplete" in answer:
+        return []
+    pages = query.get("pages", []) if isinstance(query := answer.get("query"), dict) else None
+    if not isinstance(pages, list):
+        raise unknown_format("wikipedia")
+    return objects(pages)
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    """Heading and text of each section of an article's plain text; first the lead, without one."""
+    lead, *pieces = _HEADING.split(text)
+    yield "", lead
+    for heading, section in zip(pieces[::2], pieces[1::2], strict=True):
+        yield plain_text(heading), section
 
 
 def _rank(page: Mapping[str, Any]) -> int:
@@ -122,6 +148,6 @@ def _article(page: Mapping[str, Any]) -> _Article | None:
 
 def _cut(article: _Article, text: str) -> Iterator[_Passage]:
     """Split an article into passages, none of which crosses a heading."""
-    for _, heading, section in sections(text):
+    for heading, section in _sections(text):
         for plain in filter(None, map(plain_text, overlapping(chunks(section)))):
             yield heading, Snippet(article.url, article.title, plain, engine=INFO.base_name)
