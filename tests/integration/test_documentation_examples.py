@@ -114,7 +114,16 @@ def test_the_web_service_shows_sections_and_stops_for_nobody(tmp_path: Path) -> 
     namespace: dict[str, Any] = {"__name__": "example"}
     for code in python_blocks(page):
         exec(compile(code, page.name, "exec"), namespace)
-    server = uvicorn.Server(uvicorn.Config(namespace["app"], port=0, log_level="warning"))
+    ended = threading.Event()  # whether the latest request has, and with it whatever it did with its run
+
+    async def noting(scope: Any, receive: Any, send: Any) -> None:
+        ended.clear()
+        try:
+            await namespace["app"](scope, receive, send)
+        finally:
+            ended.set()
+
+    server = uvicorn.Server(uvicorn.Config(noting, port=0, log_level="warning"))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
@@ -132,6 +141,8 @@ def test_the_web_service_shows_sections_and_stops_for_nobody(tmp_path: Path) -> 
             LEADS.clear()
             with client.stream("GET", "/article", params={"topic": "Amber Road"}) as lines:
                 assert next(lines.iter_lines()).startswith("event: section")
+        assert ended.wait(60)
+        LEADS.set()  # what is in flight finishes, and nothing new begins
         assert ended_of("amber-road", tmp_path) == "stopped"
     finally:
         LEADS.set()
