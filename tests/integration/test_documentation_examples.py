@@ -45,17 +45,15 @@ def found(query: str) -> list[Snippet]:
     ]
 
 
-LEADS = threading.Event()
-"""Whether leads are written; while not, no run can end before its reader has left."""
-LEADS.set()
+EDITS = threading.Event()
+"""Whether articles are edited; while not, no run can end before its reader has left."""
+EDITS.set()
 
 
-def lead(asked: str) -> str:
-    """The usual lead, once leads are written."""
-    LEADS.wait(60)
-    usual = default_answers()["WriteLead"]
-    assert callable(usual)
-    return usual(asked)
+def edits(_: str) -> str:
+    """No edits, once articles are edited; a lead is written after that."""
+    EDITS.wait(60)
+    return str(default_answers()["EditArticle"])
 
 
 @pytest.fixture
@@ -65,7 +63,7 @@ def doubles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     for key in ("OPENAI_API_KEY", "YDC_API_KEY"):  # a batch checks them before it makes its folder
         monkeypatch.setenv(key, "of-the-tests")
-    with FakeModel({"WriteLead": lead}) as model:
+    with FakeModel({"EditArticle": edits}) as model:
 
         def scripted(self: Storm, settings: Any = None, **given: Any) -> None:
             real(self, settings, **given)  # what the example says is valid
@@ -138,14 +136,14 @@ def test_the_web_service_shows_sections_and_stops_for_nobody(tmp_path: Path) -> 
             refused = client.get("/article", params={"topic": " "}).text
             assert "event: failed" in refused
             assert "the topic is empty" in refused
-            LEADS.clear()
+            EDITS.clear()
             with client.stream("GET", "/article", params={"topic": "Amber Road"}) as lines:
                 assert next(lines.iter_lines()).startswith("event: section")
         assert ended.wait(60)
-        LEADS.set()  # what is in flight finishes, and nothing new begins
+        EDITS.set()  # what is in flight finishes, and nothing new begins
         assert ended_of("amber-road", tmp_path) == "stopped"
     finally:
-        LEADS.set()
+        EDITS.set()
         server.should_exit = True
         thread.join()
 
