@@ -41,9 +41,11 @@ class Subject:
 
         Red deer are not Red, the Song dynasty is no song, and a songwriter neither.
         """
-        told = " ".join(word for i, word in enumerate(words(text)) if self.proper or not (i and word[0].isupper()))
-        rest = told.casefold().replace(" ".join(folded_words(bare_name(title))) or "\n", " ")
-        return self.named_in(rest) and stem_set(self.name, self.language) <= stem_set(rest, self.language)
+        said = words(text)
+        common = " ".join(word for i, word in enumerate(said) if self.proper or not (i and word[0].isupper()))
+        rest = " ".join(said).casefold().replace(" ".join(folded_words(bare_name(title))) or "\n", " ")
+        stems = stem_set(self.name, self.language)
+        return all(self.named_in(part) and stems <= stem_set(part, self.language) for part in (common, rest))
 
     def meant_in(self, text: str) -> bool:
         """Return whether a text that names the topic has what the topic has in brackets too, which tells its sense."""

@@ -33,38 +33,39 @@ _NOTE = (
     "encoder found nearest to the {what}. A language model writes in its own words: "
     'storm {command} "{topic}" --lm openai/gpt-4o.'
 )
+_ALONE = " Nothing else that was found is on a part of the topic, so there are no sections."
 _LICENCE = " Text from Wikipedia is available under CC BY-SA 4.0."
 _DEPTH, _LOCAL_DEPTH = 8, 20  # depth of the search for the topic, and where the engine searches on this machine
 _HEADING_DEPTH = 2  # that of the search for a heading
-_LITTLE = 8  # sentences that name the topic below which an extract has no sections of its own
-_SECTIONS = 5  # sections of a long extract
+_LITTLE = 8  # sentences that name the topic below which the run says that the extract will be short
+_SECTIONS = 5  # pages that a long extract tells as much of as is told of one
 
 
 def extract(ctx: RunContext, topic: str) -> Article:
-    """Return the extract on a topic: the topic's own page as its lead, and sections of what is nearest to it.
+    """Return the extract on a topic: the topic's own page as its lead, and what pages on parts of it say.
 
-    Sections are the user's, each searched for, or groups of like passages under the titles of their nearest pages.
+    Sections are the user's, each searched for, or pages under their titles. Where the topic has no page of its own,
+    the sentences that are nearest to it are told.
     Raises NothingFoundError: nothing that is found names the topic.
     """
-    subject, sentences = _look_up(ctx, topic)
+    subject = _look_up(ctx, topic)
     headings = ctx.user_pieces.outline.sections if ctx.user_pieces.outline else ()
-    if headings:
-        _search_for(ctx, subject, [title for heading in headings for title in heading.titles()])
+    titles = [title for heading in headings for title in heading.titles()]
+    if titles:
+        _search_for(ctx, subject, titles)
     with ctx.events.in_stage("evidence"):
         snippets = tuple(snippet for source in ctx.store.sources() for snippet in source.snippets)
-        found = candidates(ctx.store, subject, snippets)
+        found = candidates(ctx.store, subject, snippets, titles)
         own = [fact for one in snippets if one.source_id in subject.own for fact in sentences_of(one)]
         lead = {fact.text: fact for fact in own or in_order(found[: ctx.settings.section_facts])}
         rest = [one for one in found if one.fact.text not in lead]
-        told = rest[: min(ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
-        number = max(1, min(_SECTIONS, round(len(told) / ctx.settings.section_facts))) if sentences >= _LITTLE else 0
-        shares = (
-            by_heading(ctx.store, subject, headings, told) if headings else by_title(ctx.store, subject, told, number)
-        )
+        told = rest[: min(len(rest) if subject.own else ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
+        shares = by_heading(ctx.store, subject, headings, told) if headings else by_title(subject, told)
     sections = _sections(ctx, shares, lead)
     outline = keep_outline(ctx, Outline(topic, headings or tuple(Heading(one.heading) for one in sections)))
     body = Body(in_paragraphs(lead.values()), sections)
-    return as_article(ctx, outline, body, note=_note("topic", "write", topic, snippets))
+    note = _note("topic", "write", topic, snippets)
+    return as_article(ctx, outline, body, note=note if sections else note + _ALONE)
 
 
 def extract_answer(ctx: RunContext, question: str) -> Article:
@@ -82,11 +83,11 @@ def extract_answer(ctx: RunContext, question: str) -> Article:
     return as_article(ctx, Outline(question), body, note=_note("question", "answer", question, found))
 
 
-def _look_up(ctx: RunContext, topic: str) -> tuple[Subject, int]:
-    """Return the subject, and how many sentences name it, of what a search for it finds, which is added to the store.
+def _look_up(ctx: RunContext, topic: str) -> Subject:
+    """Return the subject of what a search for the topic finds, which is added to the store.
 
-    The user's own documents need not name it. If hardly a sentence does, that is recorded. Raises NothingFoundError:
-    none does.
+    If hardly a sentence names it, that is recorded; the user's own documents need not. Raises NothingFoundError: none
+    does.
     """
     depth = _LOCAL_DEPTH if is_local(ctx.search.name) else _DEPTH
     with ctx.events.in_stage("search"):
@@ -107,7 +108,7 @@ def _look_up(ctx: RunContext, topic: str) -> tuple[Subject, int]:
             "short; another engine (--search) may know more"
         )
     ctx.store.add(near)
-    return subject, sentences
+    return subject
 
 
 def _search_for(ctx: RunContext, subject: Subject, titles: Iterable[str]) -> None:

@@ -15,14 +15,15 @@ from storm_pipeline.references.subject import Subject, related, subject_of
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.tables_of_contents import NoContents
-from storm_pipeline.types import Heading, Outline, Section, Snippet
+from storm_pipeline.types import UNTITLED, Heading, Outline, Section, Snippet
 
+THINGS = "turbine spillway gallery fishway crest reservoir tunnel road museum village".split()
 OPENING = (
     "The Orrin Dam is a concrete dam on the river Orrin above the town of Selby. "
-    "It was built by the state between 1931 and 1936. Engineers of the capital planned it as a source of power."
+    "It was built by the state between 1931 and 1936. Engineers of the capital planned it as a source of power. "
+    f"It has one each of a {', '.join(THINGS)}."
 )
 OWN = Snippet("https://example.org/dam", "Orrin Dam", OPENING)
-THINGS = "turbine spillway gallery fishway crest reservoir tunnel road museum village".split()
 OUTLINE = Outline("Orrin Dam", (Heading("Turbine and tunnel"), Heading("Fishway and museum")))
 
 
@@ -89,14 +90,22 @@ def test_an_article_has_so_many_sentences_whatever_its_headings(headings: int, m
     assert 0 < len(chosen) <= most
 
 
-def test_without_headings_of_the_user_they_are_titles_of_the_pages_that_stand_below() -> None:
+def test_without_headings_of_the_user_each_page_stands_under_its_title() -> None:
     article = extract(PAGES, None)
-    titles = {page.title for page in PAGES}
+    title = {page.source_id: page.title for page in PAGES}
     assert article.sections
     for section in article.sections:
-        assert section.heading in titles
-        assert section.heading.split()[0].casefold() in " ".join(one.text for one in section.sentences()).casefold()
+        assert {title[one.citations[0].source_id] for one in section.sentences()} == {section.heading}
     assert [own.title for own in article.outline.sections] == [own.heading for own in article.sections]
+
+
+def test_single_sentences_of_pages_stand_together_before_the_other_sections() -> None:
+    single = [replace(page, text=page.text[: page.text.index(".") + 1]) for page in PAGES[1:5]]
+    first, *others = extract([OWN, *single, *PAGES[5:]], None).sections
+    assert first.heading == UNTITLED
+    assert {one.text for one in first.sentences()} == {page.text for page in single}
+    assert others
+    assert {own.heading for own in others} <= {page.title for page in PAGES[5:]}
 
 
 def test_of_pages_without_titles_the_topic_is_the_heading() -> None:
@@ -140,20 +149,48 @@ def test_beside_the_topics_own_page_each_sentence_names_the_topic() -> None:
     assert all("Orrin Dam" in text for text in told)
 
 
-def test_beside_the_page_of_a_common_noun_pages_nearer_to_it_than_to_others_are_told_by_their_first_sentence() -> None:
-    own = Snippet("https://example.org/dam", "Dam", "A dam holds back water. Each dam is a wall. Any dam leaks water.")
-    kinds = [
-        Snippet(
-            f"https://example.org/{kind}", f"{kind} dam", f"A dam of {kind} holds back water. Such a dam is a wall."
-        )
-        for kind in ("Earth", "Stone", "Wood", "Steel")
-    ]
-    milk = "Cheese is made of milk and salt behind a dam. The dam has milk and salt and cheese."
-    far = Snippet("https://example.org/cheese", "Cheese", milk)
-    near = Snippet("https://example.org/milk", "Milk", "Cheese is made of milk and salt. No cheese is made near a dam.")
-    told = texts(extract([own, *kinds, far, near], None, topic="Dam").sections)
-    assert told
-    assert set(told) <= {page.text[: page.text.index(".") + 1] for page in kinds}
+KINDS = ("Earth", "Stone", "Wood", "Steel")
+DAM = Snippet("https://example.org/dam", "Dam", f"A dam holds back water. Dams are made of {', '.join(KINDS)}.")
+
+
+def kind(
+    name: str, text: str = "A dam of {} holds back water. A {} dam is a wall, as any dam is. Some leak. No dam is dry."
+) -> Snippet:
+    return Snippet(f"https://example.org/{name}", f"{name} dam", text.format(name, name))
+
+
+def test_a_page_is_told_from_its_first_sentence_on_as_long_as_each_names_the_topic() -> None:
+    article = extract([DAM, *map(kind, KINDS)], None, topic="Dam")
+    assert {own.heading for own in article.sections} == {f"{name} dam" for name in KINDS}
+    for own in article.sections:
+        made = own.heading.split()[0]
+        assert [one.text for one in own.sentences()] == [
+            f"A dam of {made} holds back water.",
+            f"A {made} dam is a wall, as any dam is.",
+        ]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        Snippet("https://example.org/cheese", "Steel", "Steel is made behind a dam. The dam is made of steel."),
+        kind("Beaver"),  # of which the topic's own page does not speak
+        Snippet("https://example.org/dams", "Dams", "The dams are a people of the south. They live at a dam."),
+        kind("Stone", "A {} Dam is a song of the north. It is sung at a dam."),  # a proper name
+        kind("Wood", "The wood dam is a game of three or four. It is played at a dam."),  # its title alone
+    ],
+)
+def test_of_a_page_on_no_part_of_the_topic_nothing_is_told(page: Snippet) -> None:
+    article = extract([DAM, kind("Earth"), page], None, topic="Dam")
+    assert [own.heading for own in article.sections] == ["Earth dam"]
+
+
+def test_of_a_topic_without_pages_on_parts_of_it_the_note_says_so() -> None:
+    alone, more = extract([DAM, kind("Beaver")], None, topic="Dam"), extract([DAM, kind("Wood")], None, topic="Dam")
+    assert " ".join(lead(alone)) == DAM.text
+    assert not alone.sections
+    assert "no sections" in alone.note
+    assert "no sections" not in more.note
 
 
 def test_headings_among_the_sentences_are_not_told() -> None:
@@ -205,6 +242,7 @@ def test_the_own_page_has_the_topic_as_its_title(topic: str, titles: list[str], 
         ("The red deer is a deer.", "Red deer", False),
         ("Mars is called the Red Planet.", "Mars", False),
         ("It is reduced.", "", False),
+        ("Red Square, also called Krasnaya, is a square.", "Red Square", False),
         ("Reds are warm.", "", True),
     ],
 )
