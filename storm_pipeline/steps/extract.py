@@ -61,7 +61,7 @@ def extract(ctx: RunContext, topic: str) -> Article:
         rest = [one for one in found if one.fact.text not in lead]
         told = rest[: min(len(rest) if subject.own else ceil(len(rest) / 2), ctx.settings.section_facts * _SECTIONS)]
         shares = by_heading(ctx.store, subject, headings, told) if headings else by_title(subject, told)
-    sections = _sections(ctx, shares, lead)
+    sections = _sections(ctx, shares, lead, FEWEST_SENTENCES if headings else 1)
     outline = keep_outline(ctx, Outline(topic, headings or tuple(Heading(one.heading) for one in sections)))
     body = Body(in_paragraphs(lead.values()), sections)
     note = _note("topic", "write", topic, snippets)
@@ -118,14 +118,16 @@ def _search_for(ctx: RunContext, subject: Subject, titles: Iterable[str]) -> Non
         ctx.store.add(usable(ctx, search_all(ctx, list(queries), depth=_HEADING_DEPTH)))
 
 
-def _sections(ctx: RunContext, shares: Mapping[str, Sequence[Candidate]], before: Iterable[str]) -> tuple[Section, ...]:
+def _sections(
+    ctx: RunContext, shares: Mapping[str, Sequence[Candidate]], before: Iterable[str], fewest: int
+) -> tuple[Section, ...]:
     """Return a section for each heading that has enough to tell; no text is told twice."""
     told = set(before)
     sections = []
     with ctx.events.in_stage("sections", total=len(shares)):
         for number, (title, chosen) in enumerate(shares.items(), 1):
             facts = [fact for fact in in_order(chosen) if fact.text not in told]
-            if len(facts) >= FEWEST_SENTENCES:
+            if len(facts) >= fewest:
                 told.update(fact.text for fact in facts)
                 sections.append(keep_section(ctx, number, Section(title, in_paragraphs(facts))))
             else:

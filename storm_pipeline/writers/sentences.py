@@ -86,7 +86,7 @@ def _on_topic(subject: Subject, snippet: Snippet, asked: Set[str], named: Set[st
 
 
 def by_title(subject: Subject, found: Iterable[Candidate]) -> dict[str, list[Candidate]]:
-    """Return title of each page → its candidates, the nearest page first; single sentences stand before all, untitled.
+    """Return title of each page → its candidates, the nearest page first; single sentences of several stand before all.
 
     Pages of one title are one; of those without titles the topic stands for it.
     """
@@ -95,9 +95,10 @@ def by_title(subject: Subject, found: Iterable[Candidate]) -> dict[str, list[Can
         title = one.fact.title or subject.topic
         known = next((other for other in pages if other.casefold() == title.casefold()), title)
         pages.setdefault(known, []).append(one)
-    single = [one for own in pages.values() if len(in_order(own)) < FEWEST_SENTENCES for one in own]
-    several = {title: own for title, own in pages.items() if len(in_order(own)) >= FEWEST_SENTENCES}
-    return {UNTITLED: single, **several} if single else several
+    single = [title for title, own in pages.items() if len(in_order(own)) < FEWEST_SENTENCES]
+    if len(single) < FEWEST_SENTENCES:
+        return pages
+    return {UNTITLED: [one for title in single for one in pages.pop(title)], **pages}
 
 
 def by_heading(

@@ -108,6 +108,12 @@ def test_single_sentences_of_pages_stand_together_before_the_other_sections() ->
     assert {own.heading for own in others} <= {page.title for page in PAGES[5:]}
 
 
+def test_the_single_sentence_of_one_page_stands_under_its_title() -> None:
+    page = replace(PAGES[1], text=PAGES[1].text[: PAGES[1].text.index(".") + 1])
+    (section,) = extract([OWN, page], None).sections
+    assert (section.heading, texts([section])) == (page.title, [page.text])
+
+
 def test_of_pages_without_titles_the_topic_is_the_heading() -> None:
     article = extract([replace(page, title="") for page in PAGES[1:]], None)
     assert [own.heading for own in article.sections] == ["Orrin Dam"]
