@@ -44,7 +44,8 @@ class Subject:
         said = words(text)
         common = " ".join(word for i, word in enumerate(said) if self.proper or not (i and word[0].isupper()))
         rest = " ".join(said).casefold().replace(" ".join(folded_words(bare_name(title))) or "\n", " ")
-        stems = stem_set(self.name, self.language)
+        if not (stems := stem_set(self.name, self.language)):  # of a letter, or of function words alone
+            return all(f" {' '.join(folded_words(self.name))} " in f" {part.casefold()} " for part in (common, rest))
         return all(self.named_in(part) and stems <= stem_set(part, self.language) for part in (common, rest))
 
     def meant_in(self, text: str) -> bool:

@@ -257,6 +257,12 @@ def test_a_sentence_names_a_common_noun_apart_from_titles_and_proper_names(text:
     assert subject.named_apart(text, title) is named
 
 
+def test_a_letter_is_named_by_a_word_of_its_own() -> None:
+    subject = Subject("E (mathematical constant)")
+    assert not subject.named_apart("Every equation is an equality.")
+    assert subject.named_apart("The base is e, about 2.718.")
+
+
 def test_a_text_has_the_sense_of_a_topic_that_is_in_brackets() -> None:
     subject = Subject("Letter (alphabet)")
     assert subject.meant_in("Letters of alphabets stand for sounds.")
