@@ -1,7 +1,7 @@
 """Extracts: articles and answers that consist of their sources' own sentences. No language model is asked.
 
-Not in the paper. The sentence encoder chooses what is nearest to the topic, like passages stand together, and headings
-are titles of pages, or the user's own.
+Not in the paper. Beside the topic's own page, pages on parts of it are told, under their titles or the user's headings;
+the sentence encoder puts them in order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
