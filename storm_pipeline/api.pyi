@@ -43,7 +43,11 @@ from storm_pipeline.render.html import page_environment as page_environment
 from storm_pipeline.render.json import from_json as from_json
 from storm_pipeline.render.markdown import escape as escape
 from storm_pipeline.retrieval.lexical import LexicalIndex as LexicalIndex
-from storm_pipeline.retrieval.model_files import loading as loading, options_without_code as options_without_code
+from storm_pipeline.retrieval.model_files import (
+    loading as loading,
+    local_folder as local_folder,
+    options_without_code as options_without_code,
+)
 from storm_pipeline.run.journal import Journal as Journal, fingerprint as fingerprint
 from storm_pipeline.run.locking import locked as locked, read_state as read_state
 from storm_pipeline.run.search import open_engine as open_engine

@@ -16,7 +16,9 @@ from typing import Any
 
 UNFINISHED = ".unfinished"
 """Suffix of the hidden files that an interrupted write may leave behind."""
-LARGEST = 2**28  # bytes of a file of a run, at most
+LARGEST = 2**27  # bytes of a file of a run, at most
+_MOST_VALUES = 1_000_000  # lists and objects in it: each takes more memory than it has characters
+_MOST_RECORDS = 100_000  # lines of a journal or of a log of events
 LARGEST_STATE = 2**24  # of one that says what a run is
 _LARGEST_TOML = 256_000
 _MOST_DOTS = 1000  # in a line: time and memory grow by the square of a name's parts
@@ -60,13 +62,33 @@ def is_plain(path: Path) -> bool:
 def read_plain(path: Path, limit: int = LARGEST) -> bytes:
     """Read a file of a folder that may be another user's, without following links or reading pipes and devices.
 
-    Raises OSError: it cannot be read, is not a plain file, or is larger than ``limit`` bytes.
+    Raises OSError: it cannot be read, is not a plain file, is larger than ``limit`` bytes, or would take more memory
+    as JSON than any run needs.
     """
     if path.is_symlink():
         raise OSError(errno.ELOOP, "it is a link, which a folder of runs never has", str(path))
     if path.is_fifo():
         raise OSError(errno.EINVAL, "it is a pipe, which a folder of runs never has", str(path))
-    return read_bounded(path, limit)
+    return read_json(path, limit)
+
+
+def read_records(path: Path) -> list[bytes]:
+    """Read the lines of a journal or a log of events, as :func:`read_plain`. Raises OSError: also for too many."""
+    data = read_plain(path)
+    _require_few(path, data.count(b"\n"), _MOST_RECORDS, "lines")
+    return data.split(b"\n")
+
+
+def read_json(path: Path, limit: int = LARGEST) -> bytes:
+    """Read a file of JSON as :func:`read_bounded` does. Raises OSError: as there, or it has too many values."""
+    data = read_bounded(path, limit)
+    _require_few(path, data.count(b"{") + data.count(b"["), _MOST_VALUES, "lists and objects")
+    return data
+
+
+def _require_few(path: Path, number: int, most: int, what: str) -> None:
+    if number > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} {what}", str(path))
 
 
 def read_bounded(path: Path, limit: int) -> bytes:

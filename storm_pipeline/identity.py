@@ -28,6 +28,7 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _SAFE_PATH = "/:@!$&'()*+,;=~-._"
 _INVALID_IN_TITLE = frozenset("#<>[]{}|")
 _MAX_TITLE_BYTES = 255
+LONGEST_ADDRESS = 8000  # characters of a page's address, as most servers take them
 PREPRINT_SERVERS = frozenset(
     "advance.sagepub.com africarxiv.org arxiv.org authorea.com biorxiv.org chemrxiv.org chinaxiv.org eartharxiv.org "
     "eprint.iacr.org medrxiv.org preprints.org psyarxiv.com researchsquare.com sportrxiv.org ssrn.com "

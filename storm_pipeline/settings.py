@@ -227,7 +227,9 @@ class Settings(BaseModel):
     search_cache_days: float = Field(default=30.0, gt=0, description="Maximum age of a cached entry in days.")
 
     embedder: str = Field(
-        default="all-MiniLM-L6-v2", min_length=1, description="Sentence-transformers model: name or folder."
+        default="all-MiniLM-L6-v2",
+        min_length=1,
+        description="Sentence-transformers model: hub name, or folder as /…, ./… or ~/….",
     )
     answer_facts: Content[int] = Field(
         default=10, ge=1, le=100, description="Source sentences shown to the expert per question."
@@ -296,7 +298,8 @@ class Settings(BaseModel):
         default="auto",
         description="What judges, beside a check of similarity and numbers, whether passages support the sentences "
         "(writing: whole): auto, the language model unless it is embedded; off, or screen, nothing; model; or the "
-        "folder or hub name of a cross-encoder, of one score or with a label for entailment. What the judge doubts "
+        "hub name, or folder (/…, ./…, ~/…), of a cross-encoder, of "
+        "one score or with a label for entailment. What the judge doubts "
         "goes back to the writer.",
     )
 

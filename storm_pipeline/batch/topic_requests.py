@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -17,7 +18,7 @@ from storm_pipeline.settings import CONTENT, Settings, no_such_setting
 
 _BATCH_ONLY = frozenset({"out", "process_workers"})
 _DELIMITERS = (",", ";", "\t")
-_MAX_BYTES = 50_000_000
+_MAX_BYTES, _MOST_TOPICS = 1_000_000, 10_000  # of a list: the state of a larger batch could not be read again
 _VALUE_SEPARATOR = "|"  # occurs neither in URLs nor in titles of wiki pages
 
 
@@ -88,11 +89,15 @@ def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicReque
     try:
         data = read_bounded(path, _MAX_BYTES)
     except OSError as error:
-        raise SettingsError(f"cannot read {path}: {error.strerror}; give a file with one topic per line") from error
+        raise SettingsError(
+            f"cannot read {path}: {error.strerror}; give a file with a topic a line, or split it"
+        ) from error
     text = "\n".join(decoded_lines(data)).replace("\r", "\n")
-    requests = tuple(request.plain() for request in reader(path.name, text))
+    requests = tuple(request.plain() for request in islice(reader(path.name, text), _MOST_TOPICS + 1))
     if not requests:
         raise SettingsError(f"{path} has no topic: write at least one")
+    if len(requests) > _MOST_TOPICS:
+        raise SettingsError(f"{path} has more than {_MOST_TOPICS:,} topics: split the list")
     allowed = CONTENT | {_field(name, "--allow-columns: ") for name in allow}
     for request in requests:
         if others := sorted(request.settings.keys() - allowed):

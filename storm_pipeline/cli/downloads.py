@@ -1,7 +1,6 @@
 """``storm assets``: the pinned downloads of the default settings."""
 
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -39,6 +38,7 @@ def list_assets(*, cache: _Cache = None) -> None:
     """List the downloads: name, size, whether they are present, licence, purpose."""
     from storm_pipeline import assets
     from storm_pipeline.retrieval.embedder import is_here
+    from storm_pipeline.retrieval.model_files import local_folder
 
     settings = _settings(cache)
     present = {one.name: bool(assets.path_of(one.name, settings.cache)) for one in assets.catalogue()}
@@ -46,7 +46,7 @@ def list_assets(*, cache: _Cache = None) -> None:
         (one.name, f"{one.download_bytes / 1e6:.0f} MB", present[one.name], one.licence, one.purpose)
         for one in assets.catalogue()
     ]
-    if settings.embedder != assets.EMBEDDER and not Path(settings.embedder).is_dir():  # not a pinned download
+    if settings.embedder != assets.EMBEDDER and local_folder(settings.embedder) is None:  # not a pinned download
         is_loaded = is_here(settings.embedder, settings.cache)
         rows.append((settings.embedder, "from the model hub", is_loaded, "its own", "sentence encoder"))
     shown = [(name, size, "yes" if is_there else "no", *about) for name, size, is_there, *about in rows]

@@ -69,15 +69,17 @@ def _accepted(
 
 def article_of(run: Path) -> "Article":
     """The article of a run's folder, or of its article.json. Raises RunError: there is none that can be read."""
-    from storm_pipeline.files import LARGEST, read_bounded, read_plain
+    from storm_pipeline.files import read_json, read_plain
     from storm_pipeline.render.json import from_json
 
     path = run / "article.json" if run.is_dir() else run
     try:
-        read = read_plain if run.is_dir() else read_bounded
-        text = read(path, LARGEST).decode("utf-8")
+        text = (read_plain if run.is_dir() else read_json)(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RunError(
             f"{path} cannot be read ({error}): name the folder of a finished run, or its article.json"
         ) from error
-    return from_json(text)
+    try:
+        return from_json(text)
+    except RunError as error:
+        raise RunError(f"{path}: {error}") from error

@@ -11,7 +11,7 @@ import numpy as np
 from storm_pipeline.documents.chunks import token_chunks
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
-from storm_pipeline.retrieval.model_files import loading, options_without_code
+from storm_pipeline.retrieval.model_files import loading, local_folder, options_without_code
 from storm_pipeline.text.words import encodable
 
 _LONGEST = 512  # tokens of a window and a claim
@@ -28,8 +28,9 @@ class CrossEncoderJudge:
 
     def __init__(self, model: str | Path, *, threshold: float = 0.5, cache: Path | None = None) -> None:
         self.threshold = threshold
-        self.name = f"cross-encoder:{Path(model).name if Path(model).is_dir() else model}"
-        self._source = str(model)
+        folder = local_folder(model)
+        self.name = f"cross-encoder:{folder.name if folder else model}"
+        self._source = str(folder or model)
         self._cache = cache
         self._model: _Model | None = None
         self._lock = threading.Lock()  # fast tokenizers cannot change their padding while another thread uses them

@@ -9,6 +9,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 
 from storm_pipeline.errors import PageError
+from storm_pipeline.identity import LONGEST_ADDRESS
 from storm_pipeline.net.retrying import within
 
 IPAddress = IPv4Address | IPv6Address
@@ -68,6 +69,8 @@ def target_of(url: str) -> Target:
     """Parse a URL. Raises PageError: it is not a web URL, contains a user name, or an obfuscated IP address."""
     from urllib3.util import parse_url
 
+    if len(url) > LONGEST_ADDRESS:
+        raise PageError(f"{url[:200]!r}… has {len(url):,} characters; such URLs are not fetched")
     try:
         parts = parse_url(url.strip())
     except ValueError as error:  # urllib3's LocationParseError is one

@@ -14,7 +14,7 @@ from storm_pipeline.documents.markup import parse_page, with_headings
 from storm_pipeline.documents.plain import found_doi, iso_date, plain_text, readable_title, stated_date, web_address
 from storm_pipeline.errors import PageError
 from storm_pipeline.files import table_beside
-from storm_pipeline.identity import canonical_url
+from storm_pipeline.identity import LONGEST_ADDRESS, canonical_url
 from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.fetch import HTML, PDF, TEXT, Fetched
 from storm_pipeline.search.papers import MAX_AUTHORS
@@ -222,7 +222,7 @@ def _truncated(html: str, max_tags: int) -> str:
 
 def _canonical_link(tree: Any, url: str) -> str:
     """Return the page's ``rel=canonical`` URL, unless it is on another host or only the front page; else ``url``."""
-    for link in tree.xpath("//link[@href]")[:500]:
+    for link in tree.xpath("//link[string-length(@href) < $most]", most=LONGEST_ADDRESS)[:500]:
         if "canonical" in (link.get("rel") or "").lower().split():
             try:
                 canonical = web_address(urljoin(url, link.get("href")))

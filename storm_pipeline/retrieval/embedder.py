@@ -94,15 +94,19 @@ class SentenceTransformerEmbedder:
     """Any model that sentence-transformers loads, in float32 on the CPU. Loaded lazily.
 
     Args:
-        model: a local folder (no network access), or a name on the model hub.
+        model: a local folder (no network access) as a Path, or a text that begins with ``/``, ``./``, ``../`` or ``~``;
+            or a name on the model hub.
         threads: CPU threads, >= 1; limits torch while embedding.
         batch_size: texts a forward pass, >= 1; the library sorts by length, so padding stays small.
         cache: folder for models from the hub; default: the library's cache.
     """
 
     def __init__(self, model: str | Path, *, threads: int = 2, batch_size: int = 32, cache: Path | None = None) -> None:
-        self.name = Path(model).name if Path(model).is_dir() else str(model)
-        self._source, self._cache = model, cache
+        from storm_pipeline.retrieval.model_files import local_folder
+
+        folder = local_folder(model)
+        self.name = folder.name if folder else str(model)
+        self._source, self._cache = folder or model, cache
         self._threads, self._batch_size = threads, batch_size
         self._model: Any = None
         self._dimension = 0
@@ -192,7 +196,8 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, e
     """Open an embedder by name.
 
     Args:
-        name: ``all-MiniLM-L6-v2`` for the pinned model, else the folder or hub name of a sentence-transformers model.
+        name: ``all-MiniLM-L6-v2`` for the pinned model, else that of a sentence-transformers model, as for
+            :class:`SentenceTransformerEmbedder`.
         progress: called with ``(name, bytes done, total bytes)`` during the download.
         exact: in float32, even where int8 is nearly as good and faster.
 
@@ -201,15 +206,14 @@ def open_embedder(name: str, cache: Path, progress: Progress | None = None, *, e
         SettingsError: another one is neither here nor can the model hub be reached.
     """
     from storm_pipeline.retrieval.int8_bert import Int8BertEmbedder
+    from storm_pipeline.retrieval.model_files import local_folder, require_hub
 
-    folder = fetch(PINNED, cache, progress) if name == PINNED else Path(name)
-    if not exact and Int8BertEmbedder.fits(folder):
+    folder = fetch(PINNED, cache, progress) if name == PINNED else local_folder(name)
+    if folder and not exact and Int8BertEmbedder.fits(folder):
         return Int8BertEmbedder(folder)
-    if not is_here(str(folder), cache):
-        from storm_pipeline.retrieval.model_files import require_hub
-
+    if not folder and not is_here(name, cache):
         require_hub(name, f"give a folder with a sentence-transformers model, or {PINNED!r}, or go online")
-    return SentenceTransformerEmbedder(folder if folder.is_dir() else name, cache=hub_folder(cache))
+    return SentenceTransformerEmbedder(folder or name, cache=hub_folder(cache))
 
 
 def hub_folder(cache: Path) -> Path:
@@ -219,8 +223,10 @@ def hub_folder(cache: Path) -> Path:
 
 def is_here(name: str, cache: Path) -> bool:
     """Return whether an embedder other than the pinned one is a folder, or was fetched from the model hub before."""
-    if Path(name).is_dir():
-        return True
+    from storm_pipeline.retrieval.model_files import local_folder
+
+    if folder := local_folder(name):
+        return folder.is_dir()
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 

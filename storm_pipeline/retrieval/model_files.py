@@ -5,9 +5,10 @@ folder or on the model hub is never loaded.
 """
 
 import json
+import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -51,6 +52,27 @@ def loading(failure: str, remedy: str, kind: type[StormError] = SettingsError) -
         raise kind(f"{failure} ({first_line(error)}): {remedy}") from error
 
 
+def local_folder(model: str | Path) -> Path | None:
+    """Return the folder or file of a model that is written as a path; None for a name on the model hub.
+
+    A text is a path if it is absolute or begins with ``./``, ``../`` or ``~``. What happens to lie in the current
+    folder under a plain name is never loaded: it may be another's.
+
+    Raises SettingsError: something of that name lies there, which the libraries would load.
+    """
+    text = str(model)
+    if isinstance(model, Path) or Path(text).is_absolute() or text.startswith(("./", "../", "~", ".\\", "..\\")):
+        with suppress(RuntimeError):  # there is no such user
+            return Path(text).expanduser().absolute()
+        return Path(text).absolute()
+    if found := next((one for one in (text, f"sentence-transformers/{text}") if os.path.lexists(one)), ""):
+        raise SettingsError(
+            f"the model {text!r} is a name on the model hub, and the current folder holds {found}: write ./{found} if "
+            "you mean that and trust it, or change to another folder"
+        )
+    return None
+
+
 def require_hub(source: str, remedy: str) -> None:
     """Raise SettingsError if the model hub cannot be reached, at once and not after the library's retries."""
     import httpx
@@ -71,20 +93,22 @@ def require_hub(source: str, remedy: str) -> None:
 def options_without_code(source: str | Path, cache: Path | None = None) -> dict[str, Any]:
     """Arguments of transformers' ``from_pretrained`` that load a model without running code of its files.
 
-    Its configuration is checked first; that of a model on the hub is fetched, and its revision is pinned. ``source``: a
-    folder, which is never looked for on the network, or a name on the model hub.
+    Its configuration is checked first; that of a model on the hub is fetched, and its revision is pinned. ``source``:
+    as :func:`local_folder` reads it; a folder is never looked for on the network.
 
     Raises:
         SettingsError: the configuration asks for code.
         OSError, ValueError: it is absent, or cannot be read.
     """
     options: dict[str, Any] = {"cache_dir": cache, "local_files_only": True, "trust_remote_code": False}
-    folder = Path(source)
-    if not folder.is_dir():
+    folder = local_folder(source)
+    if folder is None:
         from huggingface_hub import snapshot_download
 
         folder = Path(snapshot_download(str(source), cache_dir=cache, allow_patterns=["*.json"]))
         options |= {"local_files_only": False, "revision": folder.name}
+    if not folder.is_dir():
+        raise FileNotFoundError(f"there is no folder {folder}")
     for file, what in _code_asked_for(folder):
         raise SettingsError(
             f"the model {str(source)!r} asks to run code ({file}: {what}), which is never done: give a model of "

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
 
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import BudgetSpentError
-from storm_pipeline.files import read_plain
+from storm_pipeline.files import read_records
 from storm_pipeline.types import Revision, is_plausible
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ def read_events(path: Path) -> Iterator[tuple[float, Event]]:
         OSError: the file cannot be read.
     """
     kinds = {kind.__name__: kind for kind in Event.__subclasses__()}
-    for line in filter(None, read_plain(path).splitlines()):
+    for line in filter(bytes.strip, read_records(path)):
         try:
             record = json.loads(line)
             at, kind = float(record.pop("at")), kinds[record.pop("event")]

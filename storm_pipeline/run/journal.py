@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import cannot_write, read_plain
+from storm_pipeline.files import cannot_write, read_records
 
 
 def fingerprint(*parts: object) -> str:
@@ -87,7 +87,7 @@ class Journal:
         if not read_only:
             self._open(path)
         elif path.exists():
-            self._read(_content(path))
+            self._read(_lines(path))
 
     def unused(self, kind: str) -> int:
         """Number of records of this kind, from earlier sessions, that were not taken yet."""
@@ -158,18 +158,18 @@ class Journal:
 
     def _open(self, path: Path) -> None:
         try:
-            text = read_plain(path) if path.exists() else b""
-            self._read(text)
+            lines = read_records(path) if path.exists() else [b""]
+            self._read(lines)
             self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-            if text and not text.endswith(b"\n"):
+            if lines[-1]:
                 _write_all(self._descriptor, b"\n")
         except OSError as error:
             raise RunError(f"cannot open {path}: {error.strerror}; choose another folder with --out") from error
 
-    def _read(self, text: bytes) -> None:
+    def _read(self, lines: Sequence[bytes]) -> None:
         damaged = []
         found = _Found()
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(lines, 1):
             record = _record(line)
             if record:
                 self.is_empty = False
@@ -228,16 +228,16 @@ def copy_records(source: Path, target: Path, *, without: Collection[str]) -> Non
     Raises RunError: the source cannot be read, or the target cannot be written.
     """
     try:
-        records = [record for line in read_plain(source).splitlines() if (record := _record(line))]
+        records = [record for line in read_records(source) if (record := _record(line))]
         copied = b"".join(_line(*record) for record in records if record[0] not in without)
         target.write_bytes(copied + _line(_COPIED, "", source.parent.name))
     except OSError as error:
         raise RunError(f"cannot copy {source} to {target}: {error.strerror}") from error
 
 
-def _content(path: Path) -> bytes:
+def _lines(path: Path) -> list[bytes]:
     try:
-        return read_plain(path)
+        return read_records(path)
     except OSError as error:
         raise RunError(f"cannot read {path}: {error.strerror}") from error
 

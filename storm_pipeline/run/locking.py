@@ -10,6 +10,9 @@ from filelock import FileLock, Timeout
 
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import LARGEST_STATE, is_plain, read_plain
+from storm_pipeline.text.words import encodable_values
+
+_MOST_DIGITS = 30  # of a number; Python writes none of more than 4300, such as one more than the largest that it reads
 
 
 def new_folder(root: Path, name: str, what: str) -> Path:
@@ -81,6 +84,12 @@ def _refuse_what_is_no_file(paths: Iterable[Path]) -> None:
             raise RunError(f"{path} is neither a file nor a folder: delete it")
 
 
+def _number(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"a number has {len(digits):,} digits")
+    return int(digits)
+
+
 def read_state(
     path: Path, newest: int, required: Mapping[str, type] | None = None, *, absent: str, remedy: str = ""
 ) -> dict[str, Any]:
@@ -93,7 +102,8 @@ def read_state(
     Raises RunError: it is absent, unreadable, damaged, or of a newer version.
     """
     try:
-        state = json.loads(read_plain(path, LARGEST_STATE).decode("utf-8"))
+        text = read_plain(path, LARGEST_STATE).decode("utf-8")
+        state = encodable_values(json.loads(text, parse_int=_number))
     except FileNotFoundError as error:
         raise RunError(absent) from error
     except OSError as error:

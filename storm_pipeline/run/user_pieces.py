@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from storm_pipeline.documents.decoding import decoded
 from storm_pipeline.errors import RunError, SettingsError
-from storm_pipeline.files import read_bounded
+from storm_pipeline.files import read_bounded, read_plain
 from storm_pipeline.run.context import UserPieces
 from storm_pipeline.text.outlines import outline_to_markdown, parse_outline
 from storm_pipeline.text.words import encodable_values
@@ -30,7 +30,7 @@ def read_piece(path: Path) -> Any:
     Raises RunError: the file cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_plain(path).decode("utf-8")
         return encodable_values(json.loads(text)) if path.suffix == ".json" else text
     except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"cannot read {path}: {error}; it must be a file that the run wrote, edited or not") from error

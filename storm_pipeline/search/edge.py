@@ -5,15 +5,18 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from storm_pipeline.concurrency import result_of
 from storm_pipeline.documents.plain import one_line, readable_title
 from storm_pipeline.errors import SearchError, SettingsError, StormError
+from storm_pipeline.identity import LONGEST_ADDRESS
 from storm_pipeline.search.base import Asked, AsyncSearchEngine, Search, SearchEngine
 from storm_pipeline.search.result import SearchResult, checked_value
 from storm_pipeline.text.words import encodable, encodable_values
-from storm_pipeline.types import Snippet
+from storm_pipeline.types import Snippet, Work
 
+Record = TypeVar("Record", Snippet, Work)
 _EXPECTED = "expected a list of Snippet objects, or of dicts with url, title and text"
 _MOST_KEYS, _MOST_SHOWN = 8, 300
 _FIELDS = tuple(field.name for field in fields(Snippet))
@@ -94,9 +97,11 @@ def _snippet(item: object, engine: str) -> Snippet:
     for name in ("url", "text"):
         if values.get(name) is None or (isinstance(values[name], str) and not values[name].strip()):
             raise TypeError(f"no `{name}`")
+    if isinstance(values["url"], str) and len(values["url"]) > LONGEST_ADDRESS:
+        raise TypeError(f"an address of {len(values['url']):,} characters")
     values = encodable_values(values)
     if isinstance(values.get("title"), str):
-        values["title"] = readable_title(values["title"])
+        values["title"] = readable_title(values["title"][:LONGEST_TEXT])
     return checked_value(Snippet, values)
 
 
@@ -131,19 +136,25 @@ def _message_of(error: Exception) -> str:
 
 
 def bounded(result: SearchResult, asked: Asked) -> SearchResult:
-    """Cut texts to :data:`LONGEST_TEXT`, titles and headings to :data:`LONGEST_TITLE`; ``lost`` counts the texts."""
-    snippets = tuple(
-        replace(
-            snippet,
-            text=_cut(snippet.text, LONGEST_TEXT),
-            title=_cut(snippet.title, LONGEST_TITLE),
-            heading=_cut(snippet.heading, LONGEST_TITLE),
-        )
-        for snippet in result.snippets
-    )
+    """Cut texts and authors to :data:`LONGEST_TEXT`, all else but the address to :data:`LONGEST_TITLE`.
+
+    ``lost`` counts the texts.
+    """
+    snippets = tuple(map(_shortened, result.snippets))
     cut = sum(len(snippet.text) > LONGEST_TEXT for snippet in result.snippets)
     lost = (f"{asked.engine} returned {cut} texts of more than {LONGEST_TEXT:,} characters, which were cut",)
     return replace(result, snippets=snippets, lost=result.lost + (lost if cut else ()))
+
+
+def _shortened(record: Record) -> Record:
+    """Return a record with its texts cut, those of the work within it too."""
+    texts = {
+        name: _cut(value, LONGEST_TEXT if name in {"text", "author", "editors"} else LONGEST_TITLE)
+        for name, value in vars(record).items()
+        if isinstance(value, str) and name not in {"url", "id", "source_id"}
+    }
+    work = getattr(record, "work", None)
+    return replace(record, **texts, **({"work": _shortened(work)} if work else {}))
 
 
 def _cut(text: str, most: int) -> str:

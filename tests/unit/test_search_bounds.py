@@ -4,9 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline import Snippet
+from storm_pipeline.identity import LONGEST_ADDRESS
 from storm_pipeline.search.base import Asked
 from storm_pipeline.search.edge import LONGEST_TEXT, LONGEST_TITLE, bounded, checked
 from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.types import Work
 
 
 def found(text: str, title: str = "") -> tuple[Snippet, tuple[str, ...]]:
@@ -33,3 +35,23 @@ def test_what_is_long_is_cut_at_white_space_where_there_is_some(piece: str, time
     assert len(snippet.title) <= LONGEST_TITLE
     assert text.startswith(snippet.text)
     assert "1 texts of more than 50,000 characters" in lost[0]
+
+
+def test_a_result_whose_address_is_endless_is_lost() -> None:
+    items = [
+        Snippet(f"https://example.org/{'a' * LONGEST_ADDRESS}", "A", "a"),
+        Snippet("https://example.org/b", "B", "b"),
+    ]
+    engine = checked(FakeSearch(lambda _: items))
+    result = engine.search("q", 2)
+    assert [snippet.title for snippet in result.snippets] == ["B"]
+    assert "1 result that cannot be used, such as number 1, which has an address of 8,0" in result.lost[0]
+
+
+def test_what_else_is_known_of_a_page_is_cut_too() -> None:
+    long = "x" * 10**6
+    facts = dict.fromkeys(("author", "site", "publisher", "doi", "published", "language", "page_label"), long)
+    snippet = Snippet("https://example.org/a", "A", "a", **facts, work=Work(place=long, editors=long))  # type: ignore[arg-type]
+    engine = checked(FakeSearch(lambda _: [snippet]))
+    (cut,) = bounded(engine.search("q", 1), Asked("q", 1, engine.name)).snippets
+    assert len(str(cut)) < 2.5 * LONGEST_TEXT

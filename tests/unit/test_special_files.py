@@ -1,5 +1,6 @@
 """Files that are no files: pipes without a writer, devices, folders, full disks."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -153,6 +154,48 @@ def test_what_is_no_file_of_a_run_is_not_read(tmp_path: Path, name: str, kind: s
         result = CliRunner().invoke(app, [command[0], str(folder), *command[1:]])
         assert "unexpected" not in result.output and "my own text" not in result.output
     assert mine.read_text() == "my own text"
+
+
+BLOATED = {
+    "journal.jsonl": ('{"kind": "x", "key": "", "value": [' + "{}," * 1_000_001 + "0]}", "0\n" * 100_001),
+    "events.jsonl": ('{"event": [' + "[]," * 1_000_001 + "0]}", "{}\n" * 100_001),
+    "article.json": ('{"schema": 1, "article": [' + "{}," * 1_000_001 + "0]}",),
+}
+
+
+@pytest.mark.parametrize(("name", "content"), [(name, one) for name, found in BLOATED.items() for one in found])
+def test_what_would_take_minutes_or_gigabytes_is_refused_by_name(tmp_path: Path, name: str, content: str) -> None:
+    folder = made_run(tmp_path)
+    (folder / name).write_text(content)
+    article = folder / "article.json"
+    commands = {
+        "journal.jsonl": [["resume", folder, "--search", "none"], ["resume", folder, "--yes", "--search", "none"]],
+        "events.jsonl": [["resume", folder, "--search", "none"], ["show", folder], ["runs", "--out", tmp_path]],
+        "article.json": [[*one, "--to", "bibtex"] for one in (["export", folder], ["export", article])],
+    }
+    for command in commands[name]:
+        result = CliRunner().invoke(app, list(map(str, command)))
+        text = " ".join(result.output.split())
+        assert "it has more than 1" in text and (name in text or command[0] == "runs"), text
+
+
+def test_an_article_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    folder = made_run(tmp_path)
+    for text in ("[" * 100_000, '{"schema": 1, "article": ' + "9" * 5000 + "}", '{"schema": 1, "article": [1e999]}'):
+        (folder / "article.json").write_text(text)
+        result = CliRunner().invoke(app, ["export", str(folder), "--to", "bibtex"])
+        assert result.exit_code == 1 and f"error: {folder / 'article.json'}: " in result.output.replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("sessions", "9" * 4300), ("topic", r'"Silk \ud800"'), ("from", r'"\udfff"')]
+)
+def test_a_state_that_cannot_be_written_back_is_no_unexpected_fault(tmp_path: Path, field: str, value: str) -> None:
+    folder = made_run(tmp_path)
+    state = json.loads((folder / "run.json").read_text()) | {field: "VALUE"}
+    (folder / "run.json").write_text(json.dumps(state).replace('"VALUE"', value))
+    result = CliRunner().invoke(app, ["resume", str(folder), "--yes", "--search", "none"])
+    assert result.exit_code and "unexpected" not in result.output
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 100_000, "[]", "null", "\x00", ""])

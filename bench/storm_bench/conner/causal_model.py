@@ -9,7 +9,7 @@ from typing import Any
 from storm_bench.errors import MetricError
 from storm_bench.judges.pretrained import load_trained
 from storm_bench.metrics.optional_imports import import_optional
-from storm_pipeline.api import cannot_write, loading, options_without_code, torch_threads
+from storm_pipeline.api import cannot_write, loading, local_folder, options_without_code, torch_threads
 
 
 class CausalModel:
@@ -29,7 +29,7 @@ class CausalModel:
     """
 
     def __init__(self, model: str | Path, *, threads: int = 2, cache: Path | None = None) -> None:
-        self._source = str(model)
+        self._source = str(model if str(model).endswith(".gguf") else local_folder(model) or model)
         self._threads = threads
         self._cache = cache
         self._loaded: tuple[Any, Any] | None = None
@@ -38,7 +38,7 @@ class CausalModel:
     def name(self) -> str:
         """Name of the model, or of its file or folder."""
         own = Path(self._source)
-        return own.stem if own.is_file() else own.name if own.is_dir() else self._source
+        return own.stem if own.suffix == ".gguf" else own.name if own.is_absolute() else self._source
 
     def log_probabilities(self, context: str, text: str) -> list[float]:
         """As :class:`~storm_bench.conner.perspectives.LogProbabilities`.

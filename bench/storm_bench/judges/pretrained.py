@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from storm_bench.errors import MetricError
-from storm_pipeline.api import loading, options_without_code
+from storm_pipeline.api import loading, local_folder, options_without_code
 
 _LONGEST = 512
 """Tokens of a pair of texts, at most."""
@@ -14,7 +14,7 @@ _LONGEST = 512
 
 def model_name(model: str | Path) -> str:
     """Name of a model on the hub, or of its folder."""
-    return Path(model).name if Path(model).is_dir() else str(model)
+    return folder.name if (folder := local_folder(model)) else str(model)
 
 
 def load_trained(kind: Any, source: str, called: str, trained: str, **options: Any) -> Any:
@@ -54,7 +54,7 @@ class PairClassifier:
     def __init__(
         self, model: str | Path, called: str, trained: str, *, batch_size: int = 16, cache: Path | None = None
     ) -> None:
-        self.source = str(model)
+        self.source = str(local_folder(model) or model)
         self.name = model_name(model)
         self._called = called
         self._trained = trained

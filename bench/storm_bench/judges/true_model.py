@@ -7,7 +7,7 @@ from typing import Any
 
 from storm_bench.errors import MetricError
 from storm_bench.judges.pretrained import load_trained, model_name
-from storm_pipeline.api import loading, options_without_code
+from storm_pipeline.api import loading, local_folder, options_without_code
 from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
 
 _OVERLAP = 32  # tokens shared by neighbouring windows of a long premise
@@ -22,7 +22,7 @@ class TrueJudge:
     not fit is judged in windows and gets its best window's. The model is loaded on first use.
 
     Args:
-        model: a local folder, or a name on the model hub.
+        model: a folder (as for ``local_folder``), or a name on the model hub.
         threshold: minimum probability of a supported claim, in [0, 1].
         batch_size: windows per forward pass, >= 1.
         cache: folder for models from the hub; default: the library's own.
@@ -33,7 +33,7 @@ class TrueJudge:
     ) -> None:
         self.threshold = threshold
         self.name = f"true:{model_name(model)}"
-        self._source, self._batch_size, self._cache = str(model), batch_size, cache
+        self._source, self._batch_size, self._cache = str(local_folder(model) or model), batch_size, cache
         self._loaded: tuple[Any, Any] | None = None
         self._lock = threading.Lock()  # fast tokenizers cannot change their padding while another thread uses them
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from storm_bench.errors import MetricError
 from storm_bench.metrics.optional_imports import import_optional
 from storm_pipeline import SettingsError
-from storm_pipeline.api import loading
+from storm_pipeline.api import loading, local_folder
 
 _BATCH = 32
 _PICKLES = "STORM_PICKLED_MODELS"
@@ -87,6 +87,7 @@ class FlairTagger:
     """
 
     def __init__(self, model: str | Path = "ner", *, cache: Path | None = None) -> None:
+        file = local_folder(model)
         self.name = f"flair:{Path(model).name}"
         self._lock = threading.Lock()
         flair = import_optional("flair")
@@ -95,7 +96,7 @@ class FlairTagger:
             flair.cache_root = cache
         remedy = "give the name of a FLAIR model, such as 'ner' (needs network), or a model file"
         with loading(f"FLAIR cannot load the tagger {str(model)!r}", remedy, MetricError):
-            self._model: Any = import_optional("flair.models").SequenceTagger.load(str(model))
+            self._model: Any = import_optional("flair.models").SequenceTagger.load(str(file or model))
 
     def entities(self, texts: Sequence[str]) -> list[frozenset[str]]:
         """Mentions as tagged by the model; each text is treated as one sentence."""
@@ -122,7 +123,7 @@ class SpacyTagger:
         remedy = "give the folder of one, or install it with `python -m spacy download en_core_web_sm`"
         with loading(f"spaCy cannot load the pipeline {str(model)!r}", remedy, MetricError), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # every package with a spaCy component may warn
-            self._pipeline: Any = spacy.load(model, exclude=_UNUSED_COMPONENTS)
+            self._pipeline: Any = spacy.load(local_folder(model) or model, exclude=_UNUSED_COMPONENTS)
         if not {"ner", "entity_ruler"} & set(self._pipeline.pipe_names):
             raise MetricError(f"the spaCy pipeline {str(model)!r} has no 'ner' component; use one that has")
         meta = self._pipeline.meta
