@@ -29,8 +29,8 @@ from storm_pipeline.writers.sentences import (
 )
 
 _NOTE = (
-    "An extract, made without a language model: its sentences are its sources', unchanged, those that a sentence "
-    "encoder found nearest to the {what}. A language model writes in its own words: "
+    "An extract, made without a language model: its sentences are its sources', unchanged, chosen by the titles "
+    "of their pages and by a sentence encoder. A language model writes in its own words: "
     'storm {command} "{topic}" --lm openai/gpt-4o.'
 )
 _ALONE = " Nothing else that was found is on a part of the topic, so there are no sections."
@@ -64,7 +64,7 @@ def extract(ctx: RunContext, topic: str) -> Article:
     sections = _sections(ctx, shares, lead, FEWEST_SENTENCES if headings else 1)
     outline = keep_outline(ctx, Outline(topic, headings or tuple(Heading(one.heading) for one in sections)))
     body = Body(in_paragraphs(lead.values()), sections)
-    note = _note("topic", "write", topic, snippets)
+    note = _note("write", topic, snippets)
     return as_article(ctx, outline, body, note=note if sections else note + _ALONE)
 
 
@@ -80,7 +80,7 @@ def extract_answer(ctx: RunContext, question: str) -> Article:
     best = sorted(range(len(facts)), key=lambda i: (-near[i], i))[: ctx.settings.answer_facts]
     told = in_paragraphs(facts[i] for i in sorted(best))
     body = Body((), (Section(UNTITLED, told),) if told else ())
-    return as_article(ctx, Outline(question), body, note=_note("question", "answer", question, found))
+    return as_article(ctx, Outline(question), body, note=_note("answer", question, found))
 
 
 def _look_up(ctx: RunContext, topic: str) -> Subject:
@@ -136,7 +136,7 @@ def _sections(
     return tuple(sections)
 
 
-def _note(what: str, command: str, topic: str, snippets: Iterable[Snippet]) -> str:
+def _note(command: str, topic: str, snippets: Iterable[Snippet]) -> str:
     """Return what a reader must know about the text, and the licence of what is Wikipedia's."""
-    note = _NOTE.format(what=what, command=command, topic=topic)
+    note = _NOTE.format(command=command, topic=topic)
     return note + (_LICENCE if any(is_wikipedia(snippet.url) for snippet in snippets) else "")
