@@ -16,7 +16,7 @@ from pydantic import Field
 
 from storm_pipeline.configuration.renamed import current_recipe
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import is_plain, read_plain
+from storm_pipeline.files import LARGEST, is_plain, read_plain
 from storm_pipeline.render.json import from_json
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
 from storm_pipeline.run.listing import RunEntry, list_runs, run_entry, run_state
@@ -221,7 +221,7 @@ class EventFile:
         try:
             with self._path.open("rb") as file:
                 file.seek(self._offset)
-                data = file.read()
+                data = file.read(LARGEST)
         except OSError:
             return ()
         whole = data[: data.rfind(b"\n") + 1]

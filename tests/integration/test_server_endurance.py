@@ -1,5 +1,6 @@
 """The HTTP server against idle and slow clients, pages of other sites, unknown paths, and signals."""
 
+import json
 import signal
 import socket
 import sys
@@ -91,6 +92,35 @@ def test_a_page_of_another_site_may_not_get(client: httpx.Client, path: str) -> 
         assert client.get("/health", headers={"Sec-Fetch-Site": site}).status_code == 200
     local = {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost:3000"}
     assert client.get("/health", headers=local).status_code == 200
+
+
+def test_a_run_that_is_deleted_ends_its_events(tmp_path: Path) -> None:
+    faults = {"DraftOutline": [Reply(delay=5)]}
+    with FakeModel(answers(), faults=faults) as model, served(model.lm, tmp_path) as client:
+        started(client, recipe="direct")
+        waiting = started(client, recipe="direct")
+        with client.stream("GET", f"/runs/{waiting}/events") as events:
+            assert client.delete(f"/runs/{waiting}").status_code == 204
+            lines = [line for line in events.iter_lines() if line]
+        assert lines[-2] == "event: end"
+        assert json.loads(lines[-1].removeprefix("data: ")) == {"state": "deleted", "reason": "the run was deleted"}
+    assert "Traceback" not in (tmp_path / "server.log").read_text()
+
+
+def test_mcp_has_no_streams_that_stay_empty(client: httpx.Client) -> None:
+    pytest.importorskip("mcp")
+    accept = {"Accept": "application/json, text/event-stream"}
+    for method in ("GET", "DELETE"):
+        refused = client.request(method, "/mcp", headers=accept)
+        assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+    version = "2026-07-28"
+    headers = accept | {"MCP-Protocol-Version": version, "Mcp-Method": "subscriptions/listen"}
+    about = {"protocolVersion": version, "clientCapabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in about.items()}
+    params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+    order = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}
+    refused = client.post("/mcp", json=order, headers=headers, timeout=10)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (404, -32601)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
