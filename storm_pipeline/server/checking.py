@@ -25,6 +25,7 @@ from storm_pipeline.settings import Settings
 
 MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
 MOST_CHARACTERS = 1_000_000  # of the article, and of the text of a page
+MOST_COMPARED = 5_000_000  # characters of sentences and passages, for each citation
 MOST_WAITING = 4  # checks that wait for the one under way: each holds one of the server's threads
 
 
@@ -133,7 +134,8 @@ class ArticleCheck:
             raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
         read = _read(markdown, title, sources, self._fetching() if fetch else None)
         self._judge = self._judge or open_judge(self._settings.judge, self._settings)
-        return to_record(check_article(replace(read.article, title=title), self._judge, read.unread))
+        article = replace(read.article, title=title)
+        return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
 
     def _fetching(self) -> Callable[[str], Page]:
         """Fetches pages as a run does, as many as one check may."""
