@@ -62,6 +62,43 @@ def test_a_connection_that_sends_no_whole_header_is_closed(client: httpx.Client,
         assert HEADER_SECONDS - 1 < time.monotonic() - begun < HEADER_SECONDS + 8
 
 
+def test_a_connection_whose_answers_are_not_read_is_closed(client: httpx.Client) -> None:
+    with ExitStack() as stack:
+        (connection,) = silent(client, 1, stack)
+        connection.settimeout(0.5)
+        with suppress(TimeoutError):
+            for _ in range(2000):
+                connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        begun = time.monotonic()
+        while time.monotonic() - begun < 60:
+            time.sleep(0.5)
+            try:
+                connection.send(b"G")
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                break
+        else:
+            raise AssertionError("the connection is kept")
+
+
+def test_an_answer_that_is_read_slowly_arrives_whole(client: httpx.Client) -> None:
+    whole = client.get("/openapi.json").content
+    with ExitStack() as stack:
+        (connection,) = silent(client, 1, stack)
+        number = 100  # more than what the system keeps of an answer
+        connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * number)
+        found = bytearray()
+        begun = time.monotonic()
+        while len(found) < number * len(whole):
+            piece = connection.recv(1 << 16)
+            assert piece, "cut off"
+            found += piece
+            if time.monotonic() - begun < 4 * HEADER_SECONDS:
+                time.sleep(0.1)
+    assert found.count(whole) == number
+
+
 def test_a_connection_is_kept_while_requests_come(client: httpx.Client) -> None:
     with httpx.Client(base_url=client.base_url, trust_env=False) as kept:
         for _ in range(3):
