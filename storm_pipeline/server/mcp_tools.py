@@ -84,13 +84,8 @@ def create_mcp_server(service: RunService, search: SourceSearch, check: ArticleC
 
     ``check``: the check of articles that the service shares with others.
     """
-    server = MCPServer[Any](
-        "storm-pipeline",
-        instructions=_ABOUT,
-        version=__version__,
-        log_level="WARNING",
-        subscriptions=False,  # streams in which nothing would ever come
-    )
+    about: dict[str, Any] = {"instructions": _ABOUT, "version": __version__, "log_level": "WARNING"}
+    server = MCPServer[Any]("storm-pipeline", subscriptions=False, **about)  # subscriptions' streams would stay empty
     tools = _Tools(service, search, check or ArticleCheck(service.remote.owner))
     run = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
     stop = run.model_copy(update={"idempotent_hint": True, "open_world_hint": False})
