@@ -12,7 +12,10 @@ import zipfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 UNFINISHED = ".unfinished"
 """Suffix of the hidden files that an interrupted write may leave behind."""
@@ -144,6 +147,23 @@ def write_atomically(path: Path, content: str | bytes, *, private: bool = False)
         with suppress(OSError):
             scratch.unlink(missing_ok=True)
         raise
+
+
+def locked_file(path: Path, timeout: float = -1) -> "BaseFileLock":
+    """Acquire the lock whose file is at a path; the file is made if there is none.
+
+    A file that holds something is no lock: locking would empty it. ``timeout``: seconds; below 0 for ever. Raises
+    filelock.Timeout: another process holds it; OSError: the file is a link, holds something, or cannot be made.
+    """
+    from filelock import FileLock
+
+    if path.is_symlink() or (path.exists() and not is_plain(path)):
+        raise OSError(errno.ELOOP, f"{path.name} is a link or no file, which a lock never is: delete it", str(path))
+    if path.exists() and path.stat().st_size:
+        raise OSError(errno.EEXIST, f"{path.name} holds something, which a lock never does: delete it", str(path))
+    lock = FileLock(path, is_singleton=False)
+    lock.acquire(timeout=timeout)
+    return lock
 
 
 def zipped(members: Iterable[tuple[str, bytes]]) -> bytes:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from storm_pipeline.files import locked_file
+
 _log = logging.getLogger(__name__)
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT})
 """Errors of a damaged file; SQLITE_ERROR is one, since the statements are fixed."""
@@ -104,9 +106,7 @@ class SqliteCache:
 
     def _again(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Repeat work that met a damaged file in a new one, unless another process has made that already."""
-        from filelock import FileLock
-
-        with FileLock(f"{self._path}.lock", timeout=_LOCK_TIMEOUT):
+        with locked_file(self._path.with_name(f"{self._path.name}.lock"), timeout=_LOCK_TIMEOUT):
             with contextlib.suppress(_DamageError):
                 return self._once(work)
             aside = f"{self._path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"

@@ -45,6 +45,7 @@ def small_settings(lm: str, runs: Path, cache: Path) -> Settings:
 
 if __name__ == "__main__":
     connections._HEADER_SECONDS = float(os.environ.get("HEADER_SECONDS", connections._HEADER_SECONDS))
+    connections._READ_SECONDS = 3 * connections._HEADER_SECONDS
     port, lm, runs, cache, *allow = sys.argv[1:]
     remote = RemoteSettings.build(small_settings(lm, Path(runs), Path(cache)), allow)
     reach = Reach.build("127.0.0.1", (), tuple(os.environ.get("TRUST_PROXY", "").split()))

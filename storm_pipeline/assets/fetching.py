@@ -11,7 +11,7 @@ from pathlib import Path
 
 from storm_pipeline.assets.pins import PINS, Asset, named
 from storm_pipeline.errors import AssetError
-from storm_pipeline.files import cannot_write, write_atomically
+from storm_pipeline.files import cannot_write, locked_file, write_atomically
 
 Progress = Callable[[str, int, int], None]
 """Called with the asset's name, bytes downloaded so far and total bytes."""
@@ -89,8 +89,6 @@ def fetch(name: str, cache: Path, progress: Progress | None = None, *, pins: Pat
     Raises:
         AssetError: unknown name, no pip, no network, wrong hash, or a full or read-only disk.
     """
-    from filelock import FileLock
-
     asset = named(name, pins)
     models = cache / "models"
     if found := path_of(name, cache, pins=pins):
@@ -98,7 +96,7 @@ def fetch(name: str, cache: Path, progress: Progress | None = None, *, pins: Pat
     with _readable_errors(asset, models):
         parts = models / ".parts" / asset.name
         parts.mkdir(parents=True, exist_ok=True)
-        with FileLock(parts.with_name(f"{asset.name}.lock")):
+        with locked_file(parts.with_name(f"{asset.name}.lock")):
             if not path_of(name, cache, pins=pins):
                 if not _is_intact(asset, models):
                     parts.mkdir(exist_ok=True)

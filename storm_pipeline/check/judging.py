@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal
 
+from storm_pipeline.errors import DatasetError
 from storm_pipeline.judges.base import Judge, Label, Question, Span, Verdict
 from storm_pipeline.judges.spans import with_spans
 from storm_pipeline.references.changing import with_sentences
@@ -14,6 +15,8 @@ from storm_pipeline.types import Article, Citation, Section, Sentence
 
 Status = Label | Literal["uncited", "unread"]
 """A judge's label; ``uncited`` without a citation; ``unread`` where none of the sources cited could be read."""
+MOST_COMPARED = 50_000_000
+"""Characters of sentences and of the passages that they cite, for each citation, that a check compares at most."""
 STATUSES: tuple[Status, ...] = ("supported", "partly", "not", "contradicted", "uncited", "unread")
 
 
@@ -57,16 +60,24 @@ class Checked:
 
 
 def check_article(
-    article: Article, judge: Judge, unread: Mapping[str, str] | None = None, only: Collection[int] | None = None
+    article: Article,
+    judge: Judge,
+    unread: Mapping[str, str] | None = None,
+    only: Collection[int] | None = None,
+    most: int = MOST_COMPARED,
 ) -> Checked:
     """Judge each sentence by all passages that it cites and that were read; raises as the judge.
 
     Args:
         unread: source id → why it was not read.
         only: places of the sentences to judge, from 0; the others stay as they are, spans included. None: all.
+        most: characters that may be compared, see :data:`MOST_COMPARED`.
+
+    Raises DatasetError: the sentences cite more than may be compared.
     """
     unread = unread or {}
     texts = {own.id: own.text for source in article.sources if source.id not in unread for own in source.snippets}
+    _require_comparable(article, texts, most)
     sentences = list(with_spans(article).sentences())
     chosen = range(len(sentences)) if only is None else only
     readable = [[one for one in own.citations if one.snippet_id in texts] for own in sentences]
@@ -90,6 +101,20 @@ def check_article(
         if place in chosen and has_word(own.text)
     )
     return Checked(checked, rows, judge.name, judge.threshold, unread)
+
+
+def _require_comparable(article: Article, texts: Mapping[str, str], most: int) -> None:
+    """Check that the sentences do not cite more than may be compared. Raises DatasetError."""
+    found = sum(
+        len(sentence.text) + len(texts.get(one.snippet_id, ""))
+        for sentence in article.sentences()
+        for one in sentence.citations
+    )
+    if found > most:
+        raise DatasetError(
+            f"the sentences and the passages that they cite have {found:,} characters, of which a check compares "
+            f"{most:,} at most: check parts of the article"
+        )
 
 
 def _row(place: int, heading: str, sentence: Sentence, verdict: Verdict | None) -> CheckedSentence:

@@ -1,6 +1,6 @@
 """Looks at an article's sources again: which sentences rest on words that their pages no longer have."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -64,7 +64,8 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folder
     snippets = {own.id: own for source in article.sources for own in source.snippets}
     by_id = {own.id: own for own in article.sources}
     cited = (own for sentence in article.sentences() for own in sentence.citations)
-    page_of = {own: _page_of(by_id[own.source_id], snippets.get(own.snippet_id)) for own in cited}
+    also = {own.id: frozenset(map(source_id, own.also)) for own in article.sources}
+    page_of = {own: _page_of(by_id[own.source_id], also, snippets.get(own.snippet_id)) for own in cited}
     sources = {page.id: page for page in page_of.values()}
     read = parallel_map(partial(_read_again, fetch, folders), sources.values(), workers=WORKERS)
     now = dict(zip(sources, read, strict=True))
@@ -105,15 +106,11 @@ def refresh(article: Article, judge: Judge, fetch: Callable[[str], Page], folder
     return Refreshed(tuple(changes), check_article(updated, judge, only=changed), uncompared)
 
 
-def _page_of(source: Source, snippet: Snippet | None) -> Source:
+def _page_of(source: Source, also: Mapping[str, Collection[str]], snippet: Snippet | None) -> Source:
     """Return the page that a cited passage is from: one of a source's other addresses, or the source's own."""
-    if snippet is None or not _is_also_of(snippet, source):
+    if snippet is None or snippet.source_id not in also[source.id]:
         return source
     return Source(snippet.source_id, snippet.url, snippet.title)
-
-
-def _is_also_of(snippet: Snippet, source: Source) -> bool:
-    return any(source_id(url) == snippet.source_id for url in source.also)
 
 
 def _read_again(fetch: Callable[[str], Page], folders: Sequence[Path], source: Source) -> Reference | str:
@@ -138,9 +135,13 @@ def _has(page: str, snippet: Snippet, citation: Citation) -> bool:
 
 def _with_snippets(article: Article, fresh: Sequence[Snippet]) -> Article:
     """Return the article whose sources have the passages of today too."""
+    by_page: dict[str, list[Snippet]] = {}
+    for new in fresh:
+        by_page.setdefault(new.source_id, []).append(new)
 
     def updated(own: Source) -> Source:
-        added = (new for new in fresh if new.source_id == own.id or _is_also_of(new, own))
+        pages = dict.fromkeys([own.id, *map(source_id, own.also)])
+        added = [new for page in pages for new in by_page.get(page, ())]
         return replace(own, snippets=tuple(dict.fromkeys([*own.snippets, *added])))
 
     return replace(article, sources=tuple(map(updated, article.sources)))

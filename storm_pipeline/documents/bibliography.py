@@ -38,14 +38,20 @@ class Bibliography:
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._by: dict[str, dict[str, dict[Record, Entry]]] = {}
+        self._lengths: dict[str, set[int]] = {}  # of titles, by how they begin
+        self._families: set[str] = set()
         for entry in entries:
-            names = read_names(entry.record.authors)[:1]
+            families = {" ".join(folded_words(one.family)) for one in read_names(entry.record.authors)[:1]}
+            titles = _titles(entry.record)
+            self._families |= families
+            for title in titles:
+                self._lengths.setdefault(title[:_SHORTEST_TITLE], set()).add(len(title))
             keys = {
                 "file": {name.casefold() for name in entry.files},
                 "key": {_bare(entry.key)} - {""},
                 "doi": {entry.record.doi} - {""},
-                "title": _titles(entry.record),
-                "author": {" ".join(folded_words(name.family)) + entry.record.published[:4] for name in names},
+                "title": titles,
+                "author": {family + entry.record.published[:4] for family in families},
             }
             for kind, ones in keys.items():
                 for one in ones:  # an entry that two files hold is one; of three that differ, two are ambiguous as well
@@ -61,8 +67,8 @@ class Bibliography:
             "file": lambda: {file.casefold()},
             "key": lambda: {stem},
             "doi": lambda: {document.record.doi},
-            "title": lambda: {_bare(document.title), _bare(document.record.title), *_parts(stem)},
-            "author": lambda: _authors_and_years(file),
+            "title": lambda: {_bare(document.title), _bare(document.record.title), *self._titles_in(stem)},
+            "author": lambda: self._authors_and_years_in(file),
         }
         for kind, keys in kinds.items():
             known = self._by.get(kind, {})
@@ -72,6 +78,19 @@ class Bibliography:
                 return next(iter(found.values()))
         return None
 
+    def _titles_in(self, stem: str) -> Iterator[str]:
+        """Yield the parts of a file's name that begin as titles do and are as long."""
+        for at in range(len(stem)):
+            for length in self._lengths.get(stem[at : at + _SHORTEST_TITLE], ()):
+                yield stem[at : at + length]
+
+    def _authors_and_years_in(self, file: str) -> set[str]:
+        """Return the known authors in a file's name, each with each year in it."""
+        words = folded_words(file.replace("_", " "))
+        named = {" ".join(words[at : at + count]) for at in range(len(words)) for count in range(1, _LONGEST_FAMILY)}
+        years = {year for at in range(len(file) - 3) if (year := file[at : at + 4]).isdecimal()}
+        return {family + year for family in named & self._families for year in years}
+
     def completed(self, document: Document) -> Document:
         """Return the document with what its entry says, if it has one."""
         entry = self.entry_of(document)
@@ -79,18 +98,6 @@ class Bibliography:
             return document
         record = entry.record.completed(document.record)
         return replace(document, title=record.title, published=record.published or None, record=record)
-
-
-def _parts(stem: str) -> Iterator[str]:
-    """Yield every part of a file's name that may be a title."""
-    return (stem[at:end] for at in range(len(stem)) for end in range(at + _SHORTEST_TITLE, len(stem) + 1))
-
-
-def _authors_and_years(file: str) -> set[str]:
-    words = folded_words(file.replace("_", " "))
-    families = {" ".join(words[at : at + count]) for at in range(len(words)) for count in range(1, _LONGEST_FAMILY)}
-    years = {year for at in range(len(file) - 3) if (year := file[at : at + 4]).isdecimal()}
-    return {family + year for family in families for year in years}
 
 
 def _titles(record: Record) -> set[str]:

@@ -58,16 +58,16 @@ def _folders(root: Path) -> list[Path]:
 
 def _entries(folder: Path) -> Iterator[RunEntry]:
     """The entry of a folder; for a batch also those of its runs."""
-    entry = _safe_entry(folder)
+    entry = safe_entry(folder)
     if is_batch(folder):
         try:
-            yield from map(_safe_entry, sorted(_folders(folder), reverse=True))
+            yield from map(safe_entry, sorted(_folders(folder), reverse=True))
         except OSError as error:
             entry = replace(entry, problem=f"cannot list the runs in it: {error.strerror}")
     yield entry
 
 
-def _safe_entry(folder: Path) -> RunEntry:
+def safe_entry(folder: Path) -> RunEntry:
     """As :func:`run_entry`; a folder that cannot be read in a way that nobody foresaw must not hide the others."""
     try:
         return run_entry(folder)

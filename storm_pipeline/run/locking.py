@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, Timeout
 
 from storm_pipeline.errors import RunError
-from storm_pipeline.files import LARGEST_STATE, is_plain, read_plain
+from storm_pipeline.files import LARGEST_STATE, is_plain, locked_file, read_plain
 from storm_pipeline.text.words import encodable_values
 
 _MOST_DIGITS = 30  # of a number; Python writes none of more than 4300, such as one more than the largest that it reads
@@ -32,21 +32,22 @@ def new_folder(root: Path, name: str, what: str) -> Path:
     raise RunError(f"cannot find a free name for {name} in {root}; choose another folder with --out")
 
 
-def locked(folder: Path, name: str) -> FileLock:
+def locked(folder: Path, name: str) -> BaseFileLock:
     """Acquire the folder's lock.
 
-    Raises RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, it holds a
-    link, a pipe or a device, by which a folder from elsewhere would have other files read or written, or a folder that
-    cannot be looked into, where one could stand.
+    Raises RunError: another process holds it (the cause is a ``Timeout``), the folder cannot be written, the lock's
+    file holds something, the folder holds a link, a pipe or a device, by which a folder from elsewhere would have other
+    files read or written, or a folder that cannot be looked into, where one could stand.
     """
     _refuse_what_is_no_file(_below(folder))
     return _acquired(folder, name)
 
 
 def is_held(folder: Path, name: str) -> bool:
-    """Whether a process holds the folder's lock; False if that cannot be determined."""
+    """Whether a process holds the folder's lock; False if that cannot be determined. No lock is made for it."""
     try:
-        _refuse_what_is_no_file([folder / name])
+        if not is_plain(folder / name):
+            return False
         _acquired(folder, name).release()
     except RunError as error:
         return isinstance(error.__cause__, Timeout)
@@ -64,15 +65,13 @@ def _below(folder: Path) -> Iterator[Path]:
         yield from (Path(parent, name) for name in (*folders, *files))
 
 
-def _acquired(folder: Path, name: str) -> FileLock:
-    lock = FileLock(folder / name, is_singleton=False)
+def _acquired(folder: Path, name: str) -> BaseFileLock:
     try:
-        lock.acquire(timeout=0)
+        return locked_file(folder / name, timeout=0)
     except Timeout as error:
         raise RunError(f"another process is writing to {folder}: wait for it, or stop it first") from error
     except OSError as error:
         raise RunError(f"cannot write to {folder}: {error.strerror}") from error
-    return lock
 
 
 def _refuse_what_is_no_file(paths: Iterable[Path]) -> None:

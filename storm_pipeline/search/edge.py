@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from storm_pipeline.concurrency import result_of
 from storm_pipeline.documents.plain import one_line, readable_title
@@ -148,7 +148,7 @@ def bounded(result: SearchResult, asked: Asked) -> SearchResult:
 
 def _shortened(record: Record) -> Record:
     """Return a record with its texts cut, those of the work within it too."""
-    texts = {
+    texts: dict[str, Any] = {
         name: _cut(value, LONGEST_TEXT if name in {"text", "author", "editors"} else LONGEST_TITLE)
         for name, value in vars(record).items()
         if isinstance(value, str) and name not in {"url", "id", "source_id"}

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.files import cannot_write, read_plain, write_atomically
+from storm_pipeline.files import cannot_write, locked_file, read_plain, write_atomically
 from storm_pipeline.run.log import logger
 
 _FILE, _LOCK = ".tokens.json", ".tokens.lock"
@@ -130,7 +130,7 @@ class Tokens:
     def _writing(self) -> AbstractContextManager[object]:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            return FileLock(self._path.with_name(_LOCK), is_singleton=False).acquire(timeout=10)
+            return locked_file(self._path.with_name(_LOCK), timeout=10)
         except (OSError, Timeout) as error:
             raise SettingsError(f"{self._path} cannot be written: {error}") from error
 

@@ -19,11 +19,13 @@ from storm_pipeline.judges.base import Judge
 from storm_pipeline.judges.opening import open_judge
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.pages.reading import kept_pages
-from storm_pipeline.server.errors import TooLargeError, place_in
+from storm_pipeline.server.errors import TooLargeError
+from storm_pipeline.server.places import caller_name, shared
 from storm_pipeline.settings import Settings
 
 MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
 MOST_CHARACTERS = 1_000_000  # of the article, and of the text of a page
+MOST_COMPARED = 5_000_000  # characters of sentences and passages, for each citation
 MOST_WAITING = 4  # checks that wait for the one under way: each holds one of the server's threads
 
 
@@ -103,7 +105,7 @@ class ArticleCheck:
         self._settings = settings
         self._judge: Judge | None = None
         self._lock = threading.Lock()
-        self._places = threading.BoundedSemaphore(1 + MOST_WAITING)
+        self._places = shared("checks", 1 + MOST_WAITING)
 
     @property
     def is_busy(self) -> bool:
@@ -123,7 +125,7 @@ class ArticleCheck:
             raise TooLargeError(f"the article and each text of a page may have {MOST_CHARACTERS:,} characters")
         if self._settings.judge == "model":
             raise SettingsError("this server's judge is a language model, whose cost its budget does not cover")
-        with place_in(self._places, "checks"), self._lock:
+        with self._places.hold(caller_name()), self._lock:
             return self._checked(markdown, title, sources, fetch=fetch)
 
     def _checked(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
@@ -132,7 +134,8 @@ class ArticleCheck:
             raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
         read = _read(markdown, title, sources, self._fetching() if fetch else None)
         self._judge = self._judge or open_judge(self._settings.judge, self._settings)
-        return to_record(check_article(replace(read.article, title=title), self._judge, read.unread))
+        article = replace(read.article, title=title)
+        return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
 
     def _fetching(self) -> Callable[[str], Page]:
         """Fetches pages as a run does, as many as one check may."""

@@ -8,14 +8,16 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from storm_pipeline.server.reach import Reach
 
-_HEADER_SECONDS = 10.0  # within which the headers of a request must arrive, after the connection or the last answer
+_HEADER_SECONDS, _READ_SECONDS = 10.0, 60.0
+"""Within which the headers of a request must arrive, after the connection or the last answer, and within which a client
+must read something of an answer that waits for him."""
 _MOST_OF_ONE, _MOST = 128, 512
 """Open connections of one address that is no trusted proxy, and of all. Beyond, the one that has been idle longest is
 closed. An address may have half as many requests under way, so that the next one is answered and not cut off."""
 
 
 class BoundedProtocol(H11Protocol):
-    """HTTP/1.1 with a limit on the time of headers, and on connections by address.
+    """HTTP/1.1 with a limit on the time of headers and of answers that are not read, and on connections by address.
 
     ``reach``: names the proxies that may have as many connections as all together.
     """
@@ -38,6 +40,17 @@ class BoundedProtocol(H11Protocol):
         self._stop_waiting()
         super().connection_lost(exc)
 
+    def pause_writing(self) -> None:
+        """Wait for the client to read what was written."""
+        super().pause_writing()
+        self._wait_for_headers()
+
+    def resume_writing(self) -> None:
+        """Wait no longer, unless for the headers of the next request."""
+        super().resume_writing()
+        if not self.is_idle:
+            self._stop_waiting()
+
     def handle_events(self) -> None:
         """Read what has arrived; once that is a whole header, it is waited for no longer."""
         super().handle_events()
@@ -51,13 +64,25 @@ class BoundedProtocol(H11Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is being answered."""
-        return self.cycle is None or self.cycle.response_complete
+        """Whether no request is being answered, or its answer is not read."""
+        return self.cycle is None or self.cycle.response_complete or self.flow.write_paused
 
     def _wait_for_headers(self) -> None:
-        self._stop_waiting()
         self._since = self.loop.time()
-        self._silence = self.loop.call_later(_HEADER_SECONDS, self.transport.abort)
+        self._wait()
+
+    def _wait(self) -> None:
+        self._stop_waiting()
+        unread = self.transport.get_write_buffer_size()
+        seconds = _READ_SECONDS if unread else _HEADER_SECONDS
+        self._silence = self.loop.call_later(seconds, self._close_unless_read, unread)
+
+    def _close_unless_read(self, before: int) -> None:
+        """Close the connection, unless the client has read something of what waited for him before."""
+        if self.transport.get_write_buffer_size() < before:
+            self._wait()
+        else:
+            self.transport.abort()
 
     def _stop_waiting(self) -> None:
         if self._silence is not None:

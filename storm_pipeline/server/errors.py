@@ -1,9 +1,5 @@
 """Errors of a server; ``problems.py`` says with which status each is answered."""
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from storm_pipeline.errors import RunError, StormError
 
 
@@ -23,6 +19,10 @@ class BusyError(StormError):
     """As many runs or checks wait as the server allows, or it is shutting down."""
 
 
+class OverloadedError(BusyError):
+    """As many requests of all callers together are under way as the server allows."""
+
+
 class ForbiddenError(StormError):
     """The caller may not have what is the owner's."""
 
@@ -37,14 +37,3 @@ class TooLargeError(StormError):
 
 class SlowBodyError(StormError):
     """A body did not arrive in time."""
-
-
-@contextmanager
-def place_in(places: threading.BoundedSemaphore, what: str) -> Iterator[None]:
-    """Hold a place while the block runs. Raises BusyError: none is free; ``what``: those that hold them."""
-    if not places.acquire(blocking=False):
-        raise BusyError(f"as many {what} are under way as this server allows: send it again later")
-    try:
-        yield
-    finally:
-        places.release()

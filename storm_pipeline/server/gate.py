@@ -3,20 +3,25 @@
 import asyncio
 import hmac
 import re
-from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import ExitStack
 from typing import Any
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.server.callers import CALLER, OWNER, Caller, Tokens
 from storm_pipeline.server.documents import FILE_BYTES
-from storm_pipeline.server.errors import SlowBodyError, TooLargeError
+from storm_pipeline.server.errors import BusyError, OverloadedError, SlowBodyError, TooLargeError
+from storm_pipeline.server.places import Places
 from storm_pipeline.server.reach import Reach, is_loopback
 
 TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
 _SHORTEST_TOKEN = 16
 _MOST_REQUESTS, _MOST_OF_ONE = 400, 64
 """Requests that are under way at once, of all clients and of one."""
+_MOST_LONG, _MOST_LONG_OF_ONE = 200, 32
+"""Of these, streams of events and uploads: they may last, so that others would find no place beside them."""
+_MOST_LARGE, _MOST_LARGE_OF_ONE = 16, 4
+"""Of these, those whose body may be large: it is held in memory."""
 _MOST_BYTES = 64 * 1024  # of a request's body
 LARGE_BYTES = 16 * 1024 * 1024  # an article comes with the texts of its sources
 _MOST_BYTES_OF = {"/check": LARGE_BYTES, "/mcp": LARGE_BYTES}
@@ -78,7 +83,9 @@ class Gate:
         self._reach = reach or Reach()
         self._open_path = open_path
         self._observe = observe or (lambda *_: None)
-        self._under_way: Counter[str] = Counter()
+        self._all = Places("requests", _MOST_REQUESTS, _MOST_OF_ONE)
+        self._long = Places("streams and uploads", _MOST_LONG, _MOST_LONG_OF_ONE)
+        self._large = Places("large requests", _MOST_LARGE, _MOST_LARGE_OF_ONE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -110,26 +117,28 @@ class Gate:
             await self._pass(scope, {}, _nothing, send, caller)
             return
         client = (caller.name if caller else "") or str((scope.get("client") or ("",))[0])
-        if self._under_way[client] >= _MOST_OF_ONE:
-            await _refuse(
-                scope, send, 429, f"{_MOST_OF_ONE} requests of yours are under way: end some, or try again later"
-            )
-        elif self._under_way.total() >= _MOST_REQUESTS:
-            await _refuse(scope, send, 503, f"{_MOST_REQUESTS} requests are under way: try again later")
-        else:
-            self._under_way[client] += 1
+        with ExitStack() as held:
             try:
+                for places in self._places(scope, headers):
+                    held.enter_context(places.hold(client or "unknown"))
+            except BusyError as error:
+                await _refuse(scope, send, 503 if isinstance(error, OverloadedError) else 429, str(error))
+            else:
                 await self._pass(scope, headers, receive, send, caller)
-            finally:
-                self._under_way[client] -= 1
-                self._under_way += Counter()  # forgets clients without a request
+
+    def _places(self, scope: Scope, headers: dict[str, str]) -> tuple[Places, ...]:
+        """Return of which places a request needs one each."""
+        path, method = scope["path"], scope["method"]
+        is_long = _is_upload(scope) or (method == "GET" and path.endswith("/events"))
+        is_large = method == "POST" and path in _MOST_BYTES_OF and not _is_small(headers)
+        return (self._all, *([self._long] if is_long else []), *([self._large] if is_large else []))
 
     async def _pass(
         self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send, caller: Caller | None
     ) -> None:
         path = scope["path"]
         try:
-            if scope["method"] == "PUT" and path.startswith(_UPLOADS):
+            if _is_upload(scope):
                 body = bounded(headers, receive, FILE_BYTES)
             else:
                 most = _MOST_BYTES_OF.get(path, _MOST_BYTES)
@@ -152,6 +161,16 @@ class Gate:
             return OWNER
         found = self._tokens.find(sent.decode())
         return OWNER if found is None and not self._token and not self._tokens.required else found
+
+
+def _is_upload(scope: Scope) -> bool:
+    return scope["method"] == "PUT" and str(scope["path"]).startswith(_UPLOADS)
+
+
+def _is_small(headers: dict[str, str]) -> bool:
+    """Return whether headers announce a body of an ordinary size."""
+    size = announced_size(headers)
+    return size is not None and size <= _MOST_BYTES
 
 
 async def _refuse(scope: Scope, send: Send, status: int, message: str) -> None:
@@ -186,17 +205,19 @@ async def whole(
 
     ``check``: of the body, in a thread. Raises TooLargeError, SlowBodyError, and what ``check`` raises.
     """
-    limited, body, more = bounded(headers, receive, most), b"", True
+    limited, body, more = bounded(headers, receive, most), bytearray(), True
     try:
         async with asyncio.timeout(_BODY_SECONDS):
             while more:
                 message = await limited()
-                body, more = body + bytes(message.get("body", b"")), message.get("more_body", False)
+                body += message.get("body", b"")  # in place: it may come in very many pieces
+                more = message.get("more_body", False)
     except TimeoutError as error:
         raise SlowBodyError(f"the body did not arrive within {_BODY_SECONDS:g} seconds") from error
+    content = bytes(body)
     if check:
-        await asyncio.to_thread(check, body)
-    read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        await asyncio.to_thread(check, content)
+    read: list[Message] = [{"type": "http.request", "body": content, "more_body": False}]
 
     async def next_message() -> Message:
         return read.pop() if read else await receive()

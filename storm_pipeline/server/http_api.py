@@ -20,7 +20,7 @@ from storm_pipeline.server.api_description import ARTICLE, FILE, TEXT, describe,
 from storm_pipeline.server.callers import CALLER, OWNER
 from storm_pipeline.server.checking import ArticleCheck, CheckOrder, CheckRecord
 from storm_pipeline.server.documents import ID, NAME, DocumentSet
-from storm_pipeline.server.errors import ForbiddenError, SlowBodyError
+from storm_pipeline.server.errors import ForbiddenError, SlowBodyError, UnknownRunError
 from storm_pipeline.server.gate import Gate, announced_size
 from storm_pipeline.server.metrics import Metrics
 from storm_pipeline.server.problems import answers, handle_errors, header
@@ -196,16 +196,17 @@ async def follow_run(
     after: Annotated[int, Query(ge=0)] = 0,
     last_event_id: Annotated[int, Header(ge=0)] = 0,
 ) -> AsyncIterator[ServerSentEvent]:
-    """Events of a run as they happen, from the first or after a given one, until it ends."""
-    async for found in iterate_in_threadpool(service.events(run, max(after, last_event_id))):
-        if found is None:
-            await asyncio.sleep(POLL)
-        else:
-            yield ServerSentEvent(data=found[1], id=str(found[0]))
-    view = await asyncio.to_thread(service.view, run)
-    is_left = view.state in ("running", "queued") and service.queue.closed is not None
-    state = "interrupted" if is_left else view.state  # what is in flight is not waited for
-    yield ServerSentEvent(data={"state": state, "reason": view.reason}, event="end")
+    """Events of a run as they happen, from the first or after a given one, until it ends or is deleted."""
+    try:
+        async for found in iterate_in_threadpool(service.events(run, max(after, last_event_id))):
+            if found is None:
+                await asyncio.sleep(POLL)
+            else:
+                yield ServerSentEvent(data=found[1], id=str(found[0]))
+        state, reason = await asyncio.to_thread(service.ending, run)
+    except UnknownRunError:
+        state, reason = "deleted", "the run was deleted"
+    yield ServerSentEvent(data={"state": state, "reason": reason}, event="end")
 
 
 @_articles.get("/runs/{run}/article", responses=answers(400, 404, 409, 501, content=ARTICLE), response_class=Response)

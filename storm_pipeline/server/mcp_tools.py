@@ -84,7 +84,8 @@ def create_mcp_server(service: RunService, search: SourceSearch, check: ArticleC
 
     ``check``: the check of articles that the service shares with others.
     """
-    server = MCPServer[Any]("storm-pipeline", instructions=_ABOUT, version=__version__, log_level="WARNING")
+    about: dict[str, Any] = {"instructions": _ABOUT, "version": __version__, "log_level": "WARNING"}
+    server = MCPServer[Any]("storm-pipeline", subscriptions=False, **about)  # subscriptions' streams would stay empty
     tools = _Tools(service, search, check or ArticleCheck(service.remote.owner))
     run = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
     stop = run.model_copy(update={"idempotent_hint": True, "open_world_hint": False})
@@ -249,12 +250,13 @@ class _Tools:
 
     async def _result(self, name: str, ctx: _Progress) -> CallToolResult:
         """The result of a run once it has ended; cancelling stops the run, so that it can be resumed."""
-        try:
-            await _report_until_ended(self._service, name, ctx)
-        except asyncio.CancelledError:
-            self._service.stop(name)
-            raise
-        view = self._service.view(name)
+        with self._refusing(ToolError):  # the run may be deleted meanwhile
+            try:
+                await _report_until_ended(self._service, name, ctx)
+            except asyncio.CancelledError:
+                self._service.stop(name)
+                raise
+            view = self._service.view(name)
         if view.state != "finished":
             raise ToolError(
                 f"the run {name} ended early ({view.state}): {view.reason}; continue it with the tool `resume`"

@@ -2,7 +2,6 @@
 
 import json
 import re
-import threading
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from storm_pipeline.export.formats import FORMATS, TEXTS, ArticleFormat, export,
 from storm_pipeline.run.folder import SavedSettings
 from storm_pipeline.run.saved_settings import changed_settings
 from storm_pipeline.server.documents import ID
-from storm_pipeline.server.errors import place_in
+from storm_pipeline.server.places import caller_name, shared
 from storm_pipeline.settings import CAPS, CONTENT, MAX_TOPIC_LENGTH, ROLES, Settings, explained, no_such_setting
 from storm_pipeline.types import Article
 
@@ -29,7 +28,7 @@ STYLE = "[a-z0-9][a-z0-9-]{0,99}"
 """Names of citation styles, as a regular expression."""
 _EXACT = 2.0**53  # above it floats leave out whole numbers
 _KNOWN = TEXTS | FORMATS
-_CONVERSIONS = threading.BoundedSemaphore(4)  # each may take 500 MB for two minutes
+_CONVERSIONS = shared("conversions", 4)  # each may take 500 MB for two minutes
 _VISIBLE, _BLANK = r"\p{L}\p{M}\p{N}\p{P}\p{S}", r"\s\u200c\u200d"
 _TOPIC = f"^[{_BLANK}]*[{_VISIBLE}][{_VISIBLE}{_BLANK}]*$"
 """What a topic is, for clients: without control characters, and not blank."""
@@ -209,5 +208,5 @@ def article_as(article: Article, name: str, *, citation_style: str | None = None
         raise SettingsError("a citation style is given by its name, such as apa, ieee or chicago-author-date")
     if chosen in TEXTS:
         return rendered(article, chosen).encode("utf-8", "replace")
-    with place_in(_CONVERSIONS, "conversions"):
+    with _CONVERSIONS.hold(caller_name()):
         return export(article, chosen, citation_style=citation_style)

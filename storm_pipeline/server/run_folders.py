@@ -18,8 +18,9 @@ from storm_pipeline.configuration.renamed import current_recipe
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import LARGEST, is_plain, read_plain
 from storm_pipeline.render.json import from_json
+from storm_pipeline.run.events import LATEST
 from storm_pipeline.run.folder import RunStore, SavedSettings, read_state
-from storm_pipeline.run.listing import RunEntry, list_runs, run_entry, run_state
+from storm_pipeline.run.listing import RunEntry, list_runs, run_entry, run_state, safe_entry
 from storm_pipeline.server.callers import OWNER, Caller
 from storm_pipeline.server.errors import ConflictError, UnknownRunError
 from storm_pipeline.types import Article
@@ -68,9 +69,11 @@ class RunFolders:
 
     def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
         """The newest runs of a caller, newest first. Raises RunError: the folder cannot be read."""
-        entries = (one for one in self._entries() if one.state not in _NO_RUN)
-        own = (one for one in entries if caller.has_access(_order(one.folder)[0]))
-        return tuple(map(_view, islice(own, most)))
+        known = ((_state(folder), folder) for folder in sorted(self._names().values(), reverse=True))
+        own = [(state, folder) for state, folder in known if caller.has_access(str(state.get("caller", "")))]
+        newest = sorted(own, key=lambda one: _created(one[0]), reverse=True)
+        entries = (safe_entry(folder) for _, folder in newest)  # events are read of those that are shown
+        return tuple(map(_view, islice((one for one in entries if one.state not in _NO_RUN), most)))
 
     def view(self, name: str) -> RunView:
         """One run. Raises UnknownRunError: there is none."""
@@ -174,6 +177,11 @@ def _state(folder: Path) -> dict[str, Any]:
         return read_state(folder)
     except RunError:
         return {}
+
+
+def _created(state: dict[str, Any]) -> float:
+    created = state.get("created")
+    return float(created) if isinstance(created, int | float) and 0 <= created < LATEST else 0.0
 
 
 def _order(folder: Path) -> tuple[str, str | None]:

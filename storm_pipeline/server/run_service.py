@@ -199,6 +199,12 @@ class RunService(AbstractContextManager["RunService"]):
                 return
             yield None
 
+    def ending(self, name: str) -> tuple[str, str]:
+        """Return the state in which a run's events ended, and why. Raises UnknownRunError: the run was deleted."""
+        view = self.view(name)
+        is_left = view.state in ("running", "queued") and self.queue.closed is not None
+        return "interrupted" if is_left else view.state, view.reason  # what is in flight is not waited for
+
     def is_running(self, name: str) -> bool:
         """Return whether a run waits for its turn or is under way, here or in another process."""
         with suppress(UnknownRunError):

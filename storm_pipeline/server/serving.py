@@ -122,13 +122,18 @@ def mcp_app(service: "RunService", check: "ArticleCheck") -> "Starlette | None":
     except MissingExtraError:
         return None
     from mcp.server.transport_security import TransportSecuritySettings
+    from starlette.routing import Route
 
     from storm_pipeline.server.mcp_tools import create_mcp_server
     from storm_pipeline.server.source_search import SourceSearch
 
     server = create_mcp_server(service, SourceSearch(service.remote.owner), check)
     passed = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    return server.streamable_http_app(stateless_http=True, transport_security=passed, max_request_body_size=LARGE_BYTES)
+    app = server.streamable_http_app(stateless_http=True, transport_security=passed, max_request_body_size=LARGE_BYTES)
+    for route in app.routes:
+        if isinstance(route, Route):
+            route.methods = {"POST"}  # without sessions, a stream by GET would stay empty
+    return app
 
 
 def serve_mcp(service: "RunService", engine: Search | None = None) -> None:

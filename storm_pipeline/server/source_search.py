@@ -4,7 +4,7 @@ import threading
 
 from storm_pipeline.run.search import RunSearch, open_engine
 from storm_pipeline.search.base import Search
-from storm_pipeline.server.errors import place_in
+from storm_pipeline.server.places import caller_name, shared
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Snippet
 
@@ -16,7 +16,7 @@ class SourceSearch:
         self._settings, self._engine = settings, engine
         self._search: RunSearch | None = None
         self._opening = threading.Lock()
-        self._places = threading.BoundedSemaphore(4)  # each search holds one of the server's threads
+        self._places = shared("searches", 8)  # each holds one of the server's threads
 
     def find(self, query: str, most: int) -> tuple[Snippet, ...]:
         """Return passages for a query, best first, from at most ``most`` pages.
@@ -24,7 +24,7 @@ class SourceSearch:
         Raises SettingsError, SearchError: the engine cannot be opened, or the search failed. Raises BusyError: as many
         searches are under way as may be.
         """
-        with place_in(self._places, "searches"):
+        with self._places.hold(caller_name()):
             with self._opening:
                 if self._search is None:
                     self._search = RunSearch(open_engine(self._settings, self._engine), self._settings)

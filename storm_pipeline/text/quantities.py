@@ -2,10 +2,12 @@
 
 import functools
 import re
+from bisect import bisect_left
 from calendar import monthrange
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from itertools import chain, repeat
+from itertools import accumulate, chain, repeat
 from math import prod
 from typing import Any, NamedTuple
 
@@ -43,8 +45,9 @@ def missing(
         language: ISO 639-1 code, by which "1.234" is read; ``source_languages`` in the same order as the sources.
     """
     claimed = _claimed(sentence, language)
-    stated = [_stated(*own) for own in zip(sources, chain(source_languages, repeat(language)), strict=False) if claimed]
-    lacking = (one for one in claimed if not any(_supports(source, one[2]) for source in stated))
+    texts = [_stated(*own) for own in zip(sources, chain(source_languages, repeat(language)), strict=False) if claimed]
+    stated = _Stated(texts)
+    lacking = (one for one in claimed if not stated.supports(one[2]))
     return tuple(dict.fromkeys(sentence[start:end] for start, end, _ in lacking))
 
 
@@ -73,13 +76,34 @@ def _stated(text: str, language: str) -> frozenset[_Quantity]:
     return frozenset(quantity for _, _, quantity in _mentions(text, language))
 
 
-def _supports(stated: frozenset[_Quantity], claimed: _Quantity) -> bool:
-    low, years, month, day = claimed
-    if not month:
-        last, plain = low + years, (q for q in stated if years > 1 and not q.month)
-        return claimed in stated or any(low <= q.low and q.low + q.years <= last for q in plain)
-    in_year = {low, Decimal(0)} if _Quantity(low) in stated else {low}
-    return any(q.month == month and day in (0, q.day) and (not low or q.low in in_year) for q in stated)
+class _Stated:
+    """What texts state together, as tables: a sentence may have very many numbers, and so may they."""
+
+    def __init__(self, texts: Sequence[frozenset[_Quantity]]) -> None:
+        self._all = frozenset[_Quantity]().union(*texts)
+        plain = sorted((q.low, q.low + q.years) for q in self._all if not q.month)
+        self._lows = [low for low, _ in plain]
+        self._ends = list(accumulate((end for _, end in reversed(plain)), min))[::-1]  # the first one from a low on
+        dated = [q for q in self._all if q.month]
+        self._dates = {(low, q.month, day) for q in dated for low in (q.low, None) for day in (q.day, 0)}
+        self._numbered, self._yearless = defaultdict[Any, set[int]](set), defaultdict[Any, set[int]](set)
+        for place, q in ((place, q) for place, stated in enumerate(texts) for q in stated):
+            if not q.month:
+                self._numbered[q].add(place)
+            elif not q.low:
+                self._yearless[q.month, q.day].add(place)
+                self._yearless[q.month, 0].add(place)
+
+    def supports(self, claimed: _Quantity) -> bool:
+        """Return whether a text states the value, a part of the period, or the date, perhaps with its year apart."""
+        low, years, month, day = claimed
+        if not month:
+            at = bisect_left(self._lows, low)
+            return claimed in self._all or (years > 1 and at < len(self._lows) and self._ends[at] <= low + years)
+        if (low or None, month, day) in self._dates:
+            return True
+        places = self._numbered.get(_Quantity(low), set())
+        return not places.isdisjoint(self._yearless.get((month, day), ()))
 
 
 def _mentions(text: str, language: str) -> Iterator[_Mention]:

@@ -177,7 +177,7 @@ def test_runs_of_a_caller_whose_token_was_revoked_do_not_go_on_by_themselves(tmp
             assert ended(runs, waiting) == "finished"
 
 
-@pytest.mark.parametrize(("trusted", "status"), [("", 429), ("127.0.0.0/8", 202)])
+@pytest.mark.parametrize(("trusted", "status"), [("", 429), ("127.0.0.0/8", 200)])
 def test_clients_behind_a_proxy_are_told_apart(tmp_path: Path, trusted: str, status: int) -> None:
     held = threading.Event()
 
@@ -191,13 +191,15 @@ def test_clients_behind_a_proxy_are_told_apart(tmp_path: Path, trusted: str, sta
         ExitStack() as stack,
     ):
         run = started(client, recipe="direct")
-        for number in range(64):
+        for number in range(32):
             forwarded = {"X-Forwarded-For": f"9.9.9.9, 10.0.0.{number}"}
             stream = stack.enter_context(client.stream("GET", f"/runs/{run}/events", headers=forwarded))
             assert stream.status_code == 200
-        stopped = client.post(f"/runs/{run}/stop", headers={"X-Forwarded-For": "9.9.9.9, 10.0.1.1"})
-        assert stopped.status_code == status
-        assert ("retry-after" in stopped.headers) == (status == 429)
+        other = {"X-Forwarded-For": "9.9.9.9, 10.0.1.1"}
+        stream = stack.enter_context(client.stream("GET", f"/runs/{run}/events", headers=other))
+        assert stream.status_code == status
+        assert ("retry-after" in stream.headers) == (status == 429)
+        assert client.post(f"/runs/{run}/stop", headers=other).status_code == 202  # streams leave room for it
         held.set()
 
 

@@ -106,6 +106,12 @@ def test_what_is_too_much_or_unknown_is_refused(service: RunService, order: dict
     assert posted(service, order).status_code == status
 
 
+def test_an_article_that_cites_too_much_is_refused(service: RunService, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storm_pipeline.server.checking.MOST_COMPARED", 10)
+    answer = posted(service, ORDER)
+    assert (answer.status_code, "a check compares 10 at most" in answer.text) == (400, True)
+
+
 def test_an_article_of_too_many_sentences_is_refused_before_its_sources_are_read(
     service: RunService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +143,36 @@ def test_checks_that_wait_are_bounded_and_hold_no_other_request_up(
     found = asyncio.run(asked())
     assert sorted({*found}) == [200, 429]
     assert found.count(200) >= 1 + checking.MOST_WAITING
+
+
+def test_a_caller_holds_a_quarter_of_the_checks(service: RunService, monkeypatch: pytest.MonkeyPatch) -> None:
+    from storm_pipeline.server import checking
+    from storm_pipeline.server.http_api import create_app
+
+    done = threading.Event()
+    checked = checking.check_article
+    monkeypatch.setattr(checking, "check_article", lambda *given: done.wait(60) and checked(*given))
+    headers = {name: {"Authorization": f"Bearer {service.tokens.add(name)}"} for name in ("anna", "bert")}
+
+    async def asked() -> list[list[int]]:
+        transport = httpx.ASGITransport(app=create_app(service, "correct-horse-battery"))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+
+            def post(name: str) -> "asyncio.Task[httpx.Response]":
+                return asyncio.create_task(client.post("/check", json=ORDER, headers=headers[name]))
+
+            first = [post("anna") for _ in range(4)]
+            refused, _ = await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+            while len(refused) < 3:
+                refused, _ = await asyncio.wait(first, timeout=0.05)
+            other = post("bert")
+            ended, _ = await asyncio.wait([other], timeout=0.5)
+            assert not ended  # it waits for its turn
+            done.set()
+            answers = [await asyncio.gather(*first), [await other]]
+            return [sorted(answer.status_code for answer in some) for some in answers]
+
+    assert asyncio.run(asked()) == [[200, 429, 429, 429], [200]]
 
 
 def test_a_language_model_that_costs_is_no_judge_of_a_service(tmp_path: Path) -> None:

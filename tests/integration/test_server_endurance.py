@@ -1,5 +1,6 @@
 """The HTTP server against idle and slow clients, pages of other sites, unknown paths, and signals."""
 
+import json
 import signal
 import socket
 import sys
@@ -61,6 +62,43 @@ def test_a_connection_that_sends_no_whole_header_is_closed(client: httpx.Client,
         assert HEADER_SECONDS - 1 < time.monotonic() - begun < HEADER_SECONDS + 8
 
 
+def test_a_connection_whose_answers_are_not_read_is_closed(client: httpx.Client) -> None:
+    with ExitStack() as stack:
+        (connection,) = silent(client, 1, stack)
+        connection.settimeout(0.5)
+        with suppress(TimeoutError):
+            for _ in range(2000):
+                connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        begun = time.monotonic()
+        while time.monotonic() - begun < 60:
+            time.sleep(0.5)
+            try:
+                connection.send(b"G")
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                break
+        else:
+            raise AssertionError("the connection is kept")
+
+
+def test_an_answer_that_is_read_slowly_arrives_whole(client: httpx.Client) -> None:
+    whole = client.get("/openapi.json").content
+    with ExitStack() as stack:
+        (connection,) = silent(client, 1, stack)
+        number = 100  # more than what the system keeps of an answer
+        connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * number)
+        found = bytearray()
+        begun = time.monotonic()
+        while len(found) < number * len(whole):
+            piece = connection.recv(1 << 16)
+            assert piece, "cut off"
+            found += piece
+            if time.monotonic() - begun < 4 * HEADER_SECONDS:
+                time.sleep(0.1)
+    assert found.count(whole) == number
+
+
 def test_a_connection_is_kept_while_requests_come(client: httpx.Client) -> None:
     with httpx.Client(base_url=client.base_url, trust_env=False) as kept:
         for _ in range(3):
@@ -91,6 +129,35 @@ def test_a_page_of_another_site_may_not_get(client: httpx.Client, path: str) -> 
         assert client.get("/health", headers={"Sec-Fetch-Site": site}).status_code == 200
     local = {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost:3000"}
     assert client.get("/health", headers=local).status_code == 200
+
+
+def test_a_run_that_is_deleted_ends_its_events(tmp_path: Path) -> None:
+    faults = {"DraftOutline": [Reply(delay=5)]}
+    with FakeModel(answers(), faults=faults) as model, served(model.lm, tmp_path) as client:
+        started(client, recipe="direct")
+        waiting = started(client, recipe="direct")
+        with client.stream("GET", f"/runs/{waiting}/events") as events:
+            assert client.delete(f"/runs/{waiting}").status_code == 204
+            lines = [line for line in events.iter_lines() if line]
+        assert lines[-2] == "event: end"
+        assert json.loads(lines[-1].removeprefix("data: ")) == {"state": "deleted", "reason": "the run was deleted"}
+    assert "Traceback" not in (tmp_path / "server.log").read_text()
+
+
+def test_mcp_has_no_streams_that_stay_empty(client: httpx.Client) -> None:
+    pytest.importorskip("mcp")
+    accept = {"Accept": "application/json, text/event-stream"}
+    for method in ("GET", "DELETE"):
+        refused = client.request(method, "/mcp", headers=accept)
+        assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+    version = "2026-07-28"
+    headers = accept | {"MCP-Protocol-Version": version, "Mcp-Method": "subscriptions/listen"}
+    about = {"protocolVersion": version, "clientCapabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in about.items()}
+    params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+    order = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}
+    refused = client.post("/mcp", json=order, headers=headers, timeout=10)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (404, -32601)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")

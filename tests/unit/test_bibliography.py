@@ -141,6 +141,23 @@ def test_entries_are_looked_up_and_not_read_for_each_document(name: str) -> None
     assert Counted.reads == read
 
 
+@given(
+    titles=st.lists(st.text("abA1 ", min_size=8, max_size=14), min_size=1, max_size=4),
+    around=st.tuples(st.text("ab1 _", max_size=20), st.text("ab1 _", max_size=20)),
+)
+def test_a_title_anywhere_in_a_files_name_is_found(titles: list[str], around: tuple[str, str]) -> None:
+    def bare(text: str) -> str:
+        return "".join(filter(str.isalnum, text.casefold()))
+
+    records = [Record(title, authors="Doe, Jane") for title in titles]
+    file = titles[0].join(around)
+    met = {record for record in records if len(bare(record.title)) >= 8 and bare(record.title) in bare(file)}
+    found = Bibliography([Entry("", (), record) for record in records]).entry_of(
+        Document(f"file:///x/{file}.pdf", "No such", ((1, "x"),))
+    )
+    assert (found and {found.record}) == (met if len(met) == 1 else None)
+
+
 @pytest.mark.parametrize("name", ["x.bib", "x.ris", "x.json"])
 @given(text=st.text(alphabet='@{}[]",=abTYER -\n', max_size=80))
 def test_any_text_is_a_bibliography_or_none(name: str, text: str) -> None:

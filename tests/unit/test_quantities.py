@@ -217,3 +217,13 @@ def test_months_are_known_by_their_names_in_a_language_and_in_english() -> None:
 def test_long_texts_are_read_to_their_end(unit: str) -> None:
     text = unit * (50_000 // len(unit))
     assert missing(f"{text}; it is 7,654,321", [text]) == ("7,654,321",)
+
+
+@pytest.mark.parametrize("unit", ["{}, ", "5 May {}, ", "the {}0s, "])
+def test_very_many_values_are_looked_up_and_not_compared_one_by_one(unit: str) -> None:
+    claimed, stated = (
+        "".join(unit.format(n) for n in numbers) for numbers in (range(100, 60_000), range(60_000, 99_000))
+    )
+    if unit == "the {}0s, ":
+        claimed = "".join(unit.format(100 + n % 100) for n in range(60_000))
+    assert len(missing(claimed, [stated, "So it was."])) > 90

@@ -3,7 +3,10 @@
 import asyncio
 import json
 import stat
+import threading
 from collections.abc import AsyncIterator
+from contextlib import ExitStack, nullcontext
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +17,19 @@ from hypothesis import strategies as st
 
 from storm_pipeline.errors import BudgetSpentError, SettingsError
 from storm_pipeline.run.events import CallFinished
-from storm_pipeline.server import budget, gate
+from storm_pipeline.search.edge import checked
+from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.server import budget, gate, remote_settings
 from storm_pipeline.server.budget import Budgets
 from storm_pipeline.server.callers import CALLER, OWNER, Caller, Tokens
-from storm_pipeline.server.errors import SlowBodyError, TooLargeError
+from storm_pipeline.server.errors import BusyError, SlowBodyError, TooLargeError
 from storm_pipeline.server.gate import Gate, checked_token
+from storm_pipeline.server.places import shared
 from storm_pipeline.server.reach import Reach
+from storm_pipeline.server.remote_settings import article_as
+from storm_pipeline.server.source_search import SourceSearch
+from storm_pipeline.settings import Settings
+from storm_pipeline.types import Article
 
 TOKEN = "correct-horse-battery"
 
@@ -249,6 +259,119 @@ def test_requests_under_way_are_limited_by_client() -> None:
     assert {one.status_code for one in answered} == {200}
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "most", "others"),
+    [
+        ("GET", "/runs/x/events", {}, 32, 31),  # streams leave place for whatever else the client asks
+        ("PUT", "/documents/x/a.txt", {"content-length": "0"}, 32, 31),
+        ("POST", "/check", {"content-length": "70000"}, 4, 59),  # held in memory
+        ("POST", "/mcp", {"transfer-encoding": "chunked"}, 4, 59),
+        ("POST", "/check", {"content-length": "2"}, 64, 0),
+        ("GET", "/runs/x/article", {}, 64, 0),
+    ],
+)
+def test_long_and_large_requests_of_a_client_leave_place_for_others(
+    method: str, path: str, sent: dict[str, str], most: int, others: int
+) -> None:
+    async def ask() -> tuple[list[int], list[int]]:
+        held, begun = asyncio.Event(), asyncio.Semaphore(0)
+
+        async def slow(scope: Any, receive: Any, send: Any) -> None:
+            begun.release()
+            await held.wait()
+            await answer(scope, receive, send)
+
+        limited = Gate(slow, "", Tokens(Path("/nonexistent")))
+        transport = httpx.ASGITransport(app=limited, client=("1.2.3.4", 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            first = [asyncio.ensure_future(client.request(method, path, headers=sent)) for _ in range(most)]
+            for _ in first:
+                await begun.acquire()
+            beyond = await client.request(method, path, headers=sent)
+            rest = [asyncio.ensure_future(client.get("/runs")) for _ in range(others)]
+            for _ in rest:
+                await begun.acquire()
+            held.set()
+            return [beyond.status_code], [one.status_code for one in await asyncio.gather(*first, *rest)]
+
+    assert asyncio.run(ask()) == ([429], [200] * (most + others))
+
+
+def test_streams_of_many_clients_leave_half_of_the_places() -> None:
+    async def ask() -> list[int]:
+        held, begun = asyncio.Event(), asyncio.Semaphore(0)
+
+        async def slow(scope: Any, receive: Any, send: Any) -> None:
+            begun.release()
+            await held.wait()
+            await answer(scope, receive, send)
+
+        limited = Gate(slow, "", Tokens(Path("/nonexistent")))
+
+        def request(address: str, path: str) -> "asyncio.Future[httpx.Response]":
+            transport = httpx.ASGITransport(app=limited, client=(address, 1))
+            asked = httpx.AsyncClient(transport=transport, base_url="http://localhost").get(path)
+            return asyncio.ensure_future(asked)
+
+        streams = [request(f"1.2.3.{n // 25}", "/runs/x/events") for n in range(200)]
+        for _ in streams:
+            await begun.acquire()
+        refused, other = await request("1.2.3.99", "/runs/x/events"), request("1.2.3.99", "/runs")
+        await begun.acquire()
+        held.set()
+        await asyncio.gather(*streams)
+        return [refused.status_code, (await other).status_code]
+
+    assert asyncio.run(ask()) == [503, 200]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["", "anna", "bert", "carl"]), st.booleans()), max_size=40), st.integers(1, 9)
+)
+def test_one_caller_leaves_places_to_others(steps: list[tuple[str, bool]], most: int) -> None:
+    places, held = shared("checks", most), {name: ExitStack() for name in ("", "anna", "bert", "carl")}
+    count = dict.fromkeys(held, 0)
+    for name, is_over in steps:
+        if is_over:
+            held[name].close()
+            count[name] = 0
+            continue
+        is_full, has_his = sum(count.values()) >= most, name != "" and count[name] >= max(1, most // 4)
+        with pytest.raises(BusyError) if is_full or has_his else nullcontext():
+            held[name].enter_context(places.hold(name))
+            count[name] += 1
+
+
+def test_a_caller_holds_a_quarter_of_the_searches_and_conversions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, done = threading.Semaphore(0), threading.Event()
+
+    def wait(*_: Any, **__: Any) -> bytes:
+        begun.release()
+        done.wait(60)
+        return b""
+
+    monkeypatch.setattr(remote_settings, "export", wait)
+    engine = checked(FakeSearch(lambda _: wait() and []))
+    searches = SourceSearch(Settings(out=tmp_path / "runs", cache=tmp_path / "cache"), engine)
+    works = {2: lambda: searches.find("silk", 1), 1: lambda: article_as(Article("Silk", ()), "docx")}
+    for most, work in works.items():
+        threads = []
+        for name in ("anna", "bert"):
+            CALLER.set(Caller(name))
+            for _ in range(most):
+                threads.append(threading.Thread(target=copy_context().run, args=(work,)))
+                threads[-1].start()
+                begun.acquire()
+            with pytest.raises(BusyError, match="of yours"):
+                work()
+        done.set()
+        for thread in threads:
+            thread.join()
+        done.clear()
+
+
 def test_all_requests_under_way_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storm_pipeline.server.gate._MOST_REQUESTS", 0)
     refused = asked()
@@ -280,6 +403,20 @@ def test_a_body_that_does_not_arrive_is_waited_for_in_vain(monkeypatch: pytest.M
             await (gate.bounded({}, silent, 9)() if is_upload else gate.whole({}, silent, 9))
 
     asyncio.run(ask())
+
+
+def test_a_body_in_very_many_pieces_is_not_copied_with_each() -> None:
+    async def read() -> int:
+        left = 400_000
+
+        async def receive() -> Any:
+            nonlocal left
+            left -= 1
+            return {"body": b"x" * 40, "more_body": left > 0}
+
+        return len((await (await gate.whole({}, receive, gate.LARGE_BYTES))())["body"])
+
+    assert asyncio.run(read()) == 16_000_000
 
 
 @given(st.lists(st.binary(max_size=20), max_size=8), st.integers(0, 60))

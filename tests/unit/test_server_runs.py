@@ -14,6 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SettingsError
+from storm_pipeline.run import listing
+from storm_pipeline.run.folder import RunStore, read_state
+from storm_pipeline.server.callers import Caller
 from storm_pipeline.server.errors import UnknownRunError
 from storm_pipeline.server.redaction import Redactor
 from storm_pipeline.server.remote_settings import article_as, article_format, article_formats
@@ -48,6 +51,17 @@ def test_only_the_name_of_a_run_leads_to_a_folder(root: Path, name: str) -> None
     else:
         with pytest.raises(UnknownRunError):
             RunFolders(root).path(name)
+
+
+def test_events_are_read_of_the_runs_that_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, caller in enumerate(["anna", "bert", "anna", "anna"]):
+        with RunStore.create(tmp_path, f"topic {number}", "storm") as run:
+            run.update_state(caller=caller, created=1000.0 + number, status="finished")
+    read = list[str]()
+    monkeypatch.setattr(listing, "read_state", lambda folder: read.append(folder.name) or read_state(folder))
+    shown = RunFolders(tmp_path).views(2, Caller("anna"))
+    assert [one.topic for one in shown] == ["topic 3", "topic 2"]
+    assert {name[:7] for name in read} == {"topic-3", "topic-2"}
 
 
 def test_a_folder_that_does_not_exist_has_no_runs(tmp_path: Path) -> None:

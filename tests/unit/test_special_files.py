@@ -23,8 +23,8 @@ from storm_pipeline.configuration.layers import configured
 from storm_pipeline.configuration.variables import use_files
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.files import read_bounded
-from storm_pipeline.run.folder import RunStore
-from storm_pipeline.run.listing import list_runs, run_entry
+from storm_pipeline.run.folder import RunStore, is_held
+from storm_pipeline.run.listing import list_runs, run_entry, run_state
 from storm_pipeline.run.user_pieces import read_outline
 from storm_pipeline.server.run_folders import EventFile, RunFolders
 from storm_pipeline.settings import Settings
@@ -196,6 +196,50 @@ def test_a_state_that_cannot_be_written_back_is_no_unexpected_fault(tmp_path: Pa
     (folder / "run.json").write_text(json.dumps(state).replace('"VALUE"', value))
     result = CliRunner().invoke(app, ["resume", str(folder), "--yes", "--search", "none"])
     assert result.exit_code and "unexpected" not in result.output
+
+
+@pytest.mark.parametrize("status", ["running", "stopped"])
+@pytest.mark.parametrize("kind", ["hard link", "link", "text"])
+def test_a_lock_that_holds_something_or_leads_elsewhere_is_refused_and_not_emptied(
+    tmp_path: Path, kind: str, status: str
+) -> None:
+    folder = made_run(tmp_path / "runs")
+    state = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(state | {"status": status}))
+    mine = tmp_path / "mine"
+    mine.write_text("my own text")
+    lock = folder / "run.lock"
+    lock.unlink(missing_ok=True)
+    if kind == "hard link":
+        lock.hardlink_to(mine)
+    elif kind == "link":
+        lock.symlink_to(mine)
+    else:
+        lock.write_text("my own text")
+    list_runs(tmp_path / "runs")
+    run_state(folder)
+    with pytest.raises(RunError, match=r"run\.lock .*delete it"):
+        RunStore.open(folder)
+    with pytest.raises(RunError, match=r"run\.lock .*delete it"):
+        RunFolders(tmp_path / "runs").settings(folder.name)
+    assert "my own text" in (mine.read_text(), lock.read_text() if kind == "text" else "")
+    assert mine.read_text() == "my own text"
+
+
+def test_looking_at_a_run_makes_no_lock_and_follows_no_link_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    folder = made_run(tmp_path / "runs")
+    state = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(state | {"status": "running"}))
+    (folder / "run.lock").unlink(missing_ok=True)
+    (folder / "run.lock").symlink_to(tmp_path / "mine" / "made.txt")
+    (tmp_path / "runs" / "other").symlink_to(tmp_path / "mine")
+    list_runs(tmp_path / "runs")
+    assert not is_held(folder) and not is_held(tmp_path / "runs" / "other")
+    (folder / "run.lock").unlink()
+    assert not is_held(folder)
+    assert not (folder / "run.lock").exists()
+    assert list((tmp_path / "mine").iterdir()) == []
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 100_000, "[]", "null", "\x00", ""])

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from filelock import FileLock
+from filelock import BaseFileLock
 
 from storm_bench.experiments.config import ExperimentConfig
 from storm_bench.experiments.jobs import article_hash
@@ -161,7 +161,7 @@ class ExperimentStore:
             self._lock.release()
 
 
-def _acquire_lock(folder: Path) -> FileLock:
+def _acquire_lock(folder: Path) -> BaseFileLock:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

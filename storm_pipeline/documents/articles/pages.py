@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from storm_pipeline.documents.articles.passage_index import PassageIndex
 from storm_pipeline.documents.chunks import chunks
 from storm_pipeline.identity import source_id
 from storm_pipeline.references.changing import with_sentences
@@ -12,7 +13,7 @@ from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Article, Citation, Report, Sentence, Snippet, Source
 
 _PASSAGE = 150  # maximum words of a cited passage, as in our own runs
-_CACHED_PAGES = 128  # pages whose passages are cached
+_CACHED_STATEMENTS = 16  # the sentences that are looked at, each for all pages that it cites
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class AvailablePages:
     def __init__(self, pages: Iterable[Reference] = (), most: int = 1) -> None:
         self._most = most
         self._pages = {source_id(page.url): page for page in pages if page.url and page.text.strip()}
+        self._passages: dict[str, PassageIndex] = {}  # of pages that were cited, by their texts
 
     def passages(self, statement: str, reference: Reference) -> tuple[Snippet, ...]:
         """Return the passages of up to 150 words with most of a statement's content words, best first.
@@ -53,9 +55,10 @@ class AvailablePages:
         page = reference if reference.text.strip() else self._pages.get(source_id(reference.url))
         if page is None:
             return ()
-        wanted = frozenset(terms(statement))
-        best = sorted(_passages(page.text), key=lambda passage: -len(wanted & passage[1]))[: self._most]
-        return tuple(Snippet(page.url, page.title, text, origin="page") for text, _ in best)
+        if (passages := self._passages.get(page.text)) is None:
+            passages = self._passages[page.text] = PassageIndex(chunks(page.text, _PASSAGE))
+        best = passages.best(_distinct_terms(statement), self._most)
+        return tuple(Snippet(page.url, page.title, text, origin="page") for text in best)
 
     def cite(self, imported: NumberedArticle) -> Article:
         """Return an article with the best passages of the references that it cites; the report counts the others."""
@@ -66,7 +69,8 @@ class AvailablePages:
         for index, sentence in enumerate(imported.article.sentences()):
             numbers = [int(citation.source_id) for citation in sentence.citations]
             listed = [imported.references[number] for number in numbers if number in imported.references]
-            found = [self.passages(sentence.text, reference) for reference in listed]
+            distinct = {id(one): self.passages(sentence.text, one) for one in listed}
+            found = [distinct[id(reference)] for reference in listed]
             cited[index] = [passage for passages in found for passage in passages]
             invented += len(numbers) - len(listed)
             unavailable += found.count(())
@@ -95,7 +99,6 @@ def _sources(cited: Mapping[int, Iterable[Snippet]]) -> tuple[Source, ...]:
     return tuple(sorted(sources, key=lambda source: (-len(source.snippets), source.url)))
 
 
-@lru_cache(_CACHED_PAGES)
-def _passages(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return the passages of a page, each with its content words."""
-    return tuple((passage, frozenset(terms(passage))) for passage in chunks(text, _PASSAGE))
+@lru_cache(_CACHED_STATEMENTS)
+def _distinct_terms(statement: str) -> frozenset[str]:
+    return frozenset(terms(statement))
