@@ -23,6 +23,19 @@ _ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"title": "no address"})
 _OTHER_FORM: Mapping[str, Said] = {"other form": (Reply(body={"message": "x"}), "unknown format")}
 
 
+BROKEN_XML: Mapping[str, Said] = {
+    "xhtml": (Reply(body=XHTML), "unknown format"),
+    "json": (Reply(body={"feed": []}), "not XML"),
+    **{
+        name: (Reply(body=body), "not XML")
+        for name, body in {
+            "html": "<!doctype html><title>Log in</title>", "damaged": "<feed><entry/></fee", "binary": b"\xff\xfe\x00",
+            "empty": b"", "deep": b"<a>" * 200_000, "bomb": BOMB,
+        }.items()
+    },
+}  # fmt: skip
+
+
 def _pages(address: str) -> Callable[[int], Page]:
     return lambda number: Page(address.format(number), f"Title {number}", f"text {number}")
 
@@ -156,16 +169,7 @@ PAPERS: dict[str, Case] = {
             "400": (Reply(400, "No such book: history"), "check the name of the book, 'history'"),
             "404": (Reply(404), "check the engine's address, and whether the book 'history' has a full-text index"),
         },
-        malformed={
-            "html": (Reply(body="<!doctype html><title>Log in</title>"), "not XML"),
-            "xhtml": (Reply(body=XHTML), "unknown format"),
-            "json": (Reply(body={"feed": []}), "not XML"),
-            "damaged": (Reply(body=kiwix_feed([])[:-3]), "not XML"),
-            "binary": (Reply(body=b"\xff\xfe\x00"), "not XML"),
-            "empty": (Reply(body=b""), "not XML"),
-            "deep": (Reply(body=b"<a>" * 200_000), "not XML"),
-            "bomb": (Reply(body=BOMB), "not XML"),
-        },
+        malformed=BROKEN_XML,
     ),
     "wikipedia": Case(
         lambda url, patience: wikipedia(base_url=f"{url}/w/api.php", patience=patience, rate=math.inf),
@@ -216,15 +220,7 @@ PAPERS: dict[str, Case] = {
         ),
         garbled="lone \u0085 one\n",
         searches=2,
-        malformed={
-            "html": (Reply(body="<!doctype html><title>Log in</title>"), "not XML"),
-            "xhtml": (Reply(body=XHTML), "unknown format"),
-            "json": (Reply(body={"feed": []}), "not XML"),
-            "damaged": (Reply(body=arxiv_feed([])[:-3]), "not XML"),
-            "binary": (Reply(body=b"\xff\xfe\x00"), "not XML"),
-            "empty": (Reply(body=b""), "not XML"),
-            "deep": (Reply(body=b"<a>" * 200_000), "not XML"),
-            "bomb": (Reply(body=BOMB), "not XML"),
+        malformed=BROKEN_XML | {
             "announced": (Reply(body=arxiv_feed([], 12)), "reported 12 papers but returned none"),
             "error": (
                 Reply(body=arxiv_feed(["<entry><id>http://arxiv.org/api/errors#x</id><title>Error</title>"

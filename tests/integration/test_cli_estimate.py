@@ -38,18 +38,6 @@ def test_a_table_by_stage_and_role_with_totals() -> None:
     assert max(map(len, lines[: lines.index("")])) <= 120
 
 
-def test_a_language_model_that_judges_counts() -> None:
-    def rows(*options: str) -> dict[str, int]:
-        told = json.loads(run("Silk Road", "--lm", "openai/gpt-4o", *SHORT, *options, "--json").stdout)
-        return {f"{one['role']}: {one['program']}": one["calls"]["likely"] for one in told["rows"]}
-
-    alone, judged = rows("--judge", "off"), rows()
-    assert judged["judge: check"] > 0
-    assert judged == rows("--judge", "model", "--judge-lm", "openai/gpt-4o-mini")
-    assert "judge: check" not in alone
-    assert alone == rows("--judge", "some/entailment-model") == rows("--judge", "screen")
-
-
 def test_json_holds_the_same() -> None:
     told = json.loads(run("Silk Road", "--lm", "openai/gpt-4o", "--turns", "2", "--json").stdout)
     assert told["topic"] == "Silk Road"
@@ -58,16 +46,6 @@ def test_json_holds_the_same() -> None:
     (question,) = (row for row in told["rows"] if row["program"] == "question")
     assert question["calls"] == {"low": 8, "likely": 12, "high": 12}
     assert told["dollars"]["low"] < told["dollars"]["likely"] < told["dollars"]["high"]
-
-
-def test_another_recipe() -> None:
-    result = run("Silk Road", "--lm", "openai/gpt-4o", "--recipe", "rag")
-    assert result.exit_code == 0
-    asked = [line.split()[2] for line in result.stdout.splitlines() if "writer:" in line or "outliner:" in line]
-    assert asked == ["article", "remarks"]
-    (told,) = (line for line in result.stdout.splitlines() if line.startswith("Silk Road, rag: "))
-    assert " calls, 1 searches, " in told
-    assert json.loads(run("Silk Road", "--recipe", "direct", "--json").stdout)["recipe"] == "direct"
 
 
 def test_an_unknown_price_is_said_with_the_remedy_and_the_remedy_works() -> None:

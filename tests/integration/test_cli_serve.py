@@ -55,9 +55,7 @@ def test_wrong_options(command: list[str], rules: list[str], reason: str) -> Non
 
 
 @pytest.mark.parametrize("command", [["serve", "--api"], ["mcp"]])
-def test_it_does_not_start_where_every_run_would_fail(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_start_where_runs_would_fail(command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fastapi")
     pytest.importorskip("mcp")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -76,9 +74,7 @@ def test_it_does_not_start_where_every_run_would_fail(
     ("command", "library", "extra"),
     [(["serve", "--api"], "fastapi", "api"), (["serve", "--api"], "uvicorn", "api"), (["mcp"], "mcp", "mcp")],
 )
-def test_a_missing_extra_is_named(
-    command: list[str], library: str, extra: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_is_told(command: list[str], library: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [*sys.modules, library]:
         if name.split(".")[0] == library:
             monkeypatch.setitem(sys.modules, name, None)

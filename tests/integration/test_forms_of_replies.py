@@ -16,12 +16,7 @@ from storm_pipeline import Article, Storm
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Degraded, Event, Retried
 from storm_pipeline.search.fake import FakeSearch
-
-
-class NoContents:
-    def table_of_contents(self, _: str) -> None:
-        return None
-
+from storm_pipeline.search.tables_of_contents import NoContents
 
 SETTINGS: dict[str, Any] = {
     "search": FakeSearch(world),

@@ -52,15 +52,6 @@ def test_headings_are_read_in_every_usual_form(tmp_path: Path, form: str) -> Non
     assert outline_to_markdown(outline).splitlines() == TREE
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
-def test_a_file_of_any_usual_encoding_is_read(tmp_path: Path, encoding: str) -> None:
-    (tmp_path / "x.txt").write_bytes("# Größe\r\n# Straßen\r\n".encode(encoding))
-    text = read_outline(tmp_path / "x.txt", "Seidenstraße")
-    outline = parse_pieces("Seidenstraße", {"outline": text}).outline
-    assert outline is not None
-    assert [heading.title for heading in outline.sections] == ["Größe", "Straßen"]
-
-
 @pytest.mark.parametrize("content", BAD, ids=list(BAD.values()))
 def test_a_file_that_is_no_outline_is_refused_before_anything_is_bought(tmp_path: Path, content: str) -> None:
     path = tmp_path / "outline.md"

@@ -104,9 +104,7 @@ def test_no_copy_is_in_the_article_though_some_were_answered_from(undisturbed: t
 
 
 @pytest.mark.parametrize("pace", [backwards, *map(by_chance, range(2))], ids=["backwards", *"01"])
-def test_no_pace_changes_what_is_kept_out(
-    undisturbed: tuple[Path, Article, list[str]], tmp_path: Path, pace: Pace
-) -> None:
+def test_no_pace_lets_a_copy_in(undisturbed: tuple[Path, Article, list[str]], tmp_path: Path, pace: Pace) -> None:
     with PacedModel(pace) as server:
         article = storm(server, tmp_path, pace).write("Silk Road")
         assert sorted(asked.user for asked in server.of("AnswerFromPassages")) == sorted(undisturbed[2])
@@ -114,9 +112,7 @@ def test_no_pace_changes_what_is_kept_out(
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
-def test_a_killed_run_keeps_out_what_the_undisturbed_one_does(
-    undisturbed: tuple[Path, Article, list[str]], tmp_path: Path, share: float
-) -> None:
+def test_a_killed_run_keeps_all_out(undisturbed: tuple[Path, Article, list[str]], tmp_path: Path, share: float) -> None:
     run = tmp_path / "runs" / "run"
     shutil.copytree(undisturbed[0], run)
     lines = (run / "journal.jsonl").read_bytes().splitlines(keepends=True)

@@ -13,17 +13,11 @@ from storm_pipeline import Storm
 from storm_pipeline.errors import NothingFoundError, SettingsError
 from storm_pipeline.net.gates import forget_gates
 from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.search.tables_of_contents import NoContents
 from storm_pipeline.types import Article
 
 RATE = 10.0
 """Requests a second that each engine is asked at most."""
-
-
-class NoContents:
-    """No encyclopedia to look up."""
-
-    def table_of_contents(self, title: str) -> None:
-        return None
 
 
 class Instance:

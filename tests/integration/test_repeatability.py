@@ -162,14 +162,3 @@ def test_no_hash_seed_changes_what_is_asked_or_written(undisturbed: dict[str, ob
         timeout=120,
     )
     assert json.loads(ran.stdout) == json.loads(json.dumps(undisturbed))
-
-
-def test_the_world_is_as_unruly_as_it_should_be() -> None:
-    everything = [s for n in range(ASPECTS) for q in json.loads(queries(f"aspect {n}"))["queries"] for s in found(q)]
-    texts: dict[str, set[str]] = {}
-    forms: dict[str, set[Snippet]] = {}
-    for snippet in everything:
-        texts.setdefault(" ".join(snippet.text.casefold().split()), set()).add(snippet.source_id)
-        forms.setdefault(snippet.id, set()).add(snippet)
-    assert sum(len(pages) > 1 for pages in texts.values()) > 10
-    assert sum(len(same) > 1 for same in forms.values()) > 10

@@ -87,11 +87,6 @@ def test_results_and_wire_format() -> None:
     assert {"limit": 6, "with_payload": True}.items() <= second.json.items()
 
 
-def test_without_a_key_none_is_sent() -> None:
-    _, requests = ask(info(), points(), key="")
-    assert "api-key" not in requests[0].headers
-
-
 def test_named_vectors() -> None:
     both = info({"dense": {"size": 64, "distance": "Dot"}, "title": {"size": 8, "distance": "Dot"}})
     _, requests = ask(both, points(), vector="dense")

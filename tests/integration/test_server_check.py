@@ -106,14 +106,6 @@ def test_what_is_too_much_or_unknown_is_refused(service: RunService, order: dict
     assert posted(service, order).status_code == status
 
 
-def test_an_article_of_too_many_sentences_is_refused_before_its_sources_are_read(
-    service: RunService, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("storm_pipeline.documents.articles.pages.AvailablePages.passages", None)
-    long = ORDER | {"markdown": "It is so.[^1] " * 600 + "\n\n[^1]: https://a.org\n"}
-    assert posted(service, long).status_code == 400
-
-
 def test_checks_that_wait_are_bounded_and_hold_no_other_request_up(
     service: RunService, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,20 +68,6 @@ def test_a_connection_is_kept_while_requests_come(client: httpx.Client) -> None:
             time.sleep(1)
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [("GET", "/nothing", 404), ("DELETE", "/runs", 405), ("PATCH", "/health", 405), ("GET", "/runs?most=x", 422)],
-)
-def test_errors_of_the_framework_have_the_documented_form(
-    client: httpx.Client, method: str, path: str, status: int
-) -> None:
-    answer = client.request(method, path)
-    assert answer.status_code == status
-    assert set(answer.json()) == {"error", "kind"}
-    assert answer.json()["kind"].isidentifier()
-    assert (status == 405) == ("allow" in answer.headers)
-
-
 @pytest.mark.parametrize("path", ["/runs", "/health", "/settings", "/openapi.json", "/runs/x/events"])
 def test_a_page_of_another_site_may_not_get(client: httpx.Client, path: str) -> None:
     refused = client.get(path, headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"})

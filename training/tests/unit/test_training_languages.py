@@ -30,12 +30,6 @@ def test_a_translated_answer_has_the_same_truth(seed):
     assert measure(item, own) == measure(item, [translate(sentence) for sentence in other])
 
 
-def test_words_are_turned_and_turned_back():
-    text = "Structure: parallel\nAnswer: Orlan sells two pots. [3]"
-    assert translate(text) == "Erutcurts: lellarap\nAnswer: Nalro slles owt stop. [3]"
-    assert translate(translate(text)) == text
-
-
 def test_a_share_of_demonstrations_is_in_the_second_language(tmp_path, monkeypatch):
     seen = {}
 
