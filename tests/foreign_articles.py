@@ -15,18 +15,9 @@ class Told:
 class Language:
     """What a scripted run in a language is made of.
 
-    Attributes:
-        code: ISO 639-1.
-        topic: of the article.
-        question: that every interview begins with.
-        farewell: what ends an interview.
-        delete: how a model of that language says that a sentence is to go; ``{}`` is the number of the remark.
-        outline: headings, of which the first one and the last one are no sections.
-        sections: what each section tells.
-        lead: the article's opening; the numbers are those of body sentences.
-        wrong: a sentence on the last fact, with ``number``, which its source lacks.
-        references: heading of the list of references.
-        words: least and most words of the body.
+    The first and the last heading of its outline are no sections; ``delete`` says that a sentence is to go, behind the
+    number of the remark; ``wrong`` is a sentence on the last fact with a number that its source lacks; ``words`` are
+    the least and the most of the body.
     """
 
     code: str
@@ -138,42 +129,6 @@ JAPANESE = Language(
     "2016",
     "出典",
     (120, 140),
-)
-CHINESE = Language(
-    "zh",
-    "北角灯塔",
-    "北角灯塔是什么时候由谁建造的？",
-    "非常感谢您的详细解答！",
-    "{}：删除",
-    ("引言", "建造历史", "技术", "参考文献"),
-    (
-        (
-            Told(
-                "北角灯塔经过四年施工，于1871年8月3日正式启用，是当地最古老的灯塔。",
-                "1871年8月3日，历时四年建成的灯塔投入使用，在当地历史最为悠久。",
-            ),
-            Told(
-                "灯塔由工程师林国强设计，他此前主持修建了青岛港的防波堤。",
-                "设计者是曾负责青岛港防波堤工程的工程师林国强。",
-            ),
-            Told(
-                "1902年冬天的一场大火烧毁了看守人的住所，但塔身没有受损。",
-                "看守人的房子在1902年冬季毁于火灾，塔身则未受损坏。",
-            ),
-        ),
-        (
-            Told(
-                "灯塔的灯光高出海面42米，在19海里以外仍然可以看见。",
-                "灯光位于海面以上42米处，19海里之外的船只也能看见。",
-            ),
-            Told("1964年以前使用煤油灯，此后改用功率为1000瓦的电灯。", "从1964年起，“煤油灯”被1000瓦的电灯所取代。"),
-        ),
-    ),
-    ("北角灯塔是1871年投入使用的灯塔，灯光在19海里之外也能看见。[1][4]", "它由林国强设计。[2]"),
-    "1964年以前使用煤油灯，此后改用功率为7000瓦的电灯。",
-    "7000",
-    "参考文献",
-    (55, 100),
 )
 ARABIC = Language(
     "ar",

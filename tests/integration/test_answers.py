@@ -10,8 +10,7 @@ from llm import FakeModel
 from test_pipeline import folder, markers_resolve, storm
 from test_recipes import asked, written
 
-from storm_pipeline import Article, NothingFoundError, Settings, Storm
-from storm_pipeline.estimate import estimate
+from storm_pipeline import Article, NothingFoundError, Storm
 from storm_pipeline.search.fake import FakeSearch
 
 QUESTION = "Silk Road"
@@ -53,13 +52,6 @@ def test_the_outline_is_kept_in_the_folder_with_the_pages_that_it_rests_on(tmp_p
     assert point["text"] == "All of it."
     assert len(point["sources"]) == 1
     assert point["sources"][0] in {source.url for source in article.sources}
-
-
-def test_without_a_point_the_text_is_written_from_the_passages_alone(tmp_path: Path) -> None:
-    with FakeModel({"OutlineText": planning([])}) as server:
-        assert storm(server, tmp_path).answer(QUESTION).sections
-    assert "Plan:" not in server.of("AnswerQuestion")[0].user
-    assert not (folder(tmp_path) / "plan.json").exists()
 
 
 def test_the_baseline_differs_by_the_outline_alone(tmp_path: Path) -> None:
@@ -121,20 +113,3 @@ def test_answers_of_interviews_and_sections_are_outlined_if_that_is_set(tmp_path
         assert all("Plan:\nOrder: cause-effect\n1. " in one.user for one in new)
         assert len([one for one in server.of("OutlineText") if reason in one.user]) == len(new)
     assert not other.of("OutlineText")
-
-
-def test_an_estimate_counts_the_calls_that_outline() -> None:
-    small = {"perspectives": 1, "turns": 1, "lm": "openai/gpt-4o"}
-    calls = {
-        answers: {
-            row.program: row.calls.likely
-            for row in estimate(Settings.build(small | {"answers": answers}), "Silk Road").rows
-        }
-        for answers in ("plain", "outlined")
-    }
-    assert calls["outlined"]["passage_answer"] == 2 * calls["plain"]["passage_answer"]
-    assert calls["outlined"]["section"] > calls["plain"]["section"]
-    (answer,) = [
-        row for row in estimate(Settings.build(small), "Why?", recipe="answer").rows if row.program == "answer"
-    ]
-    assert answer.calls.likely == 2, "outline and text"

@@ -204,16 +204,6 @@ def test_verify_finds_damage_and_fetch_repairs_it(shop: Shop) -> None:
         assert shop.verify(name) == shop.path_of(name)
 
 
-def test_a_shortened_or_removed_file_counts_as_absent(shop: Shop) -> None:
-    shop.folder("mini", {"config.json": b"{}", "weights.bin": b"abcd"})
-    shop.stock("mini")
-    path = shop.fetch("mini")
-    (path / "weights.bin").write_bytes(b"abc")
-    assert shop.path_of("mini") is None
-    (path / "weights.bin").unlink()
-    assert shop.path_of("mini") is None
-
-
 def test_processes_that_fetch_at_once_agree(shop: Shop) -> None:
     shop.joined("model", CHUNKS[:2])
     code = (

@@ -334,12 +334,6 @@ def test_other_folders_and_impossible_batches_are_refused(tmp_path: Path) -> Non
         write_batch(["Jade"], out=tmp_path / "file")
 
 
-def test_many_topics_that_fail_at_once_are_all_noted(tmp_path: Path) -> None:
-    report = write_batch([TopicRequest(f"T{n}", {"turns": 0}) for n in range(300)], open_storm=refused, out=tmp_path)
-    assert {row.state for row in report.rows} == {"failed"}
-    assert resume_batch(report.folder, open_storm=stubbed, turns=1).all_written
-
-
 # The command line
 
 

@@ -132,17 +132,6 @@ def test_storms_model_is_before_dspys_and_that_is_said_once(tmp_path: Path, two:
     }
 
 
-def test_a_role_has_its_own_model_and_the_others_dspys(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
-    events: list[Event] = []
-    one = without_model(two[0], tmp_path, models={"asker": two[0].lm}, sinks=[CallbackSink(events.append)])
-    with dspy.context(lm=own(two[1])):
-        article = one.write(TOPIC)
-    assert {row.role for row in article.usage.rows if row.model == "openai/fake"} == {"asker"}
-    assert {one.chosen_by for one in article.report.models} == {"Storm", "dspy.settings.lm"}
-    said = [one.detail for one in events if isinstance(one, Noted)]
-    assert any("openai/mine, is not used for asker: Storm(…) was given openai/fake" in one for one in said)
-
-
 def test_calls_at_once_with_models_of_one_name_are_two_runs(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
     program = storm(two[0], tmp_path).program
     copies = [program.deepcopy(), program.deepcopy()]

@@ -9,7 +9,7 @@ from typing import Any
 
 import dspy
 import pytest
-from dspy.teleprompt import BootstrapFewShot, LabeledFewShot
+from dspy.teleprompt import BootstrapFewShot
 from dspy.utils import parallelizer
 from dspy.utils.callback import BaseCallback
 from llm import FakeModel
@@ -165,14 +165,6 @@ def test_an_optimiser_improves_the_whole_pipeline_and_its_examples_are_shown(ste
     assert all(own in one for one in asked)  # the worked examples stay, before those
 
 
-def test_an_optimiser_sees_the_prompts_that_a_run_sends(steady: FakeModel) -> None:
-    lm = dspy.LM(steady.lm, api_base=steady.url, api_key="x", cache=False)
-    with dspy.context(lm=lm):
-        LabeledFewShot(k=1).compile(Programs().question, trainset=[dspy.Example(**DEMO).with_inputs(*INPUTS)])(**INPUTS)
-    (asked,) = steady.asked
-    assert "[[ ##" not in asked.prompt
-
-
 def test_a_set_is_used_by_a_run_and_its_name_is_all_that_is_saved(steady: FakeModel, tmp_path: Path) -> None:
     place = write_set(tmp_path / "set")
     storm(steady, tmp_path / "runs", programs=place).write("Silk Road")
@@ -219,11 +211,6 @@ def test_a_state_of_another_program_or_with_a_model_is_not_taken_over(tmp_path: 
     own["predict"]["demos"][0].pop("question")
     with pytest.raises(ProgramError, match="form of a reply"):
         Programs().question.load_state(own)
-
-
-def test_programs_are_replaced_by_name() -> None:
-    with pytest.raises(SettingsError, match="choose among related"):
-        Programs().replace(nothing=Programs().question)
 
 
 def test_the_packages_set_is_for_the_embedded_model_alone_and_better_than_without() -> None:

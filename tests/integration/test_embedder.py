@@ -92,18 +92,6 @@ def test_a_vector_does_not_depend_on_its_batch(folder: Path, order: list[int], s
     assert np.allclose(part, whole[order[:size]], rtol=0, atol=0 if has_exact_int8() else 1e-6)
 
 
-@pytest.mark.parametrize("kind", [Int8BertEmbedder, SentenceTransformerEmbedder])
-def test_no_texts_no_vectors(folder: Path, kind: type[Int8BertEmbedder] | type[SentenceTransformerEmbedder]) -> None:
-    assert kind(folder).embed([]).shape == (0, 64)
-
-
-def test_a_folder_is_opened_without_the_network(folder: Path, tmp_path: Path) -> None:
-    embedder = open_embedder(str(folder), tmp_path)
-    assert isinstance(embedder, Int8BertEmbedder)
-    assert embedder.embed(["silk"]).shape == (1, 64)
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("change", ["hidden_act", "pooling", "modules", "weights"])
 def test_another_architecture_is_left_to_the_library(folder: Path, tmp_path: Path, change: str) -> None:
     other = tmp_path / "other"

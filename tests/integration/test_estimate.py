@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -126,13 +125,6 @@ def test_an_outline_takes_what_its_recipe_takes_until_then(recipe: str) -> None:
         r for r in whole.rows if (r.stage, r.program) in {(o.stage, o.program) for o in alone.rows}
     }
     assert alone.rows[-1].role == "outliner"
-
-
-def test_an_unknown_recipe_is_refused_and_those_that_exist_are_named() -> None:
-    with pytest.raises(SettingsError, match=f"no recipe 'stormm': choose one of {re.escape(', '.join(RECIPES))}"):
-        of(recipe="stormm")
-    with pytest.raises(SettingsError, match=f"no recipe 'rr': choose one of {', '.join(OUTLINES)}"):
-        of(recipe="rr", outline_only=True)
 
 
 def test_how_often_each_recipe_searches() -> None:

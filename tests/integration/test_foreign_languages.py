@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_articles import ARABIC, CHINESE, GERMAN, JAPANESE, Language, Told
+from foreign_articles import ARABIC, GERMAN, JAPANESE, Language, Told
 from llm import FakeModel, default_answers
-from test_pipeline import NoContents, markers_resolve
+from test_pipeline import markers_resolve, storm
 
-from storm_pipeline import Article, Snippet, Storm
+from storm_pipeline import Article, Snippet
 from storm_pipeline.languages import count_words, joined
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, Noted
 from storm_pipeline.search.fake import FakeSearch
 
-LANGUAGES = [GERMAN, JAPANESE, CHINESE, ARABIC]
+LANGUAGES = [GERMAN, JAPANESE, ARABIC]
 
 
 def scripted(language: Language) -> dict[str, Any]:
@@ -73,20 +73,11 @@ def written(language: Language, tmp_path: Path, **settings: Any) -> Made:
     pages = [Snippet(f"https://example.org/{n}", language.topic, told.source) for n, told in enumerate(facts, 1)]
     events: list[Event] = []
     with FakeModel(scripted(language)) as server:
-        article = Storm(
-            lm=server.lm,
-            search=FakeSearch(lambda _: pages),
-            contents=NoContents(),
-            article_language=language.code,
-            writing="whole",
-            perspectives=0,
-            turns=3,
-            top_k=6,
-            out=tmp_path / "runs",
-            cache=tmp_path / "cache",
-            sinks=[CallbackSink(events.append)],
-            **{"embedder": HashingEmbedder(256), **settings},
-        ).write(language.topic)
+        chosen = {"article_language": language.code, "writing": "whole", "perspectives": 0, "top_k": 6}
+        chosen |= {"search": FakeSearch(lambda _: pages), "sinks": [CallbackSink(events.append)]}
+        article = storm(server, tmp_path, **chosen, **{"embedder": HashingEmbedder(256)} | settings).write(
+            language.topic
+        )
     return Made(language, pages, article, server, events)
 
 

@@ -1,11 +1,9 @@
 """Endpoints that misbehave: absurd usage, replies without end, replies that drip, and errors that echo the key."""
 
 import gzip
-import http.server
 import json
 import logging
 import socket
-import socketserver
 import threading
 import time
 from collections.abc import Iterator
@@ -61,42 +59,17 @@ def test_a_run_with_absurd_events_hides_no_other(tmp_path: Path, event: dict[str
 def endless_server(piece: bytes, pause: float = 0.0, status: int = 200) -> Iterator[tuple[str, list[int]]]:
     """Chunks without end; yields the address and the bytes sent on each connection, at most 200 MB."""
     sent: list[int] = []
-    closing = threading.Event()
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def talk(line: socket.socket, closing: threading.Event) -> None:
+        sent.append(0)
+        own = len(sent) - 1
+        line.sendall(b"HTTP/1.1 %d X\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" % status)
+        while sent[own] < 200_000_000 and not closing.wait(pause):
+            line.sendall(b"%x\r\n%s\r\n" % (len(piece), piece))
+            sent[own] += len(piece)
 
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Transfer-Encoding", "chunked")
-            self.end_headers()
-            sent.append(0)
-            own = len(sent) - 1
-            while sent[own] < 200_000_000 and not closing.wait(pause):
-                try:
-                    self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-                except OSError:
-                    break
-                sent[own] += len(piece)
-            self.close_connection = True
-
-        def log_message(self, *_: object) -> None:
-            """Quiet."""
-
-    class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
-        daemon_threads = True
-        block_on_close = False
-
-    server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", sent
-    finally:
-        closing.set()
-        server.shutdown()
-        server.server_close()
+    with raw_server(talk) as port:
+        yield f"http://127.0.0.1:{port}/v1", sent
 
 
 @pytest.mark.parametrize(

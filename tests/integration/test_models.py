@@ -166,13 +166,6 @@ def test_a_truncated_reply_is_asked_for_again_with_a_fresh_sample() -> None:
     assert "does not parse" in retried.reason
 
 
-def test_a_body_that_breaks_off_is_asked_for_again() -> None:
-    body = json.dumps(completion('{"related_topics": ["A"]}')).encode()
-    with FakeModel(faults={"FindRelatedTopics": [Reply(200, body[:-40])]}) as server:
-        assert related(models(server.lm)) == ["Caravan", "Spice trade"]
-        assert len(server.asked) == 2
-
-
 def test_no_call_is_remembered_once_it_is_told(server: FakeModel) -> None:
     chosen = Settings.build({"lm_timeout": 5})
     table = open_models(chosen.model_copy(update={"lm": server.lm}))

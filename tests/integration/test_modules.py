@@ -70,23 +70,3 @@ def test_only_the_predictor_whose_reply_does_not_parse_is_asked_again() -> None:
         asked = [one.signature for one in server.asked]
     assert reply.question == "Tell me: What is known about aspect 1 of Silk Road?"
     assert asked == ["AskQuestion", "AskPlainQuestion", "AskPlainQuestion", "AskPlainQuestion"]
-
-
-def test_a_predictors_own_model_answers_it_and_that_of_the_role_the_others(steady: FakeModel) -> None:
-    module = AskThenReword()
-    with FakeModel({"AskPlainQuestion": reworded}) as other:
-        module.reword.lm = dspy.LM("openai/elsewhere", api_base=other.url, api_key="x", cache=False)
-        chosen = Settings(lm=steady.lm, lm_timeout=5)
-        asking = LanguageModels.outside_a_run(open_models(chosen), chosen)
-        asking.ask("asker", Program(module), topic="Silk Road", perspective="", conversation="")
-        assert [one.signature for one in (*steady.asked, *other.asked)] == ["AskQuestion", "AskPlainQuestion"]
-
-
-def test_a_module_has_a_name_and_a_fingerprint_of_all_its_prompts() -> None:
-    module = AskThenReword()
-    program = Program(module)
-    assert (program.name, Program(research.AskQuestion).name) == ("AskThenReword", "AskQuestion")
-    before = program.fingerprint
-    assert before == Program(AskThenReword()).fingerprint
-    module.reword.demos = [dspy.Example(about="It", sentence="It is.", reworded="It is so.")]
-    assert program.fingerprint != before

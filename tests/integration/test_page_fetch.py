@@ -1,6 +1,5 @@
 """Fetching pages from local servers that redirect, lie, trickle, never end or lead inside."""
 
-import contextlib
 import gzip
 import shutil
 import socket
@@ -9,7 +8,6 @@ import subprocess
 import threading
 import time
 import zlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -319,20 +317,3 @@ def test_https_may_lead_to_http(certificate: Path) -> None:
         access = Access(on_loopback, lambda _: ["127.0.0.1"], certificate)
         with raw_server(lambda line, _: line.sendall(location), context) as port:
             assert fetch_page(f"https://right.example:{port}/", BRISK, access).final_url == f"{server.url}/"
-
-
-def test_who_is_asked_before_every_request_can_forbid_it() -> None:
-    visited: list[str] = []
-
-    @contextlib.contextmanager
-    def visit(url: str) -> Iterator[None]:
-        visited.append(url)
-        if url.endswith("/secret"):
-            raise PageError("no entry")
-        yield
-
-    redirect = Reply(302, headers={"Location": "/secret"})
-    with ScriptedServer(redirect) as server, pytest.raises(PageError, match="no entry"):
-        fetch_page(f"{server.url}/", BRISK, HERE, visit)
-    assert visited == [f"{server.url}/", f"{server.url}/secret"]
-    assert len(server.requests) == 1

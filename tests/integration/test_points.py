@@ -7,7 +7,8 @@ from typing import Any
 
 from llm import Answer, FakeModel, default_answers, point_answers, points
 from servers import Reply
-from test_pipeline import NoContents, markers_resolve
+from test_pipeline import markers_resolve
+from test_pipeline import storm as plain_storm
 
 from storm_pipeline import Article, Snippet, Storm
 from storm_pipeline.retrieval.embedder import HashingEmbedder
@@ -43,14 +44,8 @@ def storm(server: FakeModel, tmp_path: Path, found: FakeSearch | None = None, **
         texts = {"inns": INNS} if "inns" in query else TEXTS
         return [Snippet(f"https://example.org/{name}", name.capitalize(), text) for name, text in texts.items()]
 
-    settings = {"writing": "whole", "perspectives": 0, "turns": 1, "out": tmp_path / "runs", "cache": tmp_path / "c"}
-    return Storm(
-        lm=server.lm,
-        search=found or FakeSearch(pages),
-        contents=NoContents(),
-        embedder=HashingEmbedder(256),
-        **{**settings, **given},
-    )
+    settings = {"writing": "whole", "perspectives": 0, "turns": 1, "embedder": HashingEmbedder(256)}
+    return plain_storm(server, tmp_path, search=found or FakeSearch(pages), **(settings | given))
 
 
 def answers(said: str, **replies: Answer) -> dict[str, Answer]:
@@ -180,18 +175,6 @@ def test_a_thin_section_without_an_answer_joins_the_one_before_it(tmp_path: Path
     written(tmp_path / "told", said, AnswerPoints=lambda user: point_answers(told(user, INNS)))
     outlines = [next((tmp_path / name / "runs").glob("*/outline.md")).read_text("utf-8") for name in ("open", "told")]
     assert outlines == ["# Goods\n## Routes", "# Goods\n# Routes"]
-
-
-def test_what_is_doubtful_or_contradicts_is_said_to_the_sections_writer(tmp_path: Path) -> None:
-    said = points(contradicting=[[1, 2]], doubtful=[2], sections=[of_section(1, findings=[2, 1])])
-    _, server, _ = written(tmp_path, said, AnswerFromPassages=lambda user: told(user, SILK, JADE))
-    assert not server.of("PlaceFindings")
-    (shown,) = [one.user for one in server.of("WriteSection") if "Contradict each other" in one.user]
-    findings = shown.partition("\nFindings:")[2]
-    assert re.search(rf"{re.escape(TOLD[JADE])}\. \[\d\] \(doubtful\)", findings)
-    assert findings.index(TOLD[JADE]) < findings.index(TOLD[SILK])
-    pair = rf"Contradict each other: “{re.escape(TOLD[SILK])}\. \[\d\]” and “{re.escape(TOLD[JADE])}\. \[\d\]”"
-    assert re.search(pair, findings)
 
 
 def test_findings_go_where_who_names_points_says_and_answers_where_they_were_asked(tmp_path: Path) -> None:

@@ -8,12 +8,10 @@ from zlib import crc32
 import pytest
 from llm import FakeModel
 from servers import Reply, Request, ScriptedServer
+from test_pipeline import storm
 
-from storm_pipeline import Storm
 from storm_pipeline.errors import NothingFoundError, SettingsError
 from storm_pipeline.net.gates import forget_gates
-from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.search.tables_of_contents import NoContents
 from storm_pipeline.types import Article
 
 RATE = 10.0
@@ -65,18 +63,8 @@ class Strict(Instance):
 
 
 def write(model: FakeModel, tmp_path: Path, spec: str, **changes: object) -> Article:
-    given: dict[str, object] = {
-        "search": spec,
-        "search_rate": RATE,
-        "embedder": HashingEmbedder(),
-        "contents": NoContents(),
-        "perspectives": 1,
-        "turns": 2,
-        "read_pages": "never",
-        "out": tmp_path / "runs",
-        "cache": tmp_path / "cache",
-    }
-    return Storm(lm=model.lm, **(given | changes)).write("Silk Road")  # type: ignore[arg-type]
+    given = {"search": spec, "search_rate": RATE, "perspectives": 1, "turns": 2, "read_pages": "never"}
+    return storm(model, tmp_path, **(given | changes)).write("Silk Road")
 
 
 def found(article: Article) -> dict[str, set[str]]:

@@ -131,18 +131,6 @@ def test_what_a_model_refuses_is_left_out(case: str, tmp_path: Path, monkeypatch
     assert sorted(one.split(" refuses ")[1].partition(":")[0] for one in told) == without
 
 
-def test_litellms_way_is_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """DSPy takes LiteLLM where the address stands in the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    with ScriptedServer(anthropic_wire(claude_45)) as server:
-        monkeypatch.setenv("ANTHROPIC_API_BASE", server.url)
-        assert related(models("anthropic/claude-sonnet-4-5", call_attempts=1)) == FOUND
-        assert [("top_p" in one.json, "temperature" in one.json) for one in server.requests] == [
-            (True, True),
-            (False, True),
-        ]
-
-
 @pytest.mark.parametrize("lm", ["azure/o3-mini", "openai/o3-mini"])
 def test_a_limit_of_replies_reaches_a_reasoning_model(lm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_API_VERSION", "2025-01-01")

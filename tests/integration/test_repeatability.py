@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from llm import FakeModel, default_answers
 from servers import Reply, Request
+from test_pipeline import storm
 
-from storm_pipeline import Snippet, Storm
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline import Snippet
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.types import Usage
 
@@ -106,19 +106,10 @@ def told(folder: Path, pace: Pace, writing: str = "whole") -> dict[str, object]:
         return found(query)
 
     with PacedModel(pace) as server:
-        article = Storm(
-            lm=server.lm,
-            search=FakeSearch(search, failing=lambda query: query == "goods 3"),
-            embedder=HashingEmbedder(),
-            perspectives=4,
-            turns=2,
-            top_k=6,
-            related_topics=0,
-            writing=writing,
-            deny_sources=("denied.org",),
-            out=folder / "runs",
-            cache=folder / "cache",
-        ).write("Silk Road")
+        searching = FakeSearch(search, failing=lambda query: query == "goods 3")
+        chosen = {"perspectives": 4, "turns": 2, "top_k": 6, "related_topics": 0, "writing": writing}
+        writer = storm(server, folder, search=searching, deny_sources=("denied.org",), **chosen)
+        article = writer.write("Silk Road")
         asked = sorted([one.signature, one.prompt] for one in server.asked)
     # Problems are told in the order in which they arose.
     report = dataclasses.replace(article.report, problems=tuple(sorted(article.report.problems, key=repr)))

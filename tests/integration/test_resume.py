@@ -1,6 +1,5 @@
 """Runs that are interrupted, edited, damaged, capped or shared, and what going on with them asks and makes."""
 
-import asyncio
 import dataclasses
 import errno
 import json
@@ -323,23 +322,6 @@ def test_too_many_failures_end_the_run_and_say_what_failed_most(tmp_path: Path) 
             eager.write("Silk Road")
 
 
-def test_an_awaited_run_is_cancelled_in_order(steady: FakeModel, tmp_path: Path) -> None:
-    begun = threading.Event()
-    sink = CallbackSink(lambda event: begun.set() if isinstance(event, StageAdvanced) else None)
-
-    async def cancelled() -> None:
-        task = asyncio.create_task(storm(steady, tmp_path, sinks=[sink]).awrite("Silk Road"))
-        await asyncio.to_thread(begun.wait, 30)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(cancelled())
-    assert json.loads((folder(tmp_path) / "run.json").read_text())["status"] == "stopped"
-    whole = asyncio.run(storm(steady, tmp_path / "whole").awrite("Silk Road"))
-    assert text(storm(steady, tmp_path).resume(folder(tmp_path))) == text(whole)
-
-
 def test_a_run_is_streamed_and_can_be_cancelled(steady: FakeModel, tmp_path: Path) -> None:
     stream = storm(steady, tmp_path / "whole").stream("Silk Road")
     events = list(stream)
@@ -355,13 +337,6 @@ def test_a_run_is_streamed_and_can_be_cancelled(steady: FakeModel, tmp_path: Pat
     resumed = storm(steady, tmp_path).resume(folder(tmp_path))
     assert text(resumed) == text(stream.article)
     assert not [thread for thread in threading.enumerate() if thread.name == "storm-stream"]
-
-
-def test_an_error_ends_a_stream_where_its_events_end(tmp_path: Path) -> None:
-    with FakeModel(answers(), faults={"AskQuestion": [Reply(401, "no")] * 9}) as server:
-        stream = storm(server, tmp_path).stream("Silk Road")
-        with pytest.raises(ModelAuthError):
-            list(stream)
 
 
 def test_runs_side_by_side_do_not_mix(steady: FakeModel, tmp_path: Path) -> None:

@@ -61,13 +61,6 @@ def test_a_connection_that_sends_no_whole_header_is_closed(client: httpx.Client,
         assert HEADER_SECONDS - 1 < time.monotonic() - begun < HEADER_SECONDS + 8
 
 
-def test_a_connection_is_kept_while_requests_come(client: httpx.Client) -> None:
-    with httpx.Client(base_url=client.base_url, trust_env=False) as kept:
-        for _ in range(3):
-            assert kept.get("/health").status_code == 200
-            time.sleep(1)
-
-
 @pytest.mark.parametrize("path", ["/runs", "/health", "/settings", "/openapi.json", "/runs/x/events"])
 def test_a_page_of_another_site_may_not_get(client: httpx.Client, path: str) -> None:
     refused = client.get(path, headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"})
