@@ -20,7 +20,6 @@ BOMB = (
     + "]><x y='&a11;'>&a11;</x>"
 )
 _ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"title": "no address"})
-_OTHER_FORM: Mapping[str, Said] = {"other form": (Reply(body={"message": "x"}), "unknown format")}
 
 
 BROKEN_XML: Mapping[str, Said] = {
@@ -194,7 +193,7 @@ PAPERS: dict[str, Case] = {
              "pageprops": {"disambiguation": ""}},
         ),
         searches=2,
-        malformed=BROKEN_JSON | _OTHER_FORM | {
+        malformed=BROKEN_JSON | {
             "error": (
                 Reply(body={"error": {"code": "ratelimited", "info": "You have exceeded your rate limit."}}),
                 "You have exceeded your rate limit.",
@@ -249,7 +248,6 @@ PAPERS: dict[str, Case] = {
             {"url": 7, "abstract": "text", "externalIds": {"DOI": None, "ArXiv": 7}},
         ),
         refusals=_keyless("SEMANTIC_SCHOLAR_API_KEY"),
-        malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "pubmed": Case(
         opens(pubmed.SERVICE, "/eutils/"),
@@ -273,7 +271,7 @@ PAPERS: dict[str, Case] = {
         garbled="lone \u0085 one\n",
         searches=2,
         refusals=_keyless("NCBI_API_KEY"),
-        malformed=BROKEN_JSON | _OTHER_FORM | {
+        malformed=BROKEN_JSON | {
             "error": (Reply(body={"error": "API rate limit exceeded", "count": "4"}), "unknown format"),
             "query": (Reply(body={"esearchresult": {"ERROR": "Search Backend failed"}}), "Search Backend failed"),
         },
@@ -296,6 +294,6 @@ PAPERS: dict[str, Case] = {
             {"DOI": "10.1000/odd", "abstract": ["text"]},
             {"DOI": "javascript:alert(1)", "abstract": "text"},
         ),
-        malformed=BROKEN_JSON | _OTHER_FORM | {"no items": (Reply(body={"message": {"items": {}}}), "unknown format")},
+        malformed=BROKEN_JSON | {"no items": (Reply(body={"message": {"items": {}}}), "unknown format")},
     ),
 }  # fmt: skip

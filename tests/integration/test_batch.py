@@ -35,7 +35,7 @@ from storm_pipeline.cli import app
 from storm_pipeline.errors import ModelError, RunError, SettingsError, StoppedError
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.run.events import CallFinished, Event, EventSink, RunStarted
+from storm_pipeline.run.events import CallFinished, Event, EventSink, RunStarted, StageFinished
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.settings import Settings
 
@@ -497,7 +497,9 @@ def keyboard() -> Iterator[None]:
 @pytest.mark.usefixtures("keyboard")
 def test_an_interruption_from_the_keyboard_stops_a_batch_of_a_program_in_order(tmp_path: Path) -> None:
     class Patient(StubStorm):
-        def write(self, topic: str, *, halt: threading.Event, **_: Any) -> Article:  # type: ignore[override]
+        def write(self, topic: str, *, sinks: Sequence[EventSink] = (), halt: Any = None, **_: Any) -> Article:
+            for sink in sinks:
+                sink.emit(StageFinished("set-up", 0.1))
             threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
             halt.wait(60)
             raise StoppedError("stopped")

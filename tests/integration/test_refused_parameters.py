@@ -203,7 +203,7 @@ def test_a_model_of_ones_own_keeps_its_parameters() -> None:
 
 
 KEPT: list[Reply] = [
-    *(openai_error("top_p is wrong", "top_p", status=status) for status in (402, 404, 413)),
+    *(openai_error("top_p is wrong", "top_p", status=status) for status in (401, 402, 404, 413)),
     openai_error("maximum context length is 10 tokens; temperature, top_p", code="context_length_exceeded"),
     openai_error("This model's context window is full, lower max_tokens or drop the system role"),
     openai_error("no such field"),
