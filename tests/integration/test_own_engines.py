@@ -1,6 +1,7 @@
 """Engines of the user's own, however they behave: a run ends with an article, and says what it went without."""
 
 import dataclasses
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from test_pipeline import folder, storm
 from storm_pipeline import Snippet
 from storm_pipeline.errors import NothingFoundError
 from storm_pipeline.run.events import Degraded, Reused, read_events
+from storm_pipeline.run.journal import fingerprint
 
 
 class Mine:
@@ -110,6 +112,24 @@ def test_what_was_lost_is_told_by_a_resumed_run_too(server: FakeModel, tmp_path:
     events = [event for _, event in read_events(run / "events.jsonl")]
     lost = [event.detail for event in events if isinstance(event, Degraded) and "cannot be used" in event.detail]
     assert len(lost) == 2 * asked == 2 * sum(isinstance(one, Reused) and one.kind == "search" for one in events)
+
+
+def test_searches_of_an_earlier_form_are_searched_again(server: FakeModel, tmp_path: Path) -> None:
+    mine = Mine(lambda _, found: found)
+    writer = storm(server, tmp_path, search=mine)
+    article = writer.write("Silk Road")
+    asked, run = len(mine.queries), folder(tmp_path)
+    records = [json.loads(line) for line in (run / "journal.jsonl").read_text("utf-8").splitlines()]
+    for one in records:
+        if one["kind"] == "search":
+            one["value"] = {"query": "silk", "snippets": one["value"]["snippets"], "unread": {}}
+            one["sum"] = fingerprint(one["kind"], one["key"], one["value"])
+    (run / "journal.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in records), "utf-8")
+    for _ in range(2):
+        (run / "article.json").unlink()
+        again = writer.resume(run)
+        assert len(mine.queries) == 2 * asked
+        assert dataclasses.replace(again, usage=article.usage) == article
 
 
 def test_an_engine_with_other_keys_is_told_which_ones_are_missing(tmp_path: Path) -> None:

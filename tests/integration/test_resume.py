@@ -182,7 +182,9 @@ def test_a_torn_journal_costs_only_what_is_torn(steady: FakeModel, tmp_path: Pat
     again = storm(steady, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
     assert len(steady.asked) == asked + 1
     assert text(again) == text(whole)
-    assert any("journal.jsonl is damaged" in event.detail for event in events if isinstance(event, Noted))
+    said = [event.detail for event in events if isinstance(event, Noted)]
+    assert any("journal.jsonl is damaged" in one for one in said)
+    assert any(f"1 of {asked} replies of models are bought again" in one for one in said)
 
 
 def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(steady: FakeModel, tmp_path: Path) -> None:
