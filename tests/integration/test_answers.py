@@ -87,13 +87,6 @@ def test_nothing_found_is_said_with_the_question(server: FakeModel, tmp_path: Pa
         storm(server, tmp_path, search=FakeSearch(lambda query: [])).answer(QUESTION)
 
 
-def test_what_the_user_says_of_the_question_reaches_the_writer(tmp_path: Path) -> None:
-    _, server, _ = written("answer", tmp_path, writing="whole", about="the trade routes")
-    assert "Question: Silk Road (the trade routes)" in server.of("OutlineText")[0].user
-    assert "Question: Silk Road (the trade routes)" in server.of("AnswerQuestion")[0].user
-    assert "Topic: the trade routes" in server.of("WriteQueries")[0].user
-
-
 def test_the_package_answers_with_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     import storm_pipeline
 

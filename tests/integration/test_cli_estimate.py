@@ -48,19 +48,6 @@ def test_json_holds_the_same() -> None:
     assert told["dollars"]["low"] < told["dollars"]["likely"] < told["dollars"]["high"]
 
 
-def test_an_unknown_price_is_said_with_the_remedy_and_the_remedy_works() -> None:
-    unknown = run("Silk Road", "--lm", "openai/gpt-4o", *SHORT, "--writer-lm", "openai/mine@http://localhost:1/v1")
-    assert unknown.exit_code == 0
-    assert "openai/mine@http://localhost:1/v1 (writer): price unknown" in unknown.stdout
-    assert "unknown dollars for openai/mine@http://localhost:1/v1, $0." in unknown.stdout
-    assert "--price 'openai/mine@http://localhost:1/v1=IN/OUT'" in unknown.stdout
-    assert json.loads(run("Silk Road", "--lm", "openai/mine", *SHORT, "--json").stdout)["dollars"] is None
-    prices = ("--price", "openai/other=1/1", "--price", "openai/mine=3/0.3/15")
-    known = run("Silk Road", "--lm", "openai/mine", *SHORT, *prices)
-    assert ": $3 in, $0.3 cached, $15 out per million tokens" in known.stdout
-    assert "unknown" not in known.stdout
-
-
 def test_control_characters_of_a_topic_do_not_reach_the_terminal() -> None:
     assert "\x1b" not in run("Silk\x1b[2J Road", *SHORT).stdout
 

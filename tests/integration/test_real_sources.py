@@ -102,26 +102,3 @@ def test_an_engine_that_is_lost_is_told_in_the_report(tmp_path: Path) -> None:
 def test_a_replay_names_its_engine(tmp_path: Path) -> None:
     with FakeModel() as model, pytest.raises(SettingsError, match="--search"):
         write(model, tmp_path, "auto", search_cache="replay")
-
-
-def test_unreliable_sources_are_kept_out_and_shown(tmp_path: Path) -> None:
-    def world(request: Request) -> Reply:
-        texts = {
-            "https://www.reddit.com/r/silk/1": "On the Silk Road camels walked in long rows through the Gobi desert.",
-            "https://www.britannica.com/topic/Silk-Road": "Caravans of the Silk Road carried silk from China to Rome.",
-        }
-        hits = [{"url": url, "title": "Silk Road", "content": text} for url, text in texts.items()]
-        return Reply(body={"results": hits if request.query["pageno"] == "1" else []})
-
-    with FakeModel() as model, ScriptedServer(world) as server:
-        article = write(model, tmp_path, f"searxng:{server.url}", search_rate=1000.0)
-        (excluded,) = article.sources_excluded
-        assert excluded.url == "https://www.reddit.com/r/silk/1"
-        assert excluded.reason
-        assert {source.url for source in article.sources} == {"https://www.britannica.com/topic/Silk-Road"}
-        (folder,) = (tmp_path / "runs").iterdir()
-        assert "reddit.com" in (folder / "excluded.json").read_text()
-        assert '"event": "Excluded"' in (folder / "events.jsonl").read_text()
-        anything = write(model, tmp_path, f"searxng:{server.url}", search_rate=1000.0, source_policy="any")
-        assert anything.sources_excluded == ()
-        assert len(anything.sources) == 2
