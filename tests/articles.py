@@ -21,10 +21,7 @@ def section(heading: str, *sentences: Sentence | str, below: tuple[Section, ...]
 
 
 def article(
-    *sections: Section,
-    lead: tuple[Sentence, ...] = (),
-    sources: tuple[Source, ...] = (),
-    title: str = "Lake Orrin",
+    *sections: Section, lead: tuple[Sentence, ...] = (), sources: tuple[Source, ...] = (), title: str = "Lake Orrin"
 ) -> Article:
     """An article with a lead of at most one paragraph."""
     return Article(title, (Paragraph(lead),) if lead else (), sections, sources)

@@ -79,3 +79,10 @@ def anchors(page: Path) -> set[str]:
     """Anchors of a page's headings, as GitHub and Python-Markdown form them."""
     headings = re.findall(r"^#+ (.+)$", re.sub(_BLOCK, "", page.read_text("utf-8")), re.M)
     return {re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip()) for heading in headings}
+
+
+def compare(command: str, expected: list[str], printed: str) -> None:
+    """Check that the expected lines were printed in this order, possibly with others between them."""
+    lines = iter([line.rstrip() for line in printed.splitlines()])
+    for line in expected:
+        assert any(is_line(line, one) for one in lines), f"{command}: {line!r} is not in\n{printed}"

@@ -54,6 +54,7 @@ BROKEN_JSON: Mapping[str, Said] = {
     "long number": (Reply(body=b"1" * 10_000), "not JSON"),
     "list": (Reply(body=[]), "unknown format"),
     "number": (Reply(body=7), "unknown format"),
+    "other form": (Reply(body={"error": "x", "message": "x"}), "unknown format"),
 }
 
 

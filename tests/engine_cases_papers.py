@@ -20,7 +20,19 @@ BOMB = (
     + "]><x y='&a11;'>&a11;</x>"
 )
 _ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"title": "no address"})
-_OTHER_FORM: Mapping[str, Said] = {"other form": (Reply(body={"message": "x"}), "unknown format")}
+
+
+BROKEN_XML: Mapping[str, Said] = {
+    "xhtml": (Reply(body=XHTML), "unknown format"),
+    "json": (Reply(body={"feed": []}), "not XML"),
+    **{
+        name: (Reply(body=body), "not XML")
+        for name, body in {
+            "html": "<!doctype html><title>Log in</title>", "damaged": "<feed><entry/></fee", "binary": b"\xff\xfe\x00",
+            "empty": b"", "deep": b"<a>" * 200_000, "bomb": BOMB,
+        }.items()
+    },
+}  # fmt: skip
 
 
 def _pages(address: str) -> Callable[[int], Page]:
@@ -156,16 +168,7 @@ PAPERS: dict[str, Case] = {
             "400": (Reply(400, "No such book: history"), "check the name of the book, 'history'"),
             "404": (Reply(404), "check the engine's address, and whether the book 'history' has a full-text index"),
         },
-        malformed={
-            "html": (Reply(body="<!doctype html><title>Log in</title>"), "not XML"),
-            "xhtml": (Reply(body=XHTML), "unknown format"),
-            "json": (Reply(body={"feed": []}), "not XML"),
-            "damaged": (Reply(body=kiwix_feed([])[:-3]), "not XML"),
-            "binary": (Reply(body=b"\xff\xfe\x00"), "not XML"),
-            "empty": (Reply(body=b""), "not XML"),
-            "deep": (Reply(body=b"<a>" * 200_000), "not XML"),
-            "bomb": (Reply(body=BOMB), "not XML"),
-        },
+        malformed=BROKEN_XML,
     ),
     "wikipedia": Case(
         lambda url, patience: wikipedia(base_url=f"{url}/w/api.php", patience=patience, rate=math.inf),
@@ -190,7 +193,7 @@ PAPERS: dict[str, Case] = {
              "pageprops": {"disambiguation": ""}},
         ),
         searches=2,
-        malformed=BROKEN_JSON | _OTHER_FORM | {
+        malformed=BROKEN_JSON | {
             "error": (
                 Reply(body={"error": {"code": "ratelimited", "info": "You have exceeded your rate limit."}}),
                 "You have exceeded your rate limit.",
@@ -216,15 +219,7 @@ PAPERS: dict[str, Case] = {
         ),
         garbled="lone \u0085 one\n",
         searches=2,
-        malformed={
-            "html": (Reply(body="<!doctype html><title>Log in</title>"), "not XML"),
-            "xhtml": (Reply(body=XHTML), "unknown format"),
-            "json": (Reply(body={"feed": []}), "not XML"),
-            "damaged": (Reply(body=arxiv_feed([])[:-3]), "not XML"),
-            "binary": (Reply(body=b"\xff\xfe\x00"), "not XML"),
-            "empty": (Reply(body=b""), "not XML"),
-            "deep": (Reply(body=b"<a>" * 200_000), "not XML"),
-            "bomb": (Reply(body=BOMB), "not XML"),
+        malformed=BROKEN_XML | {
             "announced": (Reply(body=arxiv_feed([], 12)), "reported 12 papers but returned none"),
             "error": (
                 Reply(body=arxiv_feed(["<entry><id>http://arxiv.org/api/errors#x</id><title>Error</title>"
@@ -253,7 +248,6 @@ PAPERS: dict[str, Case] = {
             {"url": 7, "abstract": "text", "externalIds": {"DOI": None, "ArXiv": 7}},
         ),
         refusals=_keyless("SEMANTIC_SCHOLAR_API_KEY"),
-        malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "pubmed": Case(
         opens(pubmed.SERVICE, "/eutils/"),
@@ -277,7 +271,7 @@ PAPERS: dict[str, Case] = {
         garbled="lone \u0085 one\n",
         searches=2,
         refusals=_keyless("NCBI_API_KEY"),
-        malformed=BROKEN_JSON | _OTHER_FORM | {
+        malformed=BROKEN_JSON | {
             "error": (Reply(body={"error": "API rate limit exceeded", "count": "4"}), "unknown format"),
             "query": (Reply(body={"esearchresult": {"ERROR": "Search Backend failed"}}), "Search Backend failed"),
         },
@@ -300,6 +294,6 @@ PAPERS: dict[str, Case] = {
             {"DOI": "10.1000/odd", "abstract": ["text"]},
             {"DOI": "javascript:alert(1)", "abstract": "text"},
         ),
-        malformed=BROKEN_JSON | _OTHER_FORM | {"no items": (Reply(body={"message": {"items": {}}}), "unknown format")},
+        malformed=BROKEN_JSON | {"no items": (Reply(body={"message": {"items": {}}}), "unknown format")},
     ),
 }  # fmt: skip

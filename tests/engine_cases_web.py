@@ -1,42 +1,20 @@
 """The engines of the web, as their services speak."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
-from engine_cases import BROKEN_JSON, KEY, Case, Page, Said, opens
+from engine_cases import KEY, Case, Said, opens
 from servers import Reply, Request
 
 from storm_pipeline.search.engines import brave, exa, serper, tavily, you
 from storm_pipeline.search.engines.searxng import searxng
 
 _ODD: tuple[Any, ...] = (None, 7, "text", [], {}, {"url": 5, "link": 5}, {"title": "no address"})
-_OTHER_FORM: Mapping[str, Said] = {"other form": (Reply(body={"error": "x"}), "unknown format")}
 
 
 def _key_refused(variable: str) -> dict[str, Said]:
     said = f"set {variable} to a valid key"
     return {str(status): (Reply(status, {"detail": KEY}), said) for status in (401, 403)}
-
-
-def _you_hit(page: Page) -> dict[str, Any]:
-    return {"url": page.url, "title": page.title, "description": "d", "snippets": [page.text]}
-
-
-def _searxng_hit(page: Page) -> dict[str, Any]:
-    return {"url": page.url, "title": page.title, "content": page.text}
-
-
-def _searxng_answer(hits: list[Any], request: Request) -> dict[str, Any]:
-    return {"results": hits if request.query["pageno"] == "1" else []}
-
-
-def _tavily_hit(page: Page) -> dict[str, Any]:
-    return {"url": page.url, "title": page.title, "content": page.text, "score": 0.8, "raw_content": None}
-
-
-def _brave_hit(page: Page) -> dict[str, Any]:
-    return {"type": "search_result", "url": page.url, "title": page.title, "description": page.text}
 
 
 def _brave_answer(hits: list[Any], request: Request) -> dict[str, Any]:
@@ -48,10 +26,6 @@ def _brave_error(code: str, status: int, **more: Any) -> Reply:
     return Reply(status, {"type": "ErrorResponse", "error": {"status": status, "code": code} | more, "time": 1})
 
 
-def _serper_hit(page: Page) -> dict[str, Any]:
-    return {"link": page.url, "title": page.title, "snippet": page.text, "position": 1}
-
-
 def _serper_answer(hits: list[Any], request: Request) -> dict[str, Any]:
     asked = request.json
     return {"searchParameters": asked, "organic": hits if asked["page"] == 1 else [], "credits": 1}
@@ -61,36 +35,30 @@ def _serper_error(status: int, message: str) -> Reply:
     return Reply(status, {"message": message, "statusCode": status})
 
 
-def _exa_hit(page: Page) -> dict[str, Any]:
-    return {"id": page.url, "url": page.url, "title": page.title, "highlights": [page.text], "publishedDate": None}
-
-
 WEB: dict[str, Case] = {
     "you": Case(
         opens(you.SERVICE, "/v1/search"),
         "/v1/search",
-        _you_hit,
+        lambda page: {"url": page.url, "title": page.title, "description": "d", "snippets": [page.text]},
         lambda hits, _: {"results": {"web": hits}, "metadata": {}},
         query={"query": "silk road", "count": "5"},
         headers={"x-api-key": KEY},
         odd=(*_ODD, {"url": "https://b.org", "snippets": [None, ""]}),
         refusals=_key_refused("YDC_API_KEY"),
-        malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "searxng": Case(
         lambda url, patience: searxng(f"{url}/", patience=patience, rate=math.inf),
         "/search",
-        _searxng_hit,
-        _searxng_answer,
+        lambda page: {"url": page.url, "title": page.title, "content": page.text},
+        lambda hits, request: {"results": hits if request.query["pageno"] == "1" else []},
         query={"q": "silk road", "format": "json", "pageno": "1", "language": "all"},
         odd=(*_ODD, {"url": "https://b.org", "content": None}),
         refusals={"401": (Reply(401), "requires a login"), "403": (Reply(403), "settings.yml")},
-        malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "tavily": Case(
         opens(tavily.SERVICE),
         "/search",
-        _tavily_hit,
+        lambda page: {"url": page.url, "title": page.title, "content": page.text, "score": 0.8, "raw_content": None},
         lambda hits, _: {"query": "q", "results": hits, "response_time": 0.9},
         body={"query": "silk road", "max_results": 5},
         headers={"authorization": f"Bearer {KEY}"},
@@ -103,20 +71,15 @@ WEB: dict[str, Case] = {
             ),
             "433 pay-as-you-go used up": (Reply(433), "limit on pay-as-you-go is reached"),
         },
-        malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "brave": Case(
         opens(brave.SERVICE, "/res/v1/web/search"),
         "/res/v1/web/search",
-        _brave_hit,
+        lambda page: {"type": "search_result", "url": page.url, "title": page.title, "description": page.text},
         _brave_answer,
         query={
-            "q": "silk road",
-            "count": "5",
-            "offset": "0",
-            "text_decorations": "false",
-            "extra_snippets": "true",
-            "country": "ALL",
+            **{"q": "silk road", "count": "5", "offset": "0", "country": "ALL"},
+            **{"text_decorations": "false", "extra_snippets": "true"},
         },
         headers={"x-subscription-token": KEY},
         odd=(*_ODD, {"url": "https://b.org", "description": None, "extra_snippets": [None, ""]}),
@@ -130,12 +93,11 @@ WEB: dict[str, Case] = {
             "429 plan used up": (_brave_error("QUOTA_LIMITED", 429), "for this month are used up"),
         },
         passing={"429 too fast": _brave_error("RATE_LIMITED", 429, detail="Request rate limit exceeded for plan.")},
-        malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "serper": Case(
         opens(serper.SERVICE),
         "/search",
-        _serper_hit,
+        lambda page: {"link": page.url, "title": page.title, "snippet": page.text, "position": 1},
         _serper_answer,
         body={"q": "silk road", "num": 10, "page": 1},
         headers={"x-api-key": KEY},
@@ -145,12 +107,11 @@ WEB: dict[str, Case] = {
             "403 key unknown": (_serper_error(403, "Unauthorized."), "set SERPER_API_KEY"),
             "400 no credits": (_serper_error(400, "Not enough credits"), "has no credits left"),
         },
-        malformed=BROKEN_JSON | _OTHER_FORM,
     ),
     "exa": Case(
         opens(exa.SERVICE),
         "/search",
-        _exa_hit,
+        lambda page: {"id": page.url, "url": page.url, "title": page.title, "highlights": [page.text]},
         lambda hits, _: {"requestId": "r", "results": hits, "costDollars": {"total": 0.005}},
         body={"query": "silk road", "numResults": 5, "contents": {"highlights": True}},
         headers={"x-api-key": KEY},
@@ -160,6 +121,5 @@ WEB: dict[str, Case] = {
             "402 no credits": (Reply(402, {"error": "…", "tag": "NO_MORE_CREDITS"}), "no credit left; top it up"),
             "402 budget used up": (Reply(402, {"tag": "API_KEY_BUDGET_EXCEEDED"}), "budget of this key is used up"),
         },
-        malformed=BROKEN_JSON | _OTHER_FORM,
     ),
 }

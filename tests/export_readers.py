@@ -64,11 +64,7 @@ def bibtex_entries(text: str) -> dict[str, dict[str, str]]:
     pybtex = pytest.importorskip("pybtex.database", reason="reading BibTeX needs pybtex")
     entries = pybtex.parse_string(text, "bibtex").entries.items() if text else ()
     return {
-        key: {
-            "kind": entry.type,
-            **dict(entry.fields),
-            "authors": "; ".join(map(str, entry.persons.get("author", []))),
-        }
+        key: {"kind": entry.type, **dict(entry.fields), "authors": "; ".join(map(str, entry.persons.get("author", [])))}
         for key, entry in entries
     }
 

@@ -1,4 +1,4 @@
-"""Facts on one topic in several languages: as a source says them, and as a writer would."""
+"""Facts on one topic in several languages, full of numbers and dates: as a source says them, and as a writer would."""
 
 from dataclasses import dataclass
 
@@ -15,18 +15,9 @@ class Told:
 class Language:
     """What a scripted run in a language is made of.
 
-    Attributes:
-        code: ISO 639-1.
-        topic: of the article.
-        question: that every interview begins with.
-        farewell: what ends an interview.
-        delete: how a model of that language says that a sentence is to go, behind the number of the remark.
-        outline: headings, of which the first one and the last one are no sections.
-        sections: what each section tells.
-        lead: the article's opening; the numbers are those of body sentences.
-        unsupported: a sentence that no source says.
-        references: heading of the list of references.
-        words: least and most words of the body.
+    The first and the last heading of its outline are no sections; ``delete`` says that a sentence is to go, behind the
+    number of the remark; ``wrong`` is a sentence on the last fact with a number that its source lacks; ``words`` are
+    the least and the most of the body.
     """
 
     code: str
@@ -37,96 +28,114 @@ class Language:
     outline: tuple[str, ...]
     sections: tuple[tuple[Told, ...], ...]
     lead: tuple[str, ...]
-    unsupported: str
+    wrong: str
+    number: str
     references: str
     words: tuple[int, int]
 
 
 GERMAN = Language(
     "de",
-    "Leuchtturm Nordkap",
-    "Wann wurde der Leuchtturm Nordkap gebaut, und von wem?",
+    "Nordbrücke",
+    "Wann wurde die Nordbrücke gebaut, und was kostete sie?",
     "Vielen Dank für Ihre ausführlichen Auskünfte!",
-    "1: löschen",
-    ("Einleitung", "Baugeschichte", "Technik", "Einzelnachweise"),
+    "{}: löschen",
+    ("Einleitung", "Bau", "Nutzung", "Einzelnachweise"),
     (
         (
             Told(
-                "Der Leuchtturm Nordkap wurde am 3. August 1871 nach vier Jahren Bauzeit feierlich eröffnet.",
-                "Nach einer Bauzeit von vier Jahren ging der Leuchtturm am 3. August 1871 in Betrieb.",
+                "Die Nordbrücke wurde am 3. Oktober 1990 für den Verkehr freigegeben. Fünf Jahre zuvor, am 2.9.1985, "
+                "hatte Dr. Anna Weiß, die 1. Bürgermeisterin der Stadt, den Grundstein gelegt.",
+                "Dr. Anna Weiß, die 1. Bürgermeisterin der Stadt, legte am 2. September 1985 den Grundstein; für den "
+                "Verkehr freigegeben wurde die Brücke am 3. Oktober 1990.",
             ),
             Told(
-                "Die Pläne zeichnete der Baurat Karl Meier, der zuvor z. B. den Hafen von Emden entworfen hatte.",
-                "Entworfen hat ihn der Baurat Karl Meier, von dem z. B. auch der Emder Hafen stammt.",
+                "Der Bau der Nordbrücke kostete 48,7 Millionen Mark und damit 1,5 Millionen Mark mehr als geplant. Das "
+                "Land übernahm davon zwei Drittel.",
+                "Der Bau wurde mit 48,7 Mio. Mark um 1.500.000 Mark teurer als geplant; zwei Drittel zahlte das Land.",
             ),
             Told(
-                "Ein Brand zerstörte im Winter 1902 das Wärterhaus, nicht aber den Turm selbst.",
-                "Im Winter 1902 brannte das Haus der Wärter ab; der Turm wurde dabei nicht zerstört.",
+                "An ihrer Stelle verkehrte seit dem 19. Jahrhundert eine Fähre. Im Jahr 1903 kam eine 2. Fähre hinzu, "
+                "die bis in die 1930er Jahre fuhr.",
+                "Seit dem 19. Jahrhundert hatte an dieser Stelle eine Fähre verkehrt, ab 1903 dazu eine zweite, die "
+                "noch in den 1930er Jahren fuhr.",
             ),
         ),
         (
             Told(
-                "Das Feuer des Turms steht 42 Meter über dem Meer und ist 19 Seemeilen weit zu sehen.",
-                "Das Feuer, 42 Meter über dem Meer gelegen, sieht man noch aus 19 Seemeilen Entfernung.",
+                "In 2014 the North Bridge carried 62,400 vehicles a day, 12.5 percent of them lorries. In the same "
+                "year 1.5 million people crossed it on foot or by bicycle.",
+                "Im Jahr 2014 fuhren täglich 62.400 Fahrzeuge über die Brücke, davon 12,5 Prozent Lastwagen; 1,5 "
+                "Millionen Menschen überquerten sie in diesem Jahr zu Fuß oder mit dem Fahrrad.",
             ),
             Told(
-                "Bis 1964 brannte eine Petroleumlampe; seither leuchtet eine elektrische Lampe von 1000 Watt.",
-                "„Erst seit 1964“, so die Chronik, leuchtet statt des Petroleums eine elektrische Lampe mit 1000 Watt.",
+                "Bei einer Prüfung am 12.03.2017 fanden die Ingenieure der Stadt ca. 340 Risse in der Nordbrücke, "
+                "z. B. an den Lagern. Die Ausbesserung begann im April 2018.",
+                "Am 12. März 2017 fanden Ingenieure bei einer Prüfung ca. 340 Risse, z. B. an den Lagern, deren "
+                "Ausbesserung im April 2018 begann.",
+            ),
+            Told(
+                "Gesperrt war die Nordbrücke vom 1. Mai 2018 bis zum 30. September 2019. Solange fuhr eine Fähre.",
+                "Vom 1. Mai 2018 bis zum 30. September 2019 war die Brücke gesperrt; solange fuhr eine Fähre.",
             ),
         ),
     ),
-    (
-        "Der Leuchtturm Nordkap ist ein 1871 eröffneter Turm mit einem Feuer von 19 Seemeilen Reichweite.[1][4]",
-        "Sein Architekt war Karl Meier.[2]",
-    ),
-    "Im Jahr 1955 besuchten ihn 77.000 Gäste aus Übersee.",
+    ("Die Nordbrücke ist eine am 3. Oktober 1990 für den Verkehr freigegebene Brücke.[1]",),
+    "Die Fähre fuhr, solange die Brücke gesperrt war, vom 1. Mai 2018 bis zum 30. September 2016.",
+    "2016",
     "Einzelnachweise",
-    (55, 90),
+    (120, 140),
 )
-CHINESE = Language(
-    "zh",
-    "北角灯塔",
-    "北角灯塔是什么时候由谁建造的？",
-    "非常感谢您的详细解答！",
-    "1：删除",
-    ("引言", "建造历史", "技术", "参考文献"),
+JAPANESE = Language(
+    "ja",
+    "北大橋",
+    "北大橋はいつ建設され、費用はいくらでしたか？",
+    "詳しい説明をどうもありがとうございました。",
+    "{}: 削除",
+    ("概要", "建設", "利用", "脚注"),
     (
         (
             Told(
-                "北角灯塔经过四年施工，于1871年8月3日正式启用，是当地最古老的灯塔。",
-                "1871年8月3日，历时四年建成的灯塔投入使用，在当地历史最为悠久。",
+                "北大橋は1990年10月3日に開通した。着工は1985年9月2日で、工事にはおよそ5年を要した。",
+                "1985年9月2日に着工され、およそ5年の工事を経て1990年10月3日に開通した。",
             ),
             Told(
-                "灯塔由工程师林国强设计，他此前主持修建了青岛港的防波堤。",
-                "设计者是曾负责青岛港防波堤工程的工程师林国强。",
+                "北大橋の総工費は150億円で、当初の見積もりを1億5000万円上回った。その3分の2は県が負担した。",
+                "見積もりを1億5000万円上回る150億円が総工費としてかかり、県が3分の2を負担した。",
             ),
             Told(
-                "1902年冬天的一场大火烧毁了看守人的住所，但塔身没有受损。",
-                "看守人的房子在1902年冬季毁于火灾，塔身则未受损坏。",
+                "橋のある場所では19世紀から渡し船が運航していた。1903年には第2の渡し船が加わり、1930年代まで続いた。",
+                "19世紀からこの場所にあった渡し船は、1903年に第2の船が加わり、1930年代まで運航を続けた。",
             ),
         ),
         (
             Told(
-                "灯塔的灯光高出海面42米，在19海里以外仍然可以看见。",
-                "灯光位于海面以上42米处，19海里之外的船只也能看见。",
+                "In 2014 the North Bridge carried 62,400 vehicles a day, 12.5 percent of them lorries. In the same "
+                "year 1.5 million people crossed it on foot or by bicycle.",
+                "2014年には1日に6万2400台の車が通り、その12.5%がトラックで、徒歩や自転車では150万人が渡った。",
             ),
             Told(
-                "1964年以前使用煤油灯，此后改用功率为1000瓦的电灯。",
-                "从1964年起，“煤油灯”被1000瓦的电灯所取代。",
+                "2017年3月12日の点検で、市の技術者は北大橋に約340か所のひびを見つけた。補修は2018年4月に始まった。",
+                "市の技術者が2017年3月12日に点検した際、約340か所のひびが見つかり、2018年4月から補修された。",
+            ),
+            Told(
+                "北大橋は2018年5月1日から2019年9月30日まで閉鎖された。その間は再び渡し船が運航した。",
+                "閉鎖は2018年5月1日から2019年9月30日まで続き、その間は再び渡し船が運航した。",
             ),
         ),
     ),
-    ("北角灯塔是1871年投入使用的灯塔，灯光在19海里之外也能看见。[1][4]", "它由林国强设计。[2]"),
-    "1955年有77000名海外游客前来参观。",
-    "参考文献",
-    (55, 100),
+    ("北大橋は1990年10月3日に開通した橋である。[1]",),
+    "閉鎖中の2018年5月1日から2016年9月30日までは渡し船が運航した。",
+    "2016",
+    "出典",
+    (120, 140),
 )
 ARABIC = Language(
     "ar",
     "منارة الرأس الشمالي",
     "متى بنيت منارة الرأس الشمالي ومن بناها؟",
     "شكرا جزيلا على هذه المعلومات المفيدة.",
-    "1: احذف",
+    "{}: احذف",
     ("مقدمة", "تاريخ البناء", "التقنية", "المراجع"),
     (
         (
@@ -155,7 +164,8 @@ ARABIC = Language(
         ),
     ),
     ("منارة الرأس الشمالي برج افتتح عام 1871 ويرى ضوؤه من مسافة 19 ميلا بحريا.[1][4]", "صممها أحمد سالم.[2]"),
-    "زارها في عام 1955 نحو 77000 سائح من الخارج.",
+    "منذ عام 1964 حل مصباح كهربائي بقوة 7000 واط محل «مصباح الكيروسين».",
+    "7000",
     "المراجع",
     (45, 80),
 )

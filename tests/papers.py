@@ -7,14 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pypdf
-from pypdf.generic import (
-    ArrayObject,
-    DecodedStreamObject,
-    DictionaryObject,
-    NameObject,
-    NumberObject,
-    StreamObject,
-)
+from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject, NumberObject, StreamObject
 
 WIDTH, HEIGHT = 595, 842
 

@@ -150,8 +150,7 @@ FORMS: dict[str, Form] = {
         "text", lambda reply, _: f"Here is my thought process:\n- {DRAFT}\n\nHere is my response:\n\n{reply}"
     ),
     "parts in Python's form": only(
-        "text",
-        lambda reply, _: repr([{"type": "thinking", "thinking": [DRAFT]}, {"type": "text", "text": reply}]),
+        "text", lambda reply, _: repr([{"type": "thinking", "thinking": [DRAFT]}, {"type": "text", "text": reply}])
     ),
     "turns of Alpaca": only(
         "text", lambda reply, _: f"### Response:\n{reply}\n\n### Instruction:\nThank you.\n\n### Response:\nYou are wel"

@@ -2,11 +2,12 @@
 
 import json
 import socket
+import ssl
 import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -167,3 +168,43 @@ def closed_port() -> Iterator[str]:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{held.getsockname()[1]}"
+
+
+Talk = Callable[[socket.socket, threading.Event], None]
+
+
+@contextmanager
+def raw_server(talk: Talk, context: ssl.SSLContext | None = None) -> Iterator[int]:
+    """The port of a server that lets ``talk`` write what it likes to each connection."""
+    closing = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        with suppress(OSError), connection:
+            connection.settimeout(5)
+            with context.wrap_socket(connection, server_side=True) if context else connection as line:
+                line.recv(4096)
+                talk(line, closing)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, daemon=True).start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            closing.set()
+            listener.shutdown(socket.SHUT_RDWR)
+
+
+def trickle(data: bytes) -> Talk:
+    def talk(line: socket.socket, closing: threading.Event) -> None:
+        for byte in data * 1000:
+            line.sendall(bytes([byte]))
+            if closing.wait(0.05):
+                return
+
+    return talk

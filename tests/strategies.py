@@ -29,52 +29,17 @@ from storm_pipeline.types import (
 T = TypeVar("T")
 
 HOSTILE = [
-    "<script>alert(1)</script>",
-    "</style><script>x</script>",
-    "{{7*7}} {% raw %}",
-    '"onmouseover="x()',
-    "' onload='x()",
-    "<img src=x onerror=y>",
-    "[3] [sic] [^1]",
-    "*a* _b_ `c` ~~d~~",
-    "# no heading",
-    "- no list",
-    "1. no list",
-    "1) no list",
-    "> no quote",
-    "--- | ===",
-    "===",
-    "***",
-    "```",
-    "two\nlines\n\n# three",
-    "back\\slash\\",
-    "&amp; &lt; &#39;",
-    "![x](y)",
-    "[x](javascript:alert(1))",
-    "<!-- c -->",
-    "]]> --> */",
-    "1. [T](https://a.b)",
-    "1. T — https://a.b",
-    "$x$ |a|b|",
-    "中文。العربية",
-    "a [1]",
-    "## References",
+    *("<script>alert(1)</script>", "</style><script>x</script>", "{{7*7}} {% raw %}", '"onmouseover="x()'),
+    *("' onload='x()", "<img src=x onerror=y>", "[3] [sic] [^1]", "*a* _b_ `c` ~~d~~", "# no heading", "- no list"),
+    *("1. no list", "1) no list", "> no quote", "--- | ===", "===", "***", "```", "two\nlines\n\n# three"),
+    *("back\\slash\\", "&amp; &lt; &#39;", "![x](y)", "[x](javascript:alert(1))", "<!-- c -->", "]]> --> */"),
+    *("1. [T](https://a.b)", "1. T — https://a.b", "$x$ |a|b|", "中文。العربية", "a [1]", "## References"),
 ]
 URLS = [
-    "https://example.org/a",
-    "http://example.org/b?x=1&amp;y=2&copy;=3",
-    "https://en.wikipedia.org/wiki/A_(b)",
-    "file:///home/user/notes.pdf",
-    "javascript:alert(1)",
-    "data:text/html,<script>alert(1)</script>",
-    "JaVaScRiPt:alert('x')",
-    "corpus:notes/one.md",
-    'https://example.org/"><script>alert(1)</script>',
-    "https://example.org/a b\\c<d>[e]*f_",
-    "//example.org/x",
-    "notes — more.txt",
-    "https://[bad",
-    "",
+    *("https://example.org/a", "http://example.org/b?x=1&amp;y=2&copy;=3", "https://en.wikipedia.org/wiki/A_(b)"),
+    *("file:///home/user/notes.pdf", "javascript:alert(1)", "data:text/html,<script>alert(1)</script>"),
+    *("JaVaScRiPt:alert('x')", "corpus:notes/one.md", 'https://example.org/"><script>alert(1)</script>'),
+    *("https://example.org/a b\\c<d>[e]*f_", "//example.org/x", "notes — more.txt", "https://[bad", ""),
 ]
 
 texts = st.one_of(
@@ -96,73 +61,40 @@ def _tuples(items: st.SearchStrategy[T], max_size: int) -> st.SearchStrategy[tup
 
 headings = st.builds(Heading, title=texts, children=_tuples(st.builds(Heading, title=texts), 2))
 outlines = st.builds(Outline, topic=texts, sections=_tuples(headings, 3))
+_TOLD = ("published", "author", "site", "language", "publisher", "doi", "accessed")
 snippets = st.builds(
     Snippet,
     url=urls,
-    title=texts,
-    text=texts,
-    published=st.none() | texts,
     page=st.none() | st.integers(1, 999),
-    engine=texts,
     origin=st.sampled_from(["snippet", "page"]),
-    author=st.none() | texts,
-    site=st.none() | texts,
-    language=st.none() | texts,
-    publisher=st.none() | texts,
-    doi=st.none() | texts,
-    accessed=st.none() | texts,
+    **dict.fromkeys(("title", "text", "engine"), texts),
+    **dict.fromkeys(_TOLD, st.none() | texts),
 )
 _counts = st.integers(0, 10**6)
 _seconds = st.floats(0, 1e6)
-usages = st.builds(
-    Usage,
-    rows=st.lists(
-        st.builds(
-            UsageRow,
-            stage=texts,
-            role=texts,
-            model=texts,
-            calls=_counts,
-            tokens_in=_counts,
-            tokens_cached=_counts,
-            tokens_out=_counts,
-            seconds=_seconds,
-            cost=st.none() | _seconds,
-        ),
-        max_size=2,
-    ).map(tuple),
+_rows = st.builds(
+    UsageRow,
     seconds=_seconds,
+    cost=st.none() | _seconds,
+    **dict.fromkeys(("stage", "role", "model"), texts),
+    **dict.fromkeys(("calls", "tokens_in", "tokens_cached", "tokens_out"), _counts),
 )
-reports = st.builds(
-    Report,
-    invented_citations=_counts,
-    uncited=_counts,
-    problems=st.lists(
-        st.builds(Problem, stage=texts, kind=st.sampled_from(["failure", "degradation"]), detail=texts),
-        max_size=2,
-    ).map(tuple),
-)
+usages = st.builds(Usage, rows=_tuples(_rows, 2), seconds=_seconds)
+_problems = st.builds(Problem, stage=texts, kind=st.sampled_from(["failure", "degradation"]), detail=texts)
+reports = st.builds(Report, invented_citations=_counts, uncited=_counts, problems=_tuples(_problems, 2))
 
 
 # Which of an article's snippets a sentence cites is drawn as numbers, and bound to the snippets at the end.
-_numbered = st.builds(
-    Sentence,
-    text=texts,
-    citations=_tuples(st.integers(0, 9).map(lambda n: Citation(str(n), "")), 3),
-)
+_numbers = st.integers(0, 9).map(lambda n: Citation(str(n), ""))
+_numbered = st.builds(Sentence, text=texts, citations=_tuples(_numbers, 3))
 _paragraphs = _tuples(st.builds(Paragraph, sentences=_tuples(_numbered, 3)), 2)
 _leaf = st.builds(Section, heading=texts, paragraphs=_paragraphs)
 _sections = st.builds(Section, heading=texts, paragraphs=_paragraphs, subsections=_tuples(_leaf, 2))
 _turns = st.builds(
-    Turn,
-    question=texts,
-    queries=_tuples(texts, 1),
-    answer=_tuples(_numbered, 2),
-    snippets=_tuples(snippets, 1),
+    Turn, question=texts, queries=_tuples(texts, 1), answer=_tuples(_numbered, 2), snippets=_tuples(snippets, 1)
 )
-_conversations = st.builds(
-    Conversation, perspective=st.builds(Perspective, name=texts, focus=texts), turns=_tuples(_turns, 1)
-)
+_perspectives = st.builds(Perspective, name=texts, focus=texts)
+_conversations = st.builds(Conversation, perspective=_perspectives, turns=_tuples(_turns, 1))
 _bodies = st.lists(texts, min_size=1, max_size=2)
 _articles = st.builds(
     Article,

@@ -5,17 +5,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-import dspy
 import pytest
-from llm import FakeModel, from_facts
+from llm import FakeModel
 from test_pipeline import folder, markers_resolve, storm
 from test_recipes import asked, written
 
-from storm_pipeline import Article, NothingFoundError, Settings, Storm
-from storm_pipeline.estimate import estimate
-from storm_pipeline.models.programs import Program
+from storm_pipeline import Article, NothingFoundError, Storm
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.signatures.research import AnswerFromPassages
 
 QUESTION = "Silk Road"
 """What the test's search engine knows something about."""
@@ -58,13 +54,6 @@ def test_the_outline_is_kept_in_the_folder_with_the_pages_that_it_rests_on(tmp_p
     assert point["sources"][0] in {source.url for source in article.sources}
 
 
-def test_without_a_point_the_text_is_written_from_the_passages_alone(tmp_path: Path) -> None:
-    with FakeModel({"OutlineText": planning([])}) as server:
-        assert storm(server, tmp_path).answer(QUESTION).sections
-    assert "Plan:" not in server.of("AnswerQuestion")[0].user
-    assert not (folder(tmp_path) / "plan.json").exists()
-
-
 def test_the_baseline_differs_by_the_outline_alone(tmp_path: Path) -> None:
     _, outlined, queries = written("answer", tmp_path / "a", writing="whole")
     _, plain, same = written("answer-no-outline", tmp_path / "b", writing="whole")
@@ -76,62 +65,26 @@ def test_the_baseline_differs_by_the_outline_alone(tmp_path: Path) -> None:
     assert with_plan[len(without) :].lstrip().startswith("Plan:")
 
 
-def test_a_sentence_without_support_goes_back_once_without_a_second_outline(tmp_path: Path) -> None:
-    invented = "Penguins waltz beneath Antarctic moonlight [1]."
-
-    with FakeModel({"AnswerQuestion": lambda user: f"{from_facts(user, 6)} {invented}"}) as server:
-        article = storm(server, tmp_path).answer(QUESTION)
-    assert [len(server.of(name)) for name in ("AnswerQuestion", "AnswerRemarks")] == [1, 1]
-    assert len(server.of("OutlineText")) == 1
-    assert not [sentence for sentence in article.sentences() if "Penguins" in sentence.text]
-    assert any("Penguins" in revision.before for revision in article.revisions)
-
-
 @pytest.mark.parametrize(("length", "words"), [("short", 165), ("standard", 440), ("200", 220)])
-def test_an_answer_is_shorter_than_an_article(tmp_path: Path, length: str, words: int) -> None:
-    with FakeModel() as server:
-        storm(server, tmp_path, length=length, top_k=40, evidence=6000).answer(QUESTION)
+def test_an_answer_is_shorter_than_an_article(server: FakeModel, tmp_path: Path, length: str, words: int) -> None:
+    storm(server, tmp_path, length=length, top_k=40, evidence=6000).answer(QUESTION)
     (asked_for,) = re.findall(r"^Words: (\d+)$", server.of("AnswerQuestion")[0].user, re.M)
     assert int(asked_for) <= words
     assert int(asked_for) > words / 3
 
 
-def test_headings_of_a_long_answer_are_sections(tmp_path: Path) -> None:
-    def reply(user: str) -> str:
-        return f"{from_facts(user, 2)}\n## Goods\n{from_facts(user, 4)}"
-
-    with FakeModel({"AnswerQuestion": reply}) as server:
-        article = storm(server, tmp_path, uncited="keep").answer(QUESTION)
-    assert article.lead
-    assert [section.heading for section in article.sections] == ["Goods"]
-
-
-def test_an_answer_is_resumed_without_asking_again(tmp_path: Path) -> None:
-    with FakeModel() as server:
-        article = storm(server, tmp_path).answer(QUESTION)
-        (folder(tmp_path) / "article.json").unlink()  # so that there is something to do
-        before = len(server.asked)
-        resumed = storm(server, tmp_path).resume(folder(tmp_path), Article)
-        assert len(server.asked) == before
+def test_an_answer_is_resumed_without_asking_again(server: FakeModel, tmp_path: Path) -> None:
+    article = storm(server, tmp_path).answer(QUESTION)
+    (folder(tmp_path) / "article.json").unlink()  # so that there is something to do
+    before = len(server.asked)
+    resumed = storm(server, tmp_path).resume(folder(tmp_path), Article)
+    assert len(server.asked) == before
     assert resumed.to_markdown() == article.to_markdown()
 
 
-def test_nothing_found_is_said_with_the_question(tmp_path: Path) -> None:
-    with FakeModel() as server, pytest.raises(NothingFoundError, match="found nothing on 'Silk Road'"):
+def test_nothing_found_is_said_with_the_question(server: FakeModel, tmp_path: Path) -> None:
+    with pytest.raises(NothingFoundError, match="found nothing on 'Silk Road'"):
         storm(server, tmp_path, search=FakeSearch(lambda query: [])).answer(QUESTION)
-
-
-def test_an_answer_streams_as_an_article_does(tmp_path: Path) -> None:
-    with FakeModel() as server:
-        events = list(storm(server, tmp_path).stream(QUESTION, "answer"))
-    assert {"search", "article"} <= {getattr(event, "stage", "") for event in events}
-
-
-def test_what_the_user_says_of_the_question_reaches_the_writer(tmp_path: Path) -> None:
-    _, server, _ = written("answer", tmp_path, writing="whole", about="the trade routes")
-    assert "Question: Silk Road (the trade routes)" in server.of("OutlineText")[0].user
-    assert "Question: Silk Road (the trade routes)" in server.of("AnswerQuestion")[0].user
-    assert "Topic: the trade routes" in server.of("WriteQueries")[0].user
 
 
 def test_the_package_answers_with_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,44 +106,3 @@ def test_answers_of_interviews_and_sections_are_outlined_if_that_is_set(tmp_path
         assert all("Plan:\nOrder: cause-effect\n1. " in one.user for one in new)
         assert len([one for one in server.of("OutlineText") if reason in one.user]) == len(new)
     assert not other.of("OutlineText")
-
-
-def test_an_estimate_counts_the_calls_that_outline() -> None:
-    small = {"perspectives": 1, "turns": 1, "lm": "openai/gpt-4o"}
-    calls = {
-        answers: {
-            row.program: row.calls.likely
-            for row in estimate(Settings.build(small | {"answers": answers}), "Silk Road").rows
-        }
-        for answers in ("plain", "outlined")
-    }
-    assert calls["outlined"]["passage_answer"] == 2 * calls["plain"]["passage_answer"]
-    assert calls["outlined"]["section"] > calls["plain"]["section"]
-    (answer,) = [
-        row for row in estimate(Settings.build(small), "Why?", recipe="answer").rows if row.program == "answer"
-    ]
-    assert answer.calls.likely == 2, "outline and text"
-
-
-def test_an_estimated_outline_is_shorter_than_its_text() -> None:
-    small = {"perspectives": 1, "turns": 1, "lm": "openai/gpt-4o"}
-    out = {
-        answers: sum(
-            row.tokens_out.likely
-            for row in estimate(Settings.build(small | {"answers": answers}), "Silk Road").rows
-            if row.program == "passage_answer"
-        )
-        for answers in ("plain", "outlined")
-    }
-    assert out["plain"] < out["outlined"] < 2.5 * out["plain"]
-
-
-def test_what_a_compiled_program_is_told_and_shown_stays_when_it_is_outlined() -> None:
-    own = AnswerFromPassages.with_instructions("Tell it in verse.")
-    plain = Program(own, [{"question": "Why?", "passages": "[1] A: b.", "answer": "So [1]."}])
-    outline, expand = plain.outlined().predictors()
-    assert expand.signature.instructions.startswith("Tell it in verse.\n\nIf a plan is given")
-    assert [demo["answer"] for demo in expand.demos] == ["So [1]."]
-    assert "by these instructions: Tell it in verse." in outline.signature.instructions
-    of_a_module = Program(dspy.ChainOfThought(own))
-    assert of_a_module.outlined() is of_a_module

@@ -53,13 +53,13 @@ def operations(description: Json) -> Iterator[tuple[str, str, Json]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("app", "token"), [("", ""), (TOKEN, TOKEN)], ids=["open", "token"], indirect=["app"])
-def test_schemathesis_finds_nothing(app: Gate, token: str) -> None:
+@pytest.mark.parametrize("app", [TOKEN], indirect=True)
+def test_schemathesis_finds_nothing(app: Gate) -> None:
     from schemathesis.config import SchemathesisConfig
     from schemathesis.engine import from_schema
     from schemathesis.engine.events import FatalError, NonFatalError, ScenarioFinished
 
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    headers = {"Authorization": f"Bearer {TOKEN}"}
     generation = {"max-examples": EXAMPLES, "deterministic": True, "no-shrink": True, "database": "none"}
     config = SchemathesisConfig.from_dict({"seed": 1, "generation": generation, "headers": headers})
     schema = schemathesis.openapi.from_asgi("/openapi.json", app, config=config, headers=headers)
@@ -137,6 +137,13 @@ BAD = [
     ("POST", "/runs", {"content": b'{"topic": "x"}', "headers": {"Content-Type": "text/plain"}}),
     ("POST", "/runs", {"content": b'{"topic": "x"}', "headers": {"Content-Type": "application/xml; charset=x"}}),
     ("POST", "/runs", {"data": {"topic": "x"}}),
+    *(
+        ("POST", "/runs", {"content": body, "headers": JSON})
+        for body in (b"", b"{", b"[]", b'{"topic": 3}', b'{"topic": ""}', b'{"topic": "x", "path": "/etc/passwd"}')
+    ),
+    ("POST", "/runs", {"json": {"topic": "Silk Road", "recipe": "../x"}}),
+    ("POST", "/runs", {"json": {"topic": "Silk Road", "makes": "outline", "outline": "# A"}}),
+    ("POST", "/runs", {"json": {"topic": "Silk Road", "outline": "/etc/passwd is no outline. It has sentences."}}),
     ("POST", "/check", {"json": {"markdown": "", "sources": [{"url": "", "text": ""}]}}),
     ("POST", "/check", {"json": {"markdown": "x" * 1_000_001}}),
     ("GET", "/runs?most=" + "9" * 5000, {}),

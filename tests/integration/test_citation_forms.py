@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from citation_forms import FORMS, Form
 from llm import Answer, FakeModel, default_answers
+from test_pipeline import storm
 
-from storm_pipeline import Article, Snippet, Storm
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline import Article, Snippet
 from storm_pipeline.search.fake import FakeSearch
 
 CITING = ("AnswerFromPassages", "WriteSection", "WriteLead")
@@ -56,16 +56,8 @@ def written(folder: Path, forms: Sequence[Form]) -> tuple[Article, set[int]]:
     answers = default_answers()
     cited = {name: in_form(own) for name in CITING if callable(own := answers[name])}
     with FakeModel({**cited, "AskQuestion": question}) as server:
-        article = Storm(
-            lm=server.lm,
-            search=FakeSearch(found),
-            embedder=HashingEmbedder(),
-            perspectives=3,
-            turns=3,
-            related_topics=0,
-            out=folder / "runs",
-            cache=folder / "cache",
-        ).write("Silk Road")
+        writer = storm(server, folder, search=FakeSearch(found), perspectives=3, related_topics=0)
+        article = writer.write("Silk Road")
     return article, taken
 
 

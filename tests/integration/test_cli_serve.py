@@ -1,6 +1,5 @@
 """``storm serve --api`` and ``storm mcp``: what they refuse, and a server as a user starts it."""
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 from servers import closed_port
+from test_http_api import answering
 from typer.testing import CliRunner
 
 from storm_pipeline.cli import app
@@ -55,9 +55,7 @@ def test_wrong_options(command: list[str], rules: list[str], reason: str) -> Non
 
 
 @pytest.mark.parametrize("command", [["serve", "--api"], ["mcp"]])
-def test_it_does_not_start_where_every_run_would_fail(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_start_where_runs_would_fail(command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fastapi")
     pytest.importorskip("mcp")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -76,9 +74,7 @@ def test_it_does_not_start_where_every_run_would_fail(
     ("command", "library", "extra"),
     [(["serve", "--api"], "fastapi", "api"), (["serve", "--api"], "uvicorn", "api"), (["mcp"], "mcp", "mcp")],
 )
-def test_a_missing_extra_is_named(
-    command: list[str], library: str, extra: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_is_told(command: list[str], library: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [*sys.modules, library]:
         if name.split(".")[0] == library:
             monkeypatch.setitem(sys.modules, name, None)
@@ -126,13 +122,9 @@ def started(tmp_path: Path, program: list[str], ending: signal.Signals) -> Itera
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(command, env=os.environ | {"STORM_API_TOKEN": TOKEN}, stdout=log, stderr=log)
     try:
-        for _ in range(600):
-            try:
-                assert httpx.get(f"{address}/health", trust_env=False).json()["status"] == "ok"
-                break
-            except httpx.TransportError:
-                assert process.poll() is None
-                time.sleep(0.1)
+        with httpx.Client(base_url=address, trust_env=False) as client:
+            answering(client, process)
+            assert client.get("/health").json()["status"] == "ok"
         yield address
     finally:
         process.send_signal(ending)
@@ -178,22 +170,3 @@ def test_a_server_ends_while_it_checks_an_article(tmp_path: Path) -> None:
                 assert not answer.done()
                 time.sleep(0.1)
         assert isinstance(answer.exception(60), httpx.TransportError) or answer.result().is_server_error
-
-
-def test_an_assistant_starts_the_mcp_server(tmp_path: Path) -> None:
-    mcp = pytest.importorskip("mcp")
-    environment = {name: value for name, value in os.environ.items() if name.startswith(("PYTHONPATH", "LITELLM"))}
-    server = mcp.StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "storm_pipeline", "mcp", "--out", str(tmp_path / "runs"), "--allow", "search=wikipedia"],
-        env=environment,
-        cwd=tmp_path,
-    )
-
-    async def talk() -> None:
-        async with mcp.Client(mcp.stdio_client(server), read_timeout_seconds=60) as client:
-            assert "write" in {tool.name for tool in (await client.list_tools()).tools}
-            (listed,) = (await client.read_resource("storm://runs")).contents
-            assert listed.text == "[]"
-
-    asyncio.run(talk())

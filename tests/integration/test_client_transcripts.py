@@ -7,15 +7,16 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
-from documentation import is_line, python_blocks, transcript
+from documentation import compare, python_blocks, transcript
 from found_pages import page
 from llm import FakeModel
 from servers import closed_port
+from test_http_api import answering, substituted
 from test_resume import answers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,13 +55,6 @@ def consoles(section: str) -> list[tuple[str, list[str]]]:
     return [command for block in blocks for command in transcript(block)]
 
 
-def compare(command: str, expected: list[str], printed: str) -> None:
-    """Check that the expected lines were printed in this order, possibly with others between them."""
-    lines = iter(printed.splitlines())
-    for line in expected:
-        assert any(is_line(line, one) for one in lines), f"{command}: {line!r} is not in\n{printed}"
-
-
 def printed_by(command: str, work: Path, environment: dict[str, str]) -> str:
     done = subprocess.run(
         ["bash", "-c", command], cwd=work, env=environment, capture_output=True, text=True, check=False, timeout=120
@@ -79,7 +73,8 @@ def test_the_transcript_of_curl(work: Path, environment: dict[str, str]) -> None
     with log.open("wb") as file:
         server = subprocess.Popen([*serve.split(), "--port", port], cwd=work, env=environment, stdout=file, stderr=file)
     try:
-        until_it_answers(server, address)
+        with httpx.Client(base_url=address, trust_env=False) as client:
+            answering(client, server)
         names = {PORT: port}
         for command, expected in requests:
             printed = printed_by(substituted(command, names), work, environment)
@@ -91,22 +86,6 @@ def test_the_transcript_of_curl(work: Path, environment: dict[str, str]) -> None
         assert server.wait(60) == 0
     compare(serve, [substituted(line, names) for line in announced], log.read_text())
     assert (work / "silk.docx").read_bytes().startswith(b"PK")
-
-
-def substituted(text: str, names: dict[str, str]) -> str:
-    """The text with the test's own names in place of the page's."""
-    for shown, own in names.items():
-        text = text.replace(shown, own)
-    return text
-
-
-def until_it_answers(server: "subprocess.Popen[bytes]", address: str) -> None:
-    for _ in range(600):
-        if subprocess.run(["curl", "-s", f"{address}/health"], capture_output=True, check=False).returncode == 0:
-            return
-        assert server.poll() is None, "the server ended"
-        time.sleep(0.1)
-    raise AssertionError("the server does not answer")
 
 
 def test_the_transcript_of_an_mcp_client(work: Path, environment: dict[str, str]) -> None:

@@ -2,7 +2,6 @@
 
 import functools
 import json
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,12 +9,12 @@ from typing import Any
 
 import dspy
 import pytest
-from dspy.teleprompt import BootstrapFewShot, LabeledFewShot
+from dspy.teleprompt import BootstrapFewShot
 from dspy.utils import parallelizer
 from dspy.utils.callback import BaseCallback
 from llm import FakeModel
 from test_pipeline import NoContents, folder, world
-from test_resume import answers, storm, text
+from test_resume import storm, text
 
 from storm_pipeline import Storm
 from storm_pipeline.errors import ProgramError, SettingsError
@@ -23,7 +22,6 @@ from storm_pipeline.models.compiled_sets import Compiled, add_to_set, read_set
 from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.settings import Settings
-from storm_pipeline.signatures import research
 from storm_pipeline.types import Conversation
 
 INPUTS = {"topic": "Silk Road", "perspective": "", "conversation": ""}
@@ -62,9 +60,8 @@ def write_set(place: Path) -> Path:
     return place
 
 
-def test_dspy_finds_every_program_under_its_name(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        found = [name for name, _ in program(server, tmp_path).named_predictors()]
+def test_dspy_finds_every_program_under_its_name(steady: FakeModel, tmp_path: Path) -> None:
+    found = [name for name, _ in program(steady, tmp_path).named_predictors()]
     two = {f"programs.answer.predict{step}": "programs.answer.predict" for step in (".outline", ".expand")}
     assert two.keys() < set(found), "of a program with two calls both"
     assert list(dict.fromkeys(two.get(name, name) for name in found)) == [
@@ -72,12 +69,11 @@ def test_dspy_finds_every_program_under_its_name(tmp_path: Path) -> None:
     ]
 
 
-def test_it_writes_like_write_and_leaves_no_folder(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        made = program(server, tmp_path / "a")(topic="Silk Road")
-        once = prompts(server)
-        article = storm(server, tmp_path / "b").write("Silk Road")
-        assert prompts(server) == sorted(once * 2)
+def test_it_writes_like_write_and_leaves_no_folder(steady: FakeModel, tmp_path: Path) -> None:
+    made = program(steady, tmp_path / "a")(topic="Silk Road")
+    once = prompts(steady)
+    article = storm(steady, tmp_path / "b").write("Silk Road")
+    assert prompts(steady) == sorted(once * 2)
     assert text(made.article) == text(article)
     assert made.outline == article.outline and made.conversations == article.conversations
     assert not list((tmp_path / "a").rglob("article.md"))
@@ -89,86 +85,45 @@ def told(conversations: Sequence[Conversation]) -> list[tuple[str, list[str]]]:
     return [(turn.question, [sentence.text for sentence in turn.answer]) for turn in turns]
 
 
-def test_each_stage_is_a_module_that_sends_what_the_whole_pipeline_sends(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        whole = storm(server, tmp_path / "whole", contents=NoContents(), search=FakeSearch(world))
-        article = whole.write("Silk Road", "storm")
-        once = set(prompts(server))
-        server.asked.clear()
-        found = whole.stage("research")(topic="Silk Road").conversations
-        outline = whole.stage("outline")(topic="Silk Road", conversations=found).outline
-        headings = [own.title for own in outline.sections]
-        write = whole.stage("section")
-        sections = [
-            write(topic="Silk Road", outline=outline, conversations=found, heading=own).section for own in headings
-        ]
-        assert told(found) == told(article.conversations) and outline == article.outline
-        assert not set(prompts(server)) - once
-        assert [own.heading for own in sections] == headings and any(own.paragraphs for own in sections)
-        lead = whole.stage("lead")(topic="Silk Road", sections=sections).lead
-        assert [one.signature for one in server.asked[-2:]] == ["WriteLead", "CheckSentences"]
-        assert isinstance(lead, tuple)
-        assert [name for name, _ in write.named_predictors()] == [name for name, _ in whole.program.named_predictors()]
-        with pytest.raises(SettingsError, match="no stage 'nothing'"):
-            whole.stage("nothing")  # type: ignore[arg-type]
+def test_each_stage_is_a_module_that_sends_what_the_whole_pipeline_sends(steady: FakeModel, tmp_path: Path) -> None:
+    whole = storm(steady, tmp_path / "whole", contents=NoContents(), search=FakeSearch(world))
+    article = whole.write("Silk Road", "storm")
+    once = set(prompts(steady))
+    steady.asked.clear()
+    found = whole.stage("research")(topic="Silk Road").conversations
+    outline = whole.stage("outline")(topic="Silk Road", conversations=found).outline
+    headings = [own.title for own in outline.sections]
+    write = whole.stage("section")
+    sections = [write(topic="Silk Road", outline=outline, conversations=found, heading=own).section for own in headings]
+    assert told(found) == told(article.conversations) and outline == article.outline
+    assert not set(prompts(steady)) - once
+    assert [own.heading for own in sections] == headings and any(own.paragraphs for own in sections)
+    lead = whole.stage("lead")(topic="Silk Road", sections=sections).lead
+    assert [one.signature for one in steady.asked[-2:]] == ["WriteLead", "CheckSentences"]
+    assert isinstance(lead, tuple)
+    assert [name for name, _ in write.named_predictors()] == [name for name, _ in whole.program.named_predictors()]
+    with pytest.raises(SettingsError, match="no stage 'nothing'"):
+        whole.stage("nothing")  # type: ignore[arg-type]
 
 
-def test_copied_saved_and_loaded_it_sends_the_same_requests(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        original = program(server, tmp_path)
-        original.programs.question = compiled_question()
-        original(topic="Silk Road")
-        once = prompts(server)
-        assert any("Ask in five words." in one for one in once)
-        original.save(tmp_path / "saved.json")
-        loaded = program(server, tmp_path)
-        loaded.load(tmp_path / "saved.json")
-        for other in (original.deepcopy(), loaded, loaded.deepcopy()):
-            server.asked.clear()
-            other(topic="Silk Road")
-            assert prompts(server) == once
-        assert loaded.programs.fingerprints() == original.programs.fingerprints()
+def test_copied_saved_and_loaded_it_sends_the_same_requests(steady: FakeModel, tmp_path: Path) -> None:
+    original = program(steady, tmp_path)
+    original.programs.question = compiled_question()
+    original(topic="Silk Road")
+    once = prompts(steady)
+    assert any("Ask in five words." in one for one in once)
+    original.save(tmp_path / "saved.json")
+    loaded = program(steady, tmp_path)
+    loaded.load(tmp_path / "saved.json")
+    for other in (original.deepcopy(), loaded, loaded.deepcopy()):
+        steady.asked.clear()
+        other(topic="Silk Road")
+        assert prompts(steady) == once
+    assert loaded.programs.fingerprints() == original.programs.fingerprints()
     assert "api_key" not in (tmp_path / "saved.json").read_text()
 
 
-def test_evaluate_callbacks_and_traces_see_every_predictor(tmp_path: Path) -> None:
-    seen: list[str] = []
-
-    class Told(BaseCallback):
-        def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
-            seen.append(type(instance).__name__)
-
-    with FakeModel(answers()) as server:
-        made = program(server, tmp_path)
-        dev = [dspy.Example(topic=topic).with_inputs("topic") for topic in ("Silk Road", "Amber Road")]
-        evaluate = dspy.Evaluate(devset=dev, metric=lambda gold, got, *_: len(got.article.sections) > 0, num_threads=2)
-        with dspy.context(callbacks=[Told()]):
-            result = evaluate(made)
-        calls = len(server.asked)
-    assert result.score == 100.0
-    assert seen.count("StormProgram") == 2
-    assert seen.count("Predict") >= calls
-
-
-def test_a_call_that_is_submitted_twice_is_paid_once(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        made = program(server, tmp_path)
-        made(topic="Silk Road")
-        once = len(server.asked)
-        results: list[Any] = []
-        copies = [made, made.deepcopy(), made]
-        threads = [threading.Thread(target=lambda one=one: results.append(one(topic="Silk Road"))) for one in copies]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len(results) == 3
-        assert len(server.asked) < 3 * once
-
-
-def test_a_call_that_evaluate_resubmits_joins_the_one_in_flight(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_evaluate_resubmits_and_pays_once(steady: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     impatient = functools.partial(parallelizer.ParallelExecutor, timeout=0.3)
     monkeypatch.setattr("dspy.evaluate.evaluate.ParallelExecutor", impatient)
     submitted: list[str] = []
@@ -186,77 +141,39 @@ def test_a_call_that_evaluate_resubmits_joins_the_one_in_flight(
             return FakeSearch(world).search(query, k)
 
     dev = [dspy.Example(topic="Silk Road").with_inputs("topic"), dspy.Example(topic="Amber Road").with_inputs("topic")]
-    with FakeModel(answers()) as server:
-        made = storm(server, tmp_path, contents=NoContents(), search=Slow()).program
-        evaluate = dspy.Evaluate(devset=dev, metric=lambda *_: True, num_threads=4)
-        with dspy.context(callbacks=[Counting()]):
-            assert evaluate(made).score == 100.0
-        assert len(submitted) > len(dev)
-        counted = [one.prompt for one in server.asked if one.signature == "DraftOutline"]
+    made = storm(steady, tmp_path, contents=NoContents(), search=Slow()).program
+    evaluate = dspy.Evaluate(devset=dev, metric=lambda *_: True, num_threads=4)
+    with dspy.context(callbacks=[Counting()]):
+        assert evaluate(made).score == 100.0
+    assert len(submitted) > len(dev)
+    counted = [one.prompt for one in steady.asked if one.signature == "DraftOutline"]
     assert len(counted) == len(set(counted)) == 2
 
 
-def test_gepa_compiles_the_whole_pipeline(tmp_path: Path) -> None:
-    told = f"{research.AskQuestion.__doc__} Ask in five words."
-    with FakeModel(answers(), other=f"```\n{told}\n```") as server:
-        student = program(server, tmp_path)
-
-        def metric(gold: Any, pred: Any, *_: Any) -> dspy.Prediction:
-            asked = [turn.question for one in pred.conversations for turn in one.turns]
-            return dspy.Prediction(score=min(1.0, len(asked) / 100), feedback=f"{gold.topic}: ask more.")
-
-        gepa = dspy.GEPA(
-            metric=metric,
-            reflection_lm=dspy.LM(server.lm, api_base=server.url, api_key="x", cache=False),
-            max_metric_calls=6,
-            reflection_minibatch_size=1,
-            num_threads=1,
-            seed=0,
-        )
-        topics = [dspy.Example(topic=topic).with_inputs("topic") for topic in ("Silk Road", "Amber Road")]
-        tuned = gepa.compile(student, trainset=topics, valset=topics)
-        reflected = [one for one in server.asked if "ask more." in one.prompt]
-    assert reflected, "the feedback reaches the model that reflects"
-    assert [name for name, _ in tuned.named_predictors()] == [name for name, _ in student.named_predictors()]
-
-
-def test_an_optimiser_improves_the_whole_pipeline_and_its_examples_are_shown(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        student = program(server, tmp_path)
-        train = [dspy.Example(topic="Silk Road").with_inputs("topic")]
-        tuned = BootstrapFewShot(metric=lambda *_: True, max_bootstrapped_demos=1, max_labeled_demos=0).compile(
-            student, trainset=train
-        )
-        assert tuned.programs.question.predict.demos
-        server.asked.clear()
-        tuned(topic="Amber Road")
-        asked = [one.prompt for one in server.asked if one.signature == "AskQuestion"]
+def test_an_optimiser_improves_the_whole_pipeline_and_its_examples_are_shown(steady: FakeModel, tmp_path: Path) -> None:
+    student = program(steady, tmp_path)
+    train = [dspy.Example(topic="Silk Road").with_inputs("topic")]
+    tuned = BootstrapFewShot(metric=lambda *_: True, max_bootstrapped_demos=1, max_labeled_demos=0).compile(
+        student, trainset=train
+    )
+    assert tuned.programs.question.predict.demos
+    steady.asked.clear()
+    tuned(topic="Amber Road")
+    asked = [one.prompt for one in steady.asked if one.signature == "AskQuestion"]
     own = Programs().question.worked[0].question
     assert all("Silk Road" in one for one in asked)
     assert all(own in one for one in asked)  # the worked examples stay, before those
 
 
-def test_an_optimiser_sees_the_prompts_that_a_run_sends() -> None:
-    with FakeModel(answers()) as server:
-        lm = dspy.LM(server.lm, api_base=server.url, api_key="x", cache=False)
-        with dspy.context(lm=lm):
-            LabeledFewShot(k=1).compile(Programs().question, trainset=[dspy.Example(**DEMO).with_inputs(*INPUTS)])(
-                **INPUTS
-            )
-        (asked,) = server.asked
-    assert "[[ ##" not in asked.prompt
-
-
-def test_a_set_is_used_by_a_run_and_its_name_is_all_that_is_saved(tmp_path: Path) -> None:
+def test_a_set_is_used_by_a_run_and_its_name_is_all_that_is_saved(steady: FakeModel, tmp_path: Path) -> None:
     place = write_set(tmp_path / "set")
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path / "runs", programs=place).write("Silk Road")
-        used = [one.prompt for one in server.asked if one.signature == "AskQuestion"]
-        assert used and all("Ask in five words." in one and "Who carried the silk?" in one for one in used)
-        calls = len(server.asked)
-        storm(server, tmp_path / "runs", programs=place).resume(folder(tmp_path / "runs"))
-        assert len(server.asked) == calls
-        assert json.loads((folder(tmp_path / "runs") / "settings.json").read_text())["programs"] == str(place)
+    storm(steady, tmp_path / "runs", programs=place).write("Silk Road")
+    used = [one.prompt for one in steady.asked if one.signature == "AskQuestion"]
+    assert used and all("Ask in five words." in one and "Who carried the silk?" in one for one in used)
+    calls = len(steady.asked)
+    storm(steady, tmp_path / "runs", programs=place).resume(folder(tmp_path / "runs"))
+    assert len(steady.asked) == calls
+    assert json.loads((folder(tmp_path / "runs") / "settings.json").read_text())["programs"] == str(place)
 
 
 @pytest.mark.parametrize(
@@ -294,28 +211,6 @@ def test_a_state_of_another_program_or_with_a_model_is_not_taken_over(tmp_path: 
     own["predict"]["demos"][0].pop("question")
     with pytest.raises(ProgramError, match="form of a reply"):
         Programs().question.load_state(own)
-
-
-def test_an_example_without_the_form_of_a_reply_is_left_out_of_prompts() -> None:
-    queries = Programs().queries
-    before = len(queries.shown)
-    queries.predict.demos = [dspy.Example(topic="A", question="B", queries=[str(n) for n in range(9)])]
-    assert len(queries.shown) == before
-
-
-def test_another_sample_of_an_optimiser_reaches_the_model(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        lm = dspy.LM(server.lm, api_base=server.url, api_key="x", cache=False)
-        own = Programs().replace(question=Program(research.AskQuestion))
-        own.question.predict.lm = lm.copy(rollout_id=7, temperature=0.33)
-        storm(server, tmp_path, programs=own).write("Silk Road")
-        sent = {one.body.get("temperature") for one in server.asked if one.signature == "AskQuestion"}
-    assert sent == {0.33}
-
-
-def test_programs_are_replaced_by_name() -> None:
-    with pytest.raises(SettingsError, match="choose among related"):
-        Programs().replace(nothing=Programs().question)
 
 
 def test_the_packages_set_is_for_the_embedded_model_alone_and_better_than_without() -> None:

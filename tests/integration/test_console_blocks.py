@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from documentation import PAGES, ROOT, is_line, name, transcript
+from documentation import PAGES, ROOT, compare, name, transcript
 from llm import FakeModel
 from own_papers import write_folder
 from typer.testing import CliRunner
@@ -55,9 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_console_block_shows_what_is_printed(page: str, folder: Path) -> None:
     for command, expected in [(command, lines) for one, command, lines in BLOCKS if one == page]:
         result = CliRunner(env={"TERM": "dumb"}).invoke(app, shlex.split(command)[1:])
-        printed = iter([line.rstrip() for line in result.output.splitlines()])
-        for line in expected:  # in this order, possibly with others between them
-            assert any(is_line(line, one) for one in printed), f"{command}: {line}\n{result.output}"
+        compare(command, expected, result.output)
 
 
 def test_there_are_blocks_with_outputs() -> None:

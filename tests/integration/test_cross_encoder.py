@@ -69,14 +69,6 @@ def test_a_model_of_one_score_has_the_logistic_function_of_it(tmp_path: Path) ->
     assert chances(folder, Question(CLAIM, (PASSAGE,))) == pytest.approx([expected], abs=1e-5)
 
 
-def test_a_model_that_sentence_transformers_saved_gives_the_same(folder: Path, tmp_path: Path) -> None:
-    from sentence_transformers import CrossEncoder
-
-    CrossEncoder(str(folder), device="cpu", local_files_only=True).save_pretrained(str(tmp_path / "saved"))
-    question = Question(CLAIM, (PASSAGE,))
-    assert chances(tmp_path / "saved", question) == pytest.approx(chances(folder, question), abs=1e-5)
-
-
 def test_long_passages_are_read_in_windows_of_which_the_best_counts(folder: Path) -> None:
     filler = "much more may be said of it. " * 30
     asked = [

@@ -1,7 +1,6 @@
 """Files of a run that are lost, damaged or edited: findings are reported, and nothing is bought again unasked."""
 
 import json
-import os
 import random
 import shutil
 from collections.abc import Callable
@@ -11,17 +10,13 @@ import pytest
 from found_pages import world
 from llm import FakeModel
 from test_pipeline import NoContents, folder
-from test_resume import answers, stopping_after, storm, text
+from test_resume import stopped, storm, text
 
 from storm_pipeline import Article, Snippet, Storm
-from storm_pipeline.errors import DamagedRunError, NothingFoundError, StoppedError, StormError
+from storm_pipeline.errors import DamagedRunError, NothingFoundError, StormError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Noted, read_events
 from storm_pipeline.search.fake import FakeSearch
-
-HERE = Snippet(
-    "http://127.0.0.1:9/silk", "Silk", "Caravans of the Silk Road carried silk and paper to Samarkand in 751."
-)
 
 
 def bare(server: FakeModel) -> Storm:
@@ -33,14 +28,14 @@ def noted(events: list[Event]) -> list[str]:
     return [event.detail for event in events if isinstance(event, Noted)]
 
 
-def test_a_damaged_cache_is_named_by_the_run_that_meets_it(tmp_path: Path) -> None:
+def test_a_damaged_cache_is_named_by_the_run_that_meets_it(server: FakeModel, tmp_path: Path) -> None:
     events: list[Event] = []
     pages = tmp_path / "cache" / "pages" / "pages.sqlite"
     pages.parent.mkdir(parents=True)
     pages.write_bytes(b"no database " * 900)
-    engine = FakeSearch(lambda _: [HERE])
-    with FakeModel() as server:
-        storm(server, tmp_path, search=engine, read_pages="always", sinks=[CallbackSink(events.append)]).write("Silk")
+    page = Snippet("http://127.0.0.1:9/silk", "Silk", "Caravans of the Silk Road carried silk to Samarkand in 751.")
+    engine = FakeSearch(lambda _: [page])
+    storm(server, tmp_path, search=engine, read_pages="always", sinks=[CallbackSink(events.append)]).write("Silk")
     (said,) = [detail for detail in noted(events) if "cache" in detail]
     assert f"{pages} was damaged and moved to" in said
 
@@ -68,75 +63,43 @@ def thin_out(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [delete, empty, zero, halve, thin_out])
-@pytest.mark.parametrize("stopped", [False, True])
-def test_a_lost_journal_is_bought_again_with_consent_only(
-    tmp_path: Path, harm: Callable[[Path], None], stopped: bool
-) -> None:
+@pytest.mark.parametrize("calls", [0, 12])
+def test_lost_journal_and_consent(steady: FakeModel, tmp_path: Path, harm: Callable[[Path], None], calls: int) -> None:
     events: list[Event] = []
     sinks = [CallbackSink(events.append)]
-    with FakeModel(answers()) as server:
-        prices = ("openai/fake=1000/2000",)
-        whole = storm(server, tmp_path / "whole", prices=prices).write("Silk Road")
-        own: list[CallbackSink] = []
-        if stopped:
-            _, box = stopping_after(12, sinks=own)
-        writer = storm(server, tmp_path, prices=prices, sinks=own)
-        if stopped:
-            box.append(writer)
-            with pytest.raises(StoppedError):
-                writer.write("Silk Road")
-        else:
-            writer.write("Silk Road")
+    prices = ("openai/fake=1000/2000",)
+    whole = storm(steady, tmp_path / "whole", prices=prices).write("Silk Road")
+    if calls:
+        run = stopped(steady, tmp_path, calls, prices=prices)
+    else:
+        storm(steady, tmp_path, prices=prices).write("Silk Road")
         run = folder(tmp_path)
-        harm(run / "journal.jsonl")
-        asked = len(server.asked)
-        for _ in range(2):
-            with pytest.raises(DamagedRunError, match=r"of \d+ replies of models are bought again") as caught:
-                storm(server, tmp_path).resume(run)
-            assert "tokens ($" in str(caught.value)
-            assert f"storm resume {run} --yes" in str(caught.value)
-        assert len(server.asked) == asked
-        again = storm(server, tmp_path, sinks=sinks).resume(run, accept_damage=True)
-        assert len(server.asked) > asked
+    harm(run / "journal.jsonl")
+    asked = len(steady.asked)
+    for _ in range(2):
+        with pytest.raises(DamagedRunError, match=r"of \d+ replies of models are bought again") as caught:
+            storm(steady, tmp_path).resume(run)
+        assert "tokens ($" in str(caught.value)
+        assert f"storm resume {run} --yes" in str(caught.value)
+    assert len(steady.asked) == asked
+    again = storm(steady, tmp_path, sinks=sinks).resume(run, accept_damage=True)
+    assert len(steady.asked) > asked
     assert text(again) == text(whole)
     assert any("replies of models are bought again" in detail for detail in noted(events))
 
 
-def test_of_a_journal_that_lacks_little_it_is_said_and_the_run_goes_on(tmp_path: Path) -> None:
-    events: list[Event] = []
-    with FakeModel(answers()) as server:
-        whole = storm(server, tmp_path).write("Silk Road")
-        run, asked = folder(tmp_path), len(server.asked)
-        lines = (run / "journal.jsonl").read_bytes().splitlines(keepends=True)
-        first = next(n for n, line in enumerate(lines) if b'"kind": "reply"' in line)
-        (run / "journal.jsonl").write_bytes(b"".join(lines[:first] + lines[first + 1 :]))
-        (run / "article.md").unlink()
-        again = storm(server, tmp_path, sinks=[CallbackSink(events.append)]).resume(run)
-        assert len(server.asked) == asked + 1
-    assert text(again) == text(whole)
-    assert any(f"1 of {asked} replies of models are bought again" in detail for detail in noted(events))
-
-
 @pytest.mark.parametrize("harm", [delete, empty, halve])
 @pytest.mark.parametrize("share", [1.5, 30.0])
-def test_without_its_events_a_run_knows_what_it_spent(
-    tmp_path: Path, harm: Callable[[Path], None], share: float
-) -> None:
+def test_run_without_its_events(steady: FakeModel, tmp_path: Path, harm: Callable[[Path], None], share: float) -> None:
     events: list[Event] = []
-    own: list[CallbackSink] = []
-    with FakeModel(answers()) as server:
-        _, box = stopping_after(12, sinks=own)
-        box.append(storm(server, tmp_path, sinks=own))
-        with pytest.raises(StoppedError):
-            box[0].write("Silk Road")
-        intact = folder(tmp_path)
-        harmed = shutil.copytree(intact, tmp_path / "harmed")
-        harm(harmed / "events.jsonl")
-        known = [event for _, event in read_events(intact / "events.jsonl") if isinstance(event, CallFinished)]
-        cap = round(share * sum(call.tokens_in + call.tokens_out for call in known))
-        sinks = [CallbackSink(events.append)]
-        whole = resumed(storm(server, tmp_path, max_tokens=cap), intact, server)
-        assert resumed(storm(server, tmp_path, max_tokens=cap, sinks=sinks), harmed, server) == whole
+    intact = stopped(steady, tmp_path, 12)
+    harmed = shutil.copytree(intact, tmp_path / "harmed")
+    harm(harmed / "events.jsonl")
+    known = [event for _, event in read_events(intact / "events.jsonl") if isinstance(event, CallFinished)]
+    cap = round(share * sum(call.tokens_in + call.tokens_out for call in known))
+    sinks = [CallbackSink(events.append)]
+    whole = resumed(storm(steady, tmp_path, max_tokens=cap), intact, steady)
+    assert resumed(storm(steady, tmp_path, max_tokens=cap, sinks=sinks), harmed, steady) == whole
     assert any("events.jsonl" in detail and "counted from journal.jsonl" in detail for detail in noted(events))
 
 
@@ -162,91 +125,69 @@ def resumed(writer: Storm, run: Path, server: FakeModel) -> tuple[int, str, floa
         ("settings.json", "openai/fake", "openai/fakf", "lm from"),
     ],
 )
-def test_an_edited_run_goes_on_with_consent_only(tmp_path: Path, name: str, before: str, after: str, said: str) -> None:
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        run, asked = folder(tmp_path), len(server.asked)
-        written = (run / name).read_text(encoding="utf-8")
+def test_an_edited_run_asks(steady: FakeModel, tmp_path: Path, name: str, before: str, after: str, said: str) -> None:
+    storm(steady, tmp_path).write("Silk Road")
+    run, asked = folder(tmp_path), len(steady.asked)
+    written = (run / name).read_text(encoding="utf-8")
+    (run / name).write_text(written.replace(before, after), encoding="utf-8")
+    with pytest.raises(DamagedRunError, match=f"{name} was edited or damaged: .*{said}"):
+        storm(steady, tmp_path).resume(run)
+    (run / name).write_text(written, encoding="utf-8")
+    storm(steady, tmp_path).resume(run)
+    assert len(steady.asked) == asked
+    if name == "settings.json" and before == '"turns": 2':
         (run / name).write_text(written.replace(before, after), encoding="utf-8")
-        with pytest.raises(DamagedRunError, match=f"{name} was edited or damaged: .*{said}"):
-            storm(server, tmp_path).resume(run)
-        (run / name).write_text(written, encoding="utf-8")
-        storm(server, tmp_path).resume(run)
-        assert len(server.asked) == asked
-        if name == "settings.json" and before == '"turns": 2':
-            (run / name).write_text(written.replace(before, after), encoding="utf-8")
-            (run / "article.md").unlink()
-            edited = bare(server).resume(run, accept_damage=True)
-            assert isinstance(edited, Article)
-            assert [len(held.turns) for held in edited.conversations if held.perspective.name != "Reader"] == [3, 3]
-            bare(server).resume(run)  # what was consented to is on record
+        (run / "article.md").unlink()
+        edited = bare(steady).resume(run, accept_damage=True)
+        assert isinstance(edited, Article)
+        assert [len(held.turns) for held in edited.conversations if held.perspective.name != "Reader"] == [3, 3]
+        bare(steady).resume(run)  # what was consented to is on record
 
 
 @pytest.mark.parametrize("harm", [delete, empty])
-def test_lost_settings_are_read_from_the_journal_with_consent(tmp_path: Path, harm: Callable[[Path], None]) -> None:
-    with FakeModel(answers()) as server:
-        whole = storm(server, tmp_path).write("Silk Road")
-        run, asked = folder(tmp_path), len(server.asked)
-        written = (run / "settings.json").read_text(encoding="utf-8")
-        harm(run / "settings.json")
-        (run / "article.md").unlink()
-        with pytest.raises(DamagedRunError, match=r"settings\.json is missing or damaged"):
-            storm(server, tmp_path).resume(run)
-        assert text(storm(server, tmp_path).resume(run, accept_damage=True)) == text(whole)
-        assert len(server.asked) == asked
+def test_lost_settings_are_in_the_journal_too(steady: FakeModel, tmp_path: Path, harm: Callable[[Path], None]) -> None:
+    whole = storm(steady, tmp_path).write("Silk Road")
+    run, asked = folder(tmp_path), len(steady.asked)
+    written = (run / "settings.json").read_text(encoding="utf-8")
+    harm(run / "settings.json")
+    (run / "article.md").unlink()
+    with pytest.raises(DamagedRunError, match=r"settings\.json is missing or damaged"):
+        storm(steady, tmp_path).resume(run)
+    assert text(storm(steady, tmp_path).resume(run, accept_damage=True)) == text(whole)
+    assert len(steady.asked) == asked
     assert (run / "settings.json").read_text(encoding="utf-8") == written
 
 
 @pytest.mark.parametrize("name", ["run.json", "settings.json"])
-def test_a_flipped_bit_buys_nothing(tmp_path: Path, name: str) -> None:
+def test_a_flipped_bit_buys_nothing(steady: FakeModel, tmp_path: Path, name: str) -> None:
     chance = random.Random(name)
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        made, asked = folder(tmp_path), len(server.asked)
-        (made / "article.md").unlink()
-        for number in range(25):
-            run = shutil.copytree(made, tmp_path / f"copy-{number}")
-            data = bytearray((run / name).read_bytes())
-            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-            (run / name).write_bytes(data)
-            try:
-                bare(server).resume(run)
-            except StormError as error:
-                assert str(run) in str(error) or "settings" in str(error)
-            assert len(server.asked) == asked, data
+    storm(steady, tmp_path).write("Silk Road")
+    made, asked = folder(tmp_path), len(steady.asked)
+    (made / "article.md").unlink()
+    for number in range(25):
+        run = shutil.copytree(made, tmp_path / f"copy-{number}")
+        data = bytearray((run / name).read_bytes())
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        (run / name).write_bytes(data)
+        try:
+            bare(steady).resume(run)
+        except StormError as error:
+            assert str(run) in str(error) or "settings" in str(error)
+        assert len(steady.asked) == asked, data
 
 
-def test_a_run_written_from_another_counts_its_own_spending(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        run, asked = folder(tmp_path), len(server.asked)
-        (run / "outline.md").write_text("# Goods\n\n# Routes\n", encoding="utf-8")
-        article = storm(server, tmp_path).write_from("outline", run)
-        assert article.usage.calls == len(server.asked) - asked
-        (new,) = set((tmp_path / "runs").iterdir()) - {run}
-        (new / "article.md").unlink()
-        assert json.loads((new / "run.json").read_text())["from"] == run.name
-        events: list[Event] = []
-        storm(server, tmp_path, sinks=[CallbackSink(events.append)]).resume(new)
-        assert not any("lost" in detail or "lacks" in detail for detail in noted(events))
-        (run / "journal.jsonl").unlink()
-        with pytest.raises(DamagedRunError, match=r"journal\.jsonl is lost"):
-            storm(server, tmp_path).write_from("outline", run)
-
-
-def test_a_resume_reads_the_journal_and_the_events_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-    open_ = os.open
-
-    def counted(path: str | Path, flags: int, *more: int) -> int:
-        if not flags & os.O_APPEND:
-            read.append(Path(path).name)
-        return open_(path, flags, *more)
-
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        run = folder(tmp_path)
-        (run / "article.json").unlink()
-        monkeypatch.setattr(os, "open", counted)
-        storm(server, tmp_path).resume(run)
-    assert (read.count("journal.jsonl"), read.count("events.jsonl")) == (1, 1)
+def test_a_run_written_from_another_counts_its_own_spending(steady: FakeModel, tmp_path: Path) -> None:
+    storm(steady, tmp_path).write("Silk Road")
+    run, asked = folder(tmp_path), len(steady.asked)
+    (run / "outline.md").write_text("# Goods\n\n# Routes\n", encoding="utf-8")
+    article = storm(steady, tmp_path).write_from("outline", run)
+    assert article.usage.calls == len(steady.asked) - asked
+    (new,) = set((tmp_path / "runs").iterdir()) - {run}
+    (new / "article.md").unlink()
+    assert json.loads((new / "run.json").read_text())["from"] == run.name
+    events: list[Event] = []
+    storm(steady, tmp_path, sinks=[CallbackSink(events.append)]).resume(new)
+    assert not any("lost" in detail or "lacks" in detail for detail in noted(events))
+    (run / "journal.jsonl").unlink()
+    with pytest.raises(DamagedRunError, match=r"journal\.jsonl is lost"):
+        storm(steady, tmp_path).write_from("outline", run)

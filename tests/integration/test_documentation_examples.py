@@ -17,7 +17,7 @@ from storm_pipeline import Snippet, Storm
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.listing import run_state
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.search.tables_of_contents import TableOfContents
+from storm_pipeline.search.tables_of_contents import NoContents
 
 API = "docs/api.md"
 TRACING = "docs/tracing.md"  # test_tracing.py runs its examples, but for MLflow's, which nothing here can store
@@ -25,11 +25,6 @@ CLIENTS = "docs/clients.md"  # test_client_transcripts.py runs its program
 EXAMPLES = [page for page in PAGES if python_blocks(page) and name(page) not in {API, CLIENTS, TRACING}]
 SMALL = {"perspectives": 1, "turns": 1}
 TRADE = "silk from Samarkand|spices from Merv|paper from Dunhuang|horses from Balkh|jade from Khotan|glass from Tyre"
-
-
-class NoContents:
-    def table_of_contents(self, title: str) -> TableOfContents | None:
-        return None
 
 
 def found(query: str) -> list[Snippet]:
@@ -85,9 +80,7 @@ def doubles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def test_the_example_of_the_api_runs_against_a_server(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_api_example(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("uvicorn")
     from test_http_api import served
 

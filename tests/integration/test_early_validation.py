@@ -5,51 +5,36 @@ from typing import Any
 
 import numpy as np
 import pytest
-from found_pages import world
 from hypothesis import given
 from hypothesis import strategies as st
 from llm import FakeModel
-from test_pipeline import NoContents
+from test_pipeline import storm
 from typer.testing import CliRunner
 
-from storm_pipeline import Settings, Storm
-from storm_pipeline.batch import Batch, TopicRequest, write_batch
+from storm_pipeline import Settings
+from storm_pipeline.batch import Batch, TopicRequest
 from storm_pipeline.cli import app
-from storm_pipeline.errors import AssetError, RunError, SettingsError, StormError
+from storm_pipeline.errors import AssetError, SettingsError, StormError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.events import CallbackSink, Event, RunStopped
-from storm_pipeline.search.fake import FakeSearch
 
-WRONG: list[tuple[str, str]] = [
-    ("--domain", ""),
-    ("--domain", "http://x/y"),
-    ("--domain", "x.org/path"),
-    ("--without-domain", "two words"),
-    ("--exclude-url", "javascript:alert(1)"),
-    ("--exclude-url", "http://["),
-    ("--exclude-url", ""),
-    ("--exclude-title", " "),
-    ("--allow-source", ""),
-    ("--api-base", ""),
-    ("--api-base", "http://["),
-    ("--api-base", "localhost:8000"),
-    ("--api-base", "http://x:99999/v1"),
-    ("--api-key-env", ""),
-    ("--api-key-env", "sk-12 34"),
-    ("--out", ""),
-    ("--cache", " "),
-    ("--lm", "openai/"),
-    ("--lm", "openai/m@http://["),
-    ("--lm", "nosuchprovider/m"),
-    ("--writer-lm", ""),
-    ("--search-rate", "1e-300"),
-    ("--search-rate", "nan"),
-    ("--max-cost", "inf"),
-    ("--search", "nosuch"),
-    ("--search", "searxng:http://["),
-    ("--price", ""),
-    ("--price", "m=free"),
-]
+WRONG: dict[str, tuple[str, ...]] = {
+    "--domain": ("", "http://x/y", "x.org/path"),
+    "--without-domain": ("two words",),
+    "--exclude-url": ("javascript:alert(1)", "http://[", ""),
+    "--exclude-title": (" ",),
+    "--allow-source": ("",),
+    "--api-base": ("", "http://[", "localhost:8000", "http://x:99999/v1"),
+    "--api-key-env": ("", "sk-12 34"),
+    "--out": ("",),
+    "--cache": (" ",),
+    "--lm": ("openai/", "openai/m@http://[", "nosuchprovider/m"),
+    "--writer-lm": ("",),
+    "--search-rate": ("1e-300", "nan"),
+    "--max-cost": ("inf",),
+    "--search": ("nosuch", "searxng:http://["),
+    "--price": ("", "m=free"),
+}
 
 
 class Broken(HashingEmbedder):
@@ -66,27 +51,13 @@ class Broken(HashingEmbedder):
         return self.gives
 
 
-def storm(server: FakeModel, tmp_path: Path, **changes: Any) -> Storm:
-    given: dict[str, Any] = {
-        "lm": server.lm,
-        "search": FakeSearch(world),
-        "embedder": HashingEmbedder(),
-        "contents": NoContents(),
-        "out": tmp_path / "runs",
-        "cache": tmp_path / "cache",
-    }
-    return Storm(**(given | changes))
-
-
 def runs(tmp_path: Path) -> list[Path]:
     return list(tmp_path.rglob("run.json")) + list(tmp_path.rglob("batch.json"))
 
 
 @pytest.mark.parametrize("command", ["write", "outline", "batch"])
-@pytest.mark.parametrize(("option", "value"), WRONG)
-def test_a_setting_that_cannot_work_is_refused_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, option: str, value: str
-) -> None:
+@pytest.mark.parametrize(("option", "value"), [(name, value) for name, values in WRONG.items() for value in values])
+def test_a_bad_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, option: str, value: str) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "topics.txt").write_text("Silk Road\nAmber Road\n")
     topic = "topics.txt" if command == "batch" else "Silk Road"
@@ -104,20 +75,18 @@ def test_a_setting_that_cannot_work_is_refused_at_once(
     np.full((1, 128), np.nan, dtype=np.float32),
     [["a"]],
 ])  # fmt: skip
-def test_an_embedder_that_does_not_work_costs_nothing(tmp_path: Path, gives: Any) -> None:
-    with FakeModel() as server:
-        with pytest.raises(SettingsError, match="embedder 'broken'"):
-            storm(server, tmp_path, embedder=Broken(gives)).write("Silk Road")
-        assert not server.asked
+def test_an_embedder_that_does_not_work_costs_nothing(server: FakeModel, tmp_path: Path, gives: Any) -> None:
+    with pytest.raises(SettingsError, match="embedder 'broken'"):
+        storm(server, tmp_path, embedder=Broken(gives)).write("Silk Road")
+    assert not server.asked
     assert not runs(tmp_path)
 
 
-def test_an_embedder_that_cannot_be_loaded_costs_nothing(tmp_path: Path) -> None:
+def test_an_embedder_that_cannot_be_loaded_costs_nothing(server: FakeModel, tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
-    with FakeModel() as server:
-        with pytest.raises(SettingsError, match="cannot be loaded"):
-            storm(server, tmp_path, embedder=str(tmp_path / "model")).write("Silk Road")
-        assert not server.asked
+    with pytest.raises(SettingsError, match="cannot be loaded"):
+        storm(server, tmp_path, embedder=str(tmp_path / "model")).write("Silk Road")
+    assert not server.asked
     assert not runs(tmp_path)
 
 
@@ -127,38 +96,23 @@ def test_a_period_that_ends_before_it_begins_is_refused() -> None:
     Settings.build({"since": "2020-01-01", "until": "2020-01-01"})
 
 
-def test_a_folder_in_place_of_the_events_is_named(tmp_path: Path) -> None:
-    with FakeModel() as server:
-        storm(server, tmp_path).write("Silk Road")
-        (run,) = (tmp_path / "runs").iterdir()
-        (run / "article.md").unlink()
-        (run / "events.jsonl").rename(run / "moved")
-        (run / "events.jsonl").mkdir()
-        with pytest.raises(RunError, match=r"cannot read .*events\.jsonl"):
-            storm(server, tmp_path).resume(run)
-        (run / "events.jsonl").rmdir()
-        (run / "moved").rename(run / "events.jsonl")
-        storm(server, tmp_path).resume(run)
-
-
-def test_a_run_that_cannot_begin_says_that_it_left_nothing(tmp_path: Path) -> None:
+def test_a_run_that_cannot_begin_says_that_it_left_nothing(server: FakeModel, tmp_path: Path) -> None:
     events: list[Event] = []
-    with FakeModel() as server, pytest.raises(StormError):
+    with pytest.raises(StormError):
         storm(server, tmp_path, embedder=Broken(AssetError("gone")), sinks=[CallbackSink(events.append)]).write("Silk")
     (stopped,) = (event for event in events if isinstance(event, RunStopped))
     assert not stopped.kept
 
 
-def test_a_continued_run_that_cannot_begin_leaves_the_old_one_alone(tmp_path: Path) -> None:
-    with FakeModel() as server:
-        storm(server, tmp_path).write("Silk Road")
-        (run,) = (tmp_path / "runs").iterdir()
-        names = {path.name for path in run.iterdir()}
-        with pytest.raises(SettingsError):
-            storm(server, tmp_path, embedder=Broken(ValueError())).write_from("outline", run)
-        (run / "article.md").unlink()
-        with pytest.raises(SettingsError):
-            storm(server, tmp_path, embedder=Broken(ValueError())).resume(run)
+def test_a_continued_run_that_cannot_begin_leaves_the_old_one_alone(server: FakeModel, tmp_path: Path) -> None:
+    storm(server, tmp_path).write("Silk Road")
+    (run,) = (tmp_path / "runs").iterdir()
+    names = {path.name for path in run.iterdir()}
+    with pytest.raises(SettingsError):
+        storm(server, tmp_path, embedder=Broken(ValueError())).write_from("outline", run)
+    (run / "article.md").unlink()
+    with pytest.raises(SettingsError):
+        storm(server, tmp_path, embedder=Broken(ValueError())).resume(run)
     assert names == {path.name for path in run.iterdir()} | {"article.md"}
     assert list((tmp_path / "runs").iterdir()) == [run]
 
@@ -186,23 +140,6 @@ def test_a_batch_without_the_key_of_one_topic_keeps_the_others(tmp_path: Path, m
     requests = [TopicRequest("Silk Road"), TopicRequest("Amber Road", {"lm": "anthropic/m"})]
     with Batch.create(requests, Settings(out=tmp_path / "runs")) as batch:
         assert batch.folder.is_dir()
-
-
-def test_a_batch_keeps_its_folder_if_one_topic_can_be_begun(tmp_path: Path) -> None:
-    def open_storm(settings: Settings) -> Storm:
-        return Storm(settings, search=FakeSearch(world), embedder=HashingEmbedder(), contents=NoContents())
-
-    topics = tmp_path / "topics.jsonl"
-    topics.write_text('{"topic": "Silk Road"}\n{"topic": "Amber Road", "lm": "nosuchprovider/m"}\n')
-    with FakeModel() as server:
-        from storm_pipeline.batch import read_topics
-
-        report = write_batch(
-            read_topics(topics, ["lm"]), lm=server.lm, out=tmp_path, cache=tmp_path / "cache", open_storm=open_storm
-        )
-    assert [row.state for row in report.rows] == ["written", "failed"]
-    assert [path.parent.name for path in report.folder.rglob("run.json")] == [report.rows[0].folder]
-    assert report.rows[1].folder == ""
 
 
 @given(name=st.sampled_from(sorted(Settings.model_fields)), value=st.text(max_size=30) | st.floats() | st.integers())

@@ -3,7 +3,6 @@
 import json
 import shutil
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.concurrency import torch_threads
 from storm_pipeline.documents.chunks import token_chunks
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.retrieval import int8_network
@@ -29,13 +27,8 @@ from storm_pipeline.retrieval.int8_network import has_exact_int8
 
 CACHE = Path(__file__).resolve().parents[2] / "cache"
 TEXTS = [
-    "the silk road was a network of trade routes",
-    "camel",
-    "",
-    "a lone \ud800 surrogate",
-    "silk " * 40,
-    "the road from rome to the desert " * 5,
-    "trade",
+    *("the silk road was a network of trade routes", "camel", "", "a lone \ud800 surrogate", "silk " * 40),
+    *("the road from rome to the desert " * 5, "trade"),
 ]
 
 
@@ -91,45 +84,12 @@ def test_a_processor_without_exact_integers_gets_the_float_model(folder: Path, m
     assert np.allclose(ours, SentenceTransformerEmbedder(folder).embed(TEXTS), atol=1e-5)
 
 
-def test_integers_are_multiplied_only_where_that_is_no_slower() -> None:
-    import torch
-
-    def fastest(multiply: Callable[[], object]) -> float:
-        taken = []
-        for _ in range(10):
-            start = time.thread_time()
-            multiply()
-            taken.append(time.thread_time() - start)
-        return min(taken)
-
-    a, b = torch.ones((64, 384), dtype=torch.int8), torch.ones((384, 1536), dtype=torch.int8)
-    c, d = a.float(), b.float()
-    with torch_threads.limited_to(1):
-        assert not has_exact_int8() or fastest(lambda: torch._int_mm(a, b)) < 2 * fastest(lambda: c @ d)
-
-
 @settings(max_examples=25, deadline=None)
 @given(order=st.permutations(range(len(TEXTS))), size=st.integers(1, 7), budget=st.sampled_from([1, 50, 5000]))
-def test_a_vector_does_not_depend_on_what_shares_its_batch(
-    folder: Path, order: list[int], size: int, budget: int
-) -> None:
+def test_a_vector_does_not_depend_on_its_batch(folder: Path, order: list[int], size: int, budget: int) -> None:
     whole = Int8BertEmbedder(folder).embed(TEXTS)
     part = Int8BertEmbedder(folder, batch_tokens=budget).embed([TEXTS[i] for i in order[:size]])
     assert np.allclose(part, whole[order[:size]], rtol=0, atol=0 if has_exact_int8() else 1e-6)
-
-
-@pytest.mark.parametrize("kind", [Int8BertEmbedder, SentenceTransformerEmbedder])
-def test_no_texts_give_no_vectors(
-    folder: Path, kind: type[Int8BertEmbedder] | type[SentenceTransformerEmbedder]
-) -> None:
-    assert kind(folder).embed([]).shape == (0, 64)
-
-
-def test_a_folder_is_opened_without_the_network(folder: Path, tmp_path: Path) -> None:
-    embedder = open_embedder(str(folder), tmp_path)
-    assert isinstance(embedder, Int8BertEmbedder)
-    assert embedder.embed(["silk"]).shape == (1, 64)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("change", ["hidden_act", "pooling", "modules", "weights"])
@@ -180,9 +140,7 @@ def test_the_pinned_model_knows_what_is_near() -> None:
 
 
 @pytest.mark.parametrize("kind", [Int8BertEmbedder, SentenceTransformerEmbedder])
-def test_an_embedder_tells_how_much_of_a_text_it_takes(
-    folder: Path, kind: type[Int8BertEmbedder] | type[SentenceTransformerEmbedder]
-) -> None:
+def test_tokens_are_counted(folder: Path, kind: type[Int8BertEmbedder] | type[SentenceTransformerEmbedder]) -> None:
     embedder = kind(folder)
     assert isinstance(embedder, CountsTokens)
     assert embedder.count_tokens("silk road, silk") == 4

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from documentation import is_line, transcript
+from documentation import compare, transcript
 from found_pages import page, world
 from llm import FakeModel
 from servers import Reply, Request, ScriptedServer
@@ -73,16 +73,16 @@ def matches(pattern: str) -> list[str]:
     return sorted(map(str, Path().glob(pattern)))
 
 
-def run(command: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The lines that a command of a transcript prints."""
+def run(command: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a command of a transcript prints."""
     words = [part for word in shlex.split(command) for part in (matches(word) if "*" in word else [word])]
     if words[0] == "export":
         monkeypatch.setenv(*words[1].split("=", 1))
-        return []
+        return ""
     assert words[0] == "storm"
     result = CliRunner(env={"TERM": "dumb"}).invoke(app, words[1:])
     assert result.exit_code == 0, f"{command}\n{result.stdout}\n{result.stderr}"
-    return [line.rstrip() for line in result.stdout.splitlines()]
+    return result.stdout
 
 
 @pytest.mark.assets
@@ -101,9 +101,7 @@ def test_a_transcript_is_what_happens(
             exec(compile(block, "first-hour.md", "exec"), {})
         else:
             for command, expected in transcript(block):
-                printed = iter(run(command, monkeypatch))
-                for line in expected:  # in this order, possibly with others between them
-                    assert any(is_line(line, one) for one in printed), f"{command}: {line}"
+                compare(command, expected, run(command, monkeypatch))
     model, engine = servers
     assert model.asked
     assert bool(engine.requests) == (person != "researcher")

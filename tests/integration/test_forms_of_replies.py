@@ -7,33 +7,15 @@ from typing import Any
 from zlib import crc32
 
 import pytest
-from found_pages import world
 from llm import SIGNATURES, FakeModel, completion, topic_of
 from reply_forms import FORMS
 from servers import Reply, Request
+from test_pipeline import folder, storm
 
-from storm_pipeline import Article, Storm
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline import Article
 from storm_pipeline.run.events import CallbackSink, Degraded, Event, Retried
-from storm_pipeline.search.fake import FakeSearch
 
-
-class NoContents:
-    def table_of_contents(self, _: str) -> None:
-        return None
-
-
-SETTINGS: dict[str, Any] = {
-    "search": FakeSearch(world),
-    "contents": NoContents(),
-    "embedder": HashingEmbedder(),
-    "perspectives": 2,
-    "turns": 5,
-    "seed": 1,
-    "workers": 1,
-    "call_attempts": 1,
-    "lm_timeout": 30,
-}
+SETTINGS: dict[str, Any] = {"turns": 5, "seed": 1, "workers": 1, "call_attempts": 1, "lm_timeout": 30}
 ANSWERS = {"AskQuestion": lambda user: f"What is known about aspect {crc32(user.encode())} of {topic_of(user)}?"}
 
 
@@ -62,11 +44,10 @@ class FormModel(FakeModel):
         return Reply(body=completion(plain) | {"choices": [choice]})
 
 
-def written(server: FakeModel, folder: Path, **changes: Any) -> tuple[Article, list[Event]]:
+def written(server: FakeModel, place: Path, **changes: Any) -> tuple[Article, list[Event]]:
     events: list[Event] = []
-    sinks = [CallbackSink(events.append)]
-    article = Storm(lm=server.lm, **(SETTINGS | {"out": folder, "cache": folder / "cache", "sinks": sinks} | changes))
-    return article.write("Silk Road"), events
+    writer = storm(server, place, sinks=[CallbackSink(events.append)], **(SETTINGS | changes))
+    return writer.write("Silk Road"), events
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +93,9 @@ def test_replies_that_end_at_their_limit_are_reported_with_the_setting_to_raise(
         f"raise --reply-tokens (now 500) ({often} times)"
     )
     assert len([event for event in events if isinstance(event, Degraded)]) == often
-    (run,) = (path for path in tmp_path.iterdir() if path.name.startswith("silk-road"))
     with CutModel(ANSWERS) as server:
-        given = SETTINGS | {"out": tmp_path, "cache": tmp_path / "cache", "reply_tokens": 500, "turns": 2}
-        resumed = Storm(lm=server.lm, **given).resume(run)
+        given = SETTINGS | {"reply_tokens": 500, "turns": 2}
+        resumed = storm(server, tmp_path, **given).resume(folder(tmp_path))
         assert not server.asked
     assert isinstance(resumed, Article)
     assert resumed.report.problems == article.report.problems

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 from storm_pipeline.batch import resume_batch, write_batch
 from storm_pipeline.cli import app
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.estimate import estimate
 from storm_pipeline.recipes import RECIPES
 from storm_pipeline.run.user_pieces import parse_pieces, read_outline
 from storm_pipeline.settings import Settings
@@ -50,15 +49,6 @@ def test_headings_are_read_in_every_usual_form(tmp_path: Path, form: str) -> Non
     outline = parse_pieces("Silk Road", {"outline": text}).outline
     assert outline is not None
     assert outline_to_markdown(outline).splitlines() == TREE
-
-
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
-def test_a_file_of_any_usual_encoding_is_read(tmp_path: Path, encoding: str) -> None:
-    (tmp_path / "x.txt").write_bytes("# Größe\r\n# Straßen\r\n".encode(encoding))
-    text = read_outline(tmp_path / "x.txt", "Seidenstraße")
-    outline = parse_pieces("Seidenstraße", {"outline": text}).outline
-    assert outline is not None
-    assert [heading.title for heading in outline.sections] == ["Größe", "Straßen"]
 
 
 @pytest.mark.parametrize("content", BAD, ids=list(BAD.values()))
@@ -110,16 +100,6 @@ def test_every_recipe_with_an_outline_takes_the_users(tmp_path: Path, recipe: st
         article = storm(server, tmp_path, perspectives=1).write("Silk Road", recipe, outline=outline)
     assert article.outline == outline
     assert not {"DraftOutline", "RefineOutline", "PlanOutline"} & {asked.signature for asked in server.asked}
-
-
-def test_an_estimate_knows_that_no_outline_is_asked_for() -> None:
-    outline = Outline("Silk Road", tuple(Heading(title) for title in ("Early life", "Career", "Legacy")))
-    made = estimate(Settings(lm="openai/gpt-4o"), "Silk Road", outline=outline)
-    rows = {row.program: row for row in made.rows}
-    assert not {"draft", "refine"} & set(rows)
-    assert rows["section"].calls.likely == 3
-    with pytest.raises(SettingsError, match="without an outline"):
-        estimate(Settings(lm="openai/gpt-4o"), "Silk Road", recipe="rr", outline=outline)
 
 
 def test_a_template_is_for_every_topic_of_a_batch(tmp_path: Path) -> None:

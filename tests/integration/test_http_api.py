@@ -229,46 +229,6 @@ def test_a_run_is_stopped_and_resumed_by_another_server(tmp_path: Path) -> None:
             assert len(model.asked) == before
 
 
-def test_runs_of_a_server_that_ends_are_stopped(tmp_path: Path) -> None:
-    asked = threading.Event()
-
-    def slow(user: str) -> str:
-        asked.set()
-        time.sleep(1)
-        return str(answers()["AskQuestion"](user))
-
-    with FakeModel(answers() | {"AskQuestion": slow}) as model, served(model.lm, tmp_path) as client:
-        name = started(client)
-        assert asked.wait(30)
-    assert json.loads((tmp_path / "runs" / name / "run.json").read_text())["status"] == "stopped"
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"lm": "openai/other@http://127.0.0.1:1/v1"},
-        {"api_base": "http://127.0.0.1:1/v1"},
-        {"api_key_env": "MY_API_KEY"},
-        {"search": "corpus:/etc"},
-        {"embedder": "/etc"},
-        {"out": "/tmp/elsewhere"},
-        {"cache": "/tmp/elsewhere"},
-        {"workers": 256},
-        {"max_tokens": 2_000_000},
-        {"perspectives": 99},
-        {"queries": 2},  # set by the owner
-        {"no_such": 1},
-    ],
-    ids=lambda settings: next(iter(settings)),
-)
-def test_settings_that_callers_may_not_choose(client: httpx.Client, settings: dict[str, Any]) -> None:
-    answer = client.post("/runs", json={"topic": "Silk Road", "settings": settings})
-    assert answer.status_code == 400
-    assert answer.json()["kind"] in {"SettingsError", "InvalidSettingError"}
-    assert next(iter(settings)) in answer.json()["error"]
-    assert next(iter(settings)) not in set(client.get("/settings").json()) - {"max_tokens", "perspectives"}
-
-
 def test_what_the_owner_allows_can_be_chosen(model: FakeModel, tmp_path: Path) -> None:
     other = model.lm.replace("fake", "other")
     with served(model.lm, tmp_path, f"lm={other}") as client:
@@ -310,55 +270,6 @@ def test_only_runs_are_listed(client: httpx.Client) -> None:
     assert not listed & {"link", "empty", ".hidden"}
 
 
-@pytest.mark.parametrize("style", ["/etc/passwd", "../apa", "apa.csl", "", "a" * 9000])
-def test_a_citation_style_is_a_name_and_no_file(client: httpx.Client, run: str, style: str) -> None:
-    answer = client.get(f"/runs/{run}/article", params={"format": "docx", "citation_style": style})
-    assert answer.status_code in {400, 501}
-    assert "/etc" not in answer.text or style.startswith("/etc")
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"{",
-        b"[]",
-        b'{"topic": 3}',
-        b'{"topic": "x", "path": "/etc/passwd"}',
-        b'{"topic": ""}',
-        b'{"topic": "x\\u0000"}',
-        b'{"topic": "Silk Road", "recipe": "../x"}',
-        b'{"topic": "Silk Road", "makes": "outline", "outline": "# A"}',
-        b'{"topic": "Silk Road", "outline": "/etc/passwd is no outline. It has sentences."}',
-        b'{"topic": "Silk Road", "settings": []}',
-    ],
-)
-def test_bodies_that_are_refused(client: httpx.Client, body: bytes) -> None:
-    answer = client.post("/runs", content=body, headers={"Content-Type": "application/json"})
-    assert answer.status_code in {400, 409, 422}
-    assert set(answer.json()) == {"error", "kind"}
-    assert "Traceback" not in answer.text
-
-
-def test_large_bodies_are_refused(client: httpx.Client) -> None:
-    assert client.post("/runs", json={"topic": "x" * 70_000}).status_code == 413
-
-    def endless() -> Iterator[bytes]:
-        for _ in range(100):
-            yield b"x" * 1024
-
-    assert client.post("/runs", content=endless()).status_code == 413
-
-
-@pytest.mark.parametrize(
-    "headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Host": ""}]
-)
-def test_pages_of_other_sites_are_refused(client: httpx.Client, headers: dict[str, str]) -> None:
-    answer = client.get("/runs", headers=headers)
-    assert answer.status_code in {400, 403}
-    assert client.get("/runs", headers={"Origin": str(client.base_url)}).status_code == 200
-
-
 def test_a_token_is_needed_where_there_is_one(model: FakeModel, tmp_path: Path) -> None:
     token = "correct-horse-battery"
     with served(model.lm, tmp_path, token=token) as client:
@@ -369,28 +280,6 @@ def test_a_token_is_needed_where_there_is_one(model: FakeModel, tmp_path: Path) 
             assert token not in answer.text
         assert client.get("/openapi.json", headers={"Authorization": ""}).status_code == 401
         assert client.get("/health", headers={"Authorization": ""}).json()["status"] == "ok"
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "status", "kind"),
-    [
-        ("GET", "/nothing", 404, "NotFound"),
-        ("GET", "/runs/", 404, "NotFound"),
-        ("GET", "/runs/no-such-run", 404, "UnknownRunError"),
-        ("DELETE", "/runs/no-such-run", 404, "UnknownRunError"),
-        ("PUT", "/runs", 405, "MethodNotAllowed"),
-        ("DELETE", "/runs", 405, "MethodNotAllowed"),
-        ("POST", "/health", 405, "MethodNotAllowed"),
-        ("GET", "/runs/x/stop", 405, "MethodNotAllowed"),
-    ],
-)
-def test_what_does_not_exist_is_answered_as_documented(
-    client: httpx.Client, method: str, path: str, status: int, kind: str
-) -> None:
-    answer = client.request(method, path)
-    assert (answer.status_code, answer.json()["kind"]) == (status, kind)
-    assert set(answer.json()) == {"error", "kind"}
-    assert ("allow" in answer.headers) == (status == 405)
 
 
 def test_errors_carry_no_secrets(place: Path, tmp_path: Path) -> None:

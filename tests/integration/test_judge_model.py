@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from llm import FakeModel
 from test_pipeline import folder
-from test_resume import answers, storm
+from test_resume import storm
 
 from storm_pipeline.configuration import renamed
 from storm_pipeline.errors import SettingsError
@@ -15,35 +15,30 @@ from storm_pipeline.settings import Settings
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_the_model_of_the_setting_judges_and_a_resumed_run_asks_nothing_again(tmp_path: Path, own: bool) -> None:
-    with FakeModel(answers()) as server, FakeModel() as other:
+def test_the_chosen_model_judges_and_a_resumed_run_asks_nothing(steady: FakeModel, tmp_path: Path, own: bool) -> None:
+    with FakeModel() as other:
         given = {"judge_lm": other.lm} if own else {}
-        article = storm(server, tmp_path, **given).write("Silk Road")
-        assert bool(server.of("CheckSentences")) != own and bool(other.of("CheckSentences")) == own
+        article = storm(steady, tmp_path, **given).write("Silk Road")
+        assert bool(steady.of("CheckSentences")) != own and bool(other.of("CheckSentences")) == own
         support = article.support
-        assert support is not None and support.judge == f"model:{server.lm.partition('@')[0]}"
+        assert support is not None and support.judge == f"model:{steady.lm.partition('@')[0]}"
         assert support.recall == 1.0
-        asked = len(server.asked), len(other.asked)
+        asked = len(steady.asked), len(other.asked)
         (folder(tmp_path) / "article.json").unlink()
-        again = storm(server, tmp_path, **given).resume(folder(tmp_path))
+        again = storm(steady, tmp_path, **given).resume(folder(tmp_path))
         assert again.support == support
-        assert (len(server.asked), len(other.asked)) == asked
+        assert (len(steady.asked), len(other.asked)) == asked
 
 
-def test_a_recorded_judge_that_is_gone_is_named_and_the_run_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path, judge="model").write("Silk Road")
-        monkeypatch.setitem(renamed.GONE["judge"], "model", "use screen")
-        assert storm(server, tmp_path).resume(folder(tmp_path)).support is not None  # a finished article is loaded
-        (folder(tmp_path) / "article.json").unlink()
-        events: list[Event] = []
-        again = storm(server, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
-        assert "judge model is gone: the run goes on with judge auto" in [
-            e.detail for e in events if isinstance(e, Noted)
-        ]
-        assert again.support is not None
+def test_a_recorded_judge_that_is_gone(steady: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storm(steady, tmp_path, judge="model").write("Silk Road")
+    monkeypatch.setitem(renamed.GONE["judge"], "model", "use screen")
+    assert storm(steady, tmp_path).resume(folder(tmp_path)).support is not None  # a finished article is loaded
+    (folder(tmp_path) / "article.json").unlink()
+    events: list[Event] = []
+    again = storm(steady, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
+    assert "judge model is gone: the run goes on with judge auto" in [e.detail for e in events if isinstance(e, Noted)]
+    assert again.support is not None
     with pytest.raises(SettingsError, match="there is no such judge any more: use screen"):
         Settings.build({"judge": "small"})
 

@@ -50,18 +50,8 @@ def test_half_a_pair_in_a_reply_ends_no_run(tmp_path: Path, signature: str) -> N
     article.to_json().encode("utf-8")
 
 
-def test_half_a_pair_in_a_hit_ends_no_run(tmp_path: Path) -> None:
+def test_half_a_pair_in_a_hit_ends_no_run(steady: FakeModel, tmp_path: Path) -> None:
     hits = [Snippet(s.url + HALF, s.title + HALF, f"{HALF}{s.text}", author=HALF, site=HALF) for s in world("silk")]
-    with FakeModel(answers()) as server:
-        article = storm(server, tmp_path, search=FakeSearch(lambda _: hits)).write("Silk Road")
+    article = storm(steady, tmp_path, search=FakeSearch(lambda _: hits)).write("Silk Road")
     text(article).encode("utf-8")
     article.to_html().encode("utf-8")
-
-
-def test_half_a_pair_in_an_edited_file_ends_no_run(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        edited = folder(tmp_path) / "perspectives.json"
-        edited.write_text(json.dumps([{"name": f"Weaver {HALF}", "focus": "Looms."}]), encoding="utf-8")
-        article = storm(server, tmp_path).write_from("perspectives", folder(tmp_path))
-    text(article).encode("utf-8")

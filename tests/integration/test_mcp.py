@@ -88,21 +88,6 @@ def test_an_assistant_writes_reads_and_exports(tmp_path: Path) -> None:
         asked(model.lm, tmp_path, talk)
 
 
-def test_an_assistant_outlines_and_searches(tmp_path: Path) -> None:
-    async def talk(client: Any) -> None:
-        outlined = text(await client.call_tool("outline", {"topic": "Silk Road", "settings": SMALL}))
-        assert "# History" in outlined
-        run = outlined.splitlines()[0].removeprefix("Run: ")
-        (read,) = (await client.read_resource(f"storm://runs/{run}/outline")).contents
-        assert read.text in outlined
-        found = json.loads(text(await client.call_tool("search", {"query": "What is silk?", "most": 2})))
-        assert "data" in found["notice"]
-        assert set(found["passages"][0]) == {"url", "title", "text", "published"}
-
-    with FakeModel(answers()) as model:
-        asked(model.lm, tmp_path, talk)
-
-
 def test_a_run_that_fails_says_why_without_secrets_and_is_resumed(tmp_path: Path) -> None:
     secret = "sk-hidden-123456"
     faults = {"DraftOutline": [Reply(400, {"error": {"message": f"bad key {secret}"}})]}
@@ -153,27 +138,6 @@ def test_what_an_assistant_may_not_do(tmp_path: Path) -> None:
         asked(model.lm, tmp_path, talk)
         assert not model.asked
     assert not (tmp_path / "runs").exists()
-
-
-def test_a_call_that_is_cancelled_stops_its_run(tmp_path: Path) -> None:
-    async def talk(client: Any) -> None:
-        begun = asyncio.Event()
-
-        async def progress(*_: object) -> None:
-            begun.set()
-
-        call = asyncio.ensure_future(client.call_tool("write", {"topic": "Silk Road"}, progress_callback=progress))
-        await begun.wait()
-        call.cancel()
-        for _ in range(300):
-            (state,) = [json.loads(path.read_text())["status"] for path in (tmp_path / "runs").glob("*/run.json")]
-            if state != "running":
-                break
-            await asyncio.sleep(0.1)
-        assert state == "stopped"
-
-    with FakeModel(answers(), faults={"FindRelatedTopics": [Reply(500, delay=2.0)] * 9}) as model:
-        asked(model.lm, tmp_path, talk)
 
 
 def over_http(

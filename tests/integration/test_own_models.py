@@ -13,9 +13,9 @@ from dspy.utils.callback import BaseCallback
 from llm import FakeModel, completion
 from servers import Reply
 from test_pipeline import folder
-from test_resume import answers, stopping_after, storm, text
+from test_resume import answers, stopped, storm, text
 
-from storm_pipeline.errors import SettingsError, StoppedError
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.model_objects import Model
 from storm_pipeline.models.open_models import open_models
@@ -66,11 +66,8 @@ def test_roles_may_have_models_of_their_own(tmp_path: Path) -> None:
         storm(server, tmp_path, models=given, sinks=[CallbackSink(events.append)]).write("Silk Road")
     calls = {(e.role, e.model, e.cost is None) for e in events if isinstance(e, CallFinished)}
     assert calls - {("reviewer", "openai/fake", True)} == {
-        ("writer", "openai/mine", True),
-        ("expert", "the expert's", False),
-        ("asker", "openai/third", True),
-        ("outliner", "openai/fake", True),
-        ("judge", "openai/fake", True),
+        *(("writer", "openai/mine", True), ("expert", "the expert's", False), ("asker", "openai/third", True)),
+        *(("outliner", "openai/fake", True), ("judge", "openai/fake", True)),
     }
 
 
@@ -78,12 +75,7 @@ def test_a_run_with_an_object_wants_it_again(tmp_path: Path) -> None:
     with FakeModel(answers()) as server:
         whole = storm(server, tmp_path / "whole").write("Silk Road")
         asked = len(server.asked)
-        sinks: list[Any] = []
-        _, box = stopping_after(6, sinks=sinks)
-        box.append(storm(server, tmp_path, lm=own(server), sinks=sinks))
-        with pytest.raises(StoppedError):
-            box[0].write("Silk Road")
-        run = folder(tmp_path)
+        run = stopped(server, tmp_path, 6, lm=own(server))
         with pytest.raises(SettingsError, match=r"lm was an object, openai/mine, .* pass it again with Storm\(lm=…\)"):
             storm(server, tmp_path, lm=None).resume(run)
         article = storm(server, tmp_path, lm=own(server)).resume(run)
@@ -94,9 +86,7 @@ def test_a_run_with_an_object_wants_it_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "again"), [({"timeout": 7.0, "api_key": "another"}, False), ({"stop": ["%"]}, True)]
 )
-def test_replies_are_asked_anew_where_parameters_that_decide_are_others(
-    tmp_path: Path, changed: dict[str, Any], again: bool
-) -> None:
+def test_replies_are_asked_anew_by_what_decides_them(tmp_path: Path, changed: dict[str, Any], again: bool) -> None:
     record = tmp_path / "journal.jsonl"
     with FakeModel() as server:
         for lm in (own(server), own(server, **changed)):
@@ -111,12 +101,7 @@ def test_replies_are_asked_anew_where_parameters_that_decide_are_others(
 
 def test_an_object_may_be_replaced_by_a_named_model(tmp_path: Path) -> None:
     with FakeModel(answers()) as server:
-        sinks: list[Any] = []
-        _, box = stopping_after(6, sinks=sinks)
-        box.append(storm(server, tmp_path, models={"asker": own(server)}, sinks=sinks))
-        with pytest.raises(StoppedError):
-            box[0].write("Silk Road")
-        run = folder(tmp_path)
+        run = stopped(server, tmp_path, 6, models={"asker": own(server)})
         with pytest.raises(SettingsError, match=r'asker_lm was .* Storm\(models=\{"asker": …\}\)'):
             storm(server, tmp_path).resume(run)
         storm(server, tmp_path, models={"asker": server.lm}).resume(run)
@@ -154,9 +139,7 @@ def test_callbacks_see_every_call(tmp_path: Path, way: str) -> None:
     assert sum(told["prompt_tokens"] for told in usage.get_total_tokens().values()) == 100 * asked
 
 
-def test_a_reply_from_dspys_cache_that_does_not_parse_is_asked_for_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cached_reply_that_does_not_parse_is_asked_for_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dspy, "cache", dspy.clients.Cache(False, True, tmp_path))
     bad = [Reply(body=completion("no json"))]
     with FakeModel(faults={"FindRelatedTopics": bad}) as server:

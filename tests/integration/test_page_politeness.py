@@ -67,11 +67,6 @@ def test_rules_are_heeded(path: str, allowed: bool) -> None:
     assert [request.path for request in server.requests] == ["/robots.txt", path.partition("?")[0]][: 1 + allowed]
 
 
-def test_rules_for_other_robots_are_not_ours() -> None:
-    with ScriptedServer(Site(text("User-agent: python-requests\nDisallow: /"))) as server:
-        assert read(server.url, polite()) == b"<p>page"
-
-
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 429])
 def test_without_robots_everything_is_allowed(status: int) -> None:
     with ScriptedServer(Site(Reply(status))) as server:

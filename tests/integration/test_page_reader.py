@@ -1,6 +1,5 @@
 """An engine whose hits are read: passages where the page is had, the engine's snippet and a reason where not."""
 
-import functools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -10,8 +9,7 @@ from typing import Any
 import pytest
 from servers import Reply, Request, ScriptedServer
 
-from storm_pipeline.documents.chunks import token_chunks
-from storm_pipeline.errors import PageError, SearchError
+from storm_pipeline.errors import PageError
 from storm_pipeline.pages.address_checks import Access
 from storm_pipeline.pages.connection import Limits
 from storm_pipeline.pages.extract import Page
@@ -105,33 +103,12 @@ def test_page_numbers_and_the_final_address_are_kept(reader: Make) -> None:
     assert found.published == "2020-01-01"
 
 
-def test_few_passages_a_page(reader: Make) -> None:
-    engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}), passages=2, hits=HITS[:1])
-    assert len(engine.search("merchants journey town", 5).snippets) == 2
-
-
-def test_passages_are_cut_as_told(reader: Make) -> None:
-    cut = functools.partial(token_chunks, limit=30, count=lambda text: len(text.split()))
-    engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}), cut=cut, hits=HITS[:1])
-    found = engine.search("merchants sold jade", 5).snippets
-    assert all(len(s.text.split()) <= 30 for s in found)
-
-
 def test_a_page_that_says_nothing_of_the_query_is_no_better_than_the_snippet(reader: Make) -> None:
     engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}), hits=HITS[:1])
     result = engine.search("quantum chromodynamics", 5)
     assert result.snippets == (HITS[0],)
     assert [one.url for one in result.unread] == ["https://a.org/1"]
     assert "no passage that matches" in result.unread[0].reason
-
-
-@pytest.mark.parametrize("queries", [["quantum chromodynamics", "silk"], ["silk", "quantum chromodynamics"]])
-def test_a_result_tells_what_its_own_search_read_whichever_came_first(reader: Make, queries: list[str]) -> None:
-    engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}), hits=HITS[:1])
-    results = {query: engine.search(query, 5) for query in queries}
-    assert (results["silk"].read, results["silk"].unread) == (("https://a.org/1",), ())
-    other = results["quantum chromodynamics"]
-    assert (other.read, [one.url for one in other.unread]) == ((), ["https://a.org/1"])
 
 
 def test_a_library_that_fails_costs_only_the_page(reader: Make) -> None:
@@ -150,38 +127,6 @@ def test_pages_are_had_once_whoever_asks(reader: Make) -> None:
         found = list(pool.map(lambda topic: engine.search(f"sold {topic}", 5).snippets, TOPICS * 3))
     assert sorted(asked) == ["https://a.org/1", "https://b.org/2"]
     assert all(topic in snippets[0].text for topic, snippets in zip(TOPICS * 3, found, strict=True))
-
-
-def test_spellings_of_one_page_are_one_page(reader: Make) -> None:
-    asked: list[str] = []
-    spelt = [
-        Snippet(url, "", url) for url in ("https://a.org/1", "http://www.a.org/1/?utm_source=x", "https://m.a.org/1")
-    ]
-    engine = reader(fetching({"https://a.org/1": page("https://a.org/1")}, asked), hits=spelt)
-    assert {s.url for s in engine.search("silk", 5).snippets} == {"https://a.org/1"}
-    assert asked == ["https://a.org/1"]
-
-
-def test_two_addresses_that_lead_to_one_page_give_its_passages_once(reader: Make) -> None:
-    same = page("https://b.org/2")
-    found = reader(fetching({"https://a.org/1": same, "https://b.org/2": same})).search("silk", 5).snippets
-    assert len(found) == len({s.id for s in found})
-    assert {s.url for s in found} == {"https://b.org/2"}
-
-
-def test_what_is_no_page_of_the_web_is_left_as_it_is(reader: Make) -> None:
-    asked: list[str] = []
-    own = [Snippet("file:///home/me/notes.pdf", "N", "mine", page=4), Snippet("corpus:a", "C", "other")]
-    engine = reader(fetching({}, asked), hits=own)
-    assert engine.search("mine", 5) == SearchResult(tuple(own))
-    assert asked == []
-
-
-def test_the_engines_failure_is_the_readers(reader: Make) -> None:
-    engine = Reading(FakeSearch({}, failing=lambda _: True), fetching({}))
-    with pytest.raises(SearchError, match="set to fail"):
-        engine.search("silk", 5)
-    engine.close()
 
 
 def test_a_page_that_is_late_does_not_hold_up_a_search_and_serves_the_next(reader: Make) -> None:
@@ -204,23 +149,6 @@ def test_a_page_that_is_late_does_not_hold_up_a_search_and_serves_the_next(reade
     while (result := engine.search("silk", 5)).snippets[0].origin != "page" and time.monotonic() < deadline:
         time.sleep(0.01)
     assert (result.read, result.unread) == (("https://a.org/1", "https://b.org/2"), ())
-
-
-def test_a_page_that_was_not_begun_in_time_is_asked_for_again(reader: Make) -> None:
-    come = threading.Event()
-
-    def fetch(url: str) -> Page:
-        come.wait(10)
-        return page(url)
-
-    engine = reader(fetch, seconds=0.2, workers=1)
-    result = engine.search("silk", 5)
-    assert [s.origin for s in result.snippets] == ["snippet"] * 3
-    come.set()
-    deadline = time.monotonic() + 5
-    while result.unread and time.monotonic() < deadline:
-        result = engine.search("silk", 5)
-    assert result.unread == ()
 
 
 def test_from_the_engine_over_the_wire_to_the_passage() -> None:

@@ -5,17 +5,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from llm import Answer, FakeModel, default_answers, point_answers, points
 from servers import Reply
-from test_pipeline import NoContents, markers_resolve
+from test_pipeline import markers_resolve
+from test_pipeline import storm as plain_storm
 
 from storm_pipeline import Article, Snippet, Storm
-from storm_pipeline.errors import StoppedError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
-from storm_pipeline.run.events import CallFinished, Searched
+from storm_pipeline.run.events import Searched
 from storm_pipeline.search.fake import FakeSearch
-from storm_pipeline.types import Heading, Outline
 
 SILK = "The Silk Road carried silk from Chang'an to Antioch from the second century BC."
 JADE = "The Silk Road carried jade from Khotan to Chang'an long before it carried silk."
@@ -46,14 +44,8 @@ def storm(server: FakeModel, tmp_path: Path, found: FakeSearch | None = None, **
         texts = {"inns": INNS} if "inns" in query else TEXTS
         return [Snippet(f"https://example.org/{name}", name.capitalize(), text) for name, text in texts.items()]
 
-    settings = {"writing": "whole", "perspectives": 0, "turns": 1, "out": tmp_path / "runs", "cache": tmp_path / "c"}
-    return Storm(
-        lm=server.lm,
-        search=found or FakeSearch(pages),
-        contents=NoContents(),
-        embedder=HashingEmbedder(256),
-        **{**settings, **given},
-    )
+    settings = {"writing": "whole", "perspectives": 0, "turns": 1, "embedder": HashingEmbedder(256)}
+    return plain_storm(server, tmp_path, search=found or FakeSearch(pages), **(settings | given))
 
 
 def answers(said: str, **replies: Answer) -> dict[str, Answer]:
@@ -89,9 +81,7 @@ def reader(article: Article) -> list[tuple[str, str]]:
     return [(turn.question, turn.answer_text) for own in held for turn in own.turns]
 
 
-def test_who_names_points_sees_outline_findings_with_their_sources_and_pages_that_nothing_cites_first(
-    tmp_path: Path,
-) -> None:
+def test_who_names_points_sees_outline_findings_sources_and_uncited_pages(tmp_path: Path) -> None:
     _, server, _ = written(tmp_path, points())
     (asked,) = server.of("FindPoints")
     assert re.search(r"^(?:Outline: )?\s*1\. Goods\n\s*2\. Routes$", asked.user, re.M)
@@ -114,28 +104,6 @@ def test_a_point_that_the_run_has_found_already_is_answered_without_a_search(tmp
     assert markers_resolve(article)
 
 
-def test_all_points_of_a_section_are_asked_at_once_and_no_passage_is_shown_twice(tmp_path: Path) -> None:
-    both = [ASKED, "What did the Silk Road carry first?"]
-    said = points(sections=[of_section(1, points=both)])
-    _, server, _ = written(tmp_path, said, AnswerPoints=lambda user: point_answers(*[told(user, JADE)] * 2))
-    (asked,) = server.of("AnswerPoints")
-    assert re.search(rf"^(?:Questions: )?1\. {re.escape(both[0])}\n2\. {re.escape(both[1])}$", asked.user, re.M)
-    assert [asked.user.count(text) for text in (SILK, JADE)] == [1, 1]
-
-
-def test_a_text_at_several_addresses_is_one_page_and_one_passage(tmp_path: Path) -> None:
-    hosts = ("a.example", "b.example", "c.example")
-    found = FakeSearch(lambda query: [Snippet(f"https://{host}/silk", "Silk", f"{SILK} {JADE}") for host in hosts])
-    said = points(sections=[of_section(1, points=[ASKED])])
-    with FakeModel(answers(said, AnswerPoints=lambda user: point_answers(told(user, JADE)))) as server:
-        article = storm(server, tmp_path, found).write("Silk Road")
-    (named,) = server.of("FindPoints")
-    assert named.user.partition("\nPages:")[2].count("The Silk Road carried silk") == 1
-    assert [one.user.count(JADE) for one in server.of("AnswerPoints")] == [1]
-    assert reader(article) == [(ASKED, f"{TOLD[JADE]}.")]
-    assert len(article.references) == 1
-
-
 def test_a_point_that_nothing_found_answers_goes_to_the_web_once(tmp_path: Path) -> None:
     said = points(sections=[of_section(2, points=[LEFT]), of_section(1, points=[ASKED])])
     article, server, events = written(
@@ -155,12 +123,6 @@ def test_what_the_web_does_not_answer_either_stays_open(tmp_path: Path) -> None:
     article, server, events = written(tmp_path, said, AnswerPoints=point_answers("The sources do not say."))
     assert len(server.of("AnswerPoints")) == 2
     assert len(searched(events)) == 1
-    assert reader(article) == []
-
-
-def test_unsupported_answers_are_not_kept(tmp_path: Path) -> None:
-    said = points(sections=[of_section(1, points=[ASKED])])
-    article, _, _ = written(tmp_path, said, AnswerPoints=point_answers("Penguins waltz beneath moonlight [1]."))
     assert reader(article) == []
 
 
@@ -215,30 +177,7 @@ def test_a_thin_section_without_an_answer_joins_the_one_before_it(tmp_path: Path
     assert outlines == ["# Goods\n## Routes", "# Goods\n# Routes"]
 
 
-def test_the_users_own_outline_stays_as_it_is(tmp_path: Path) -> None:
-    said = points(sections=[of_section(0, heading="Inns", after=0), of_section(1, subheadings=["Jade"], is_thin=True)])
-    with FakeModel(answers(said)) as server:
-        article = storm(server, tmp_path).write(
-            "Silk Road", outline=Outline("Silk Road", (Heading("Goods"), Heading("Routes")))
-        )
-    assert list(article.outline.titles()) == ["Goods", "Routes"]
-
-
-def test_what_is_doubtful_or_contradicts_is_said_to_the_sections_writer(tmp_path: Path) -> None:
-    said = points(contradicting=[[1, 2]], doubtful=[2], sections=[of_section(1, findings=[2, 1])])
-    _, server, _ = written(tmp_path, said, AnswerFromPassages=lambda user: told(user, SILK, JADE))
-    assert not server.of("PlaceFindings")
-    (shown,) = [one.user for one in server.of("WriteSection") if "Contradict each other" in one.user]
-    findings = shown.partition("\nFindings:")[2]
-    assert re.search(rf"{re.escape(TOLD[JADE])}\. \[\d\] \(doubtful\)", findings)
-    assert findings.index(TOLD[JADE]) < findings.index(TOLD[SILK])
-    pair = rf"Contradict each other: “{re.escape(TOLD[SILK])}\. \[\d\]” and “{re.escape(TOLD[JADE])}\. \[\d\]”"
-    assert re.search(pair, findings)
-
-
-def test_findings_are_told_in_the_section_that_who_names_points_gives_them_and_answers_where_they_were_asked(
-    tmp_path: Path,
-) -> None:
+def test_findings_go_where_who_names_points_says_and_answers_where_they_were_asked(tmp_path: Path) -> None:
     first, second = of_section(1, findings=[1]), of_section(2, findings=[1, 9], points=[ASKED])
     _, server, _ = written(
         tmp_path, points(sections=[first, second]), AnswerPoints=lambda user: point_answers(told(user, JADE))
@@ -262,24 +201,6 @@ def test_what_nobody_answers_is_searched_for_by_the_queries_named_with_it(tmp_pa
     assert held.turns[0].queries == ("wells and inns", "inns of Asia")
 
 
-def test_what_is_off_the_topic_or_about_sources_reaches_no_section(tmp_path: Path) -> None:
-    for name in ("off_topic", "about_sources"):
-        article, server, _ = written(
-            tmp_path / name, points(**{name: [2]}), AnswerFromPassages=lambda user: told(user, SILK, JADE)
-        )
-        assert not any(TOLD[JADE] in one.user for one in server.of("WriteSection"))
-        assert article.report.left_out == 1
-        recorded = json.loads(next((tmp_path / name / "runs").glob("*/points.json")).read_text("utf-8"))
-        assert recorded["notes"]["left_out"] == [f"{TOLD[JADE]}."]
-
-
-def test_findings_that_say_the_same_keep_all_sources(tmp_path: Path) -> None:
-    _, server, _ = written(tmp_path, points(same=[[1, 2]]), AnswerFromPassages=lambda user: told(user, SILK, JADE))
-    lines = [line for one in server.of("WriteSection") for line in one.user.splitlines() if TOLD[SILK] in line]
-    assert any(re.search(r"\[1\]\[2\]", line) for line in lines)
-    assert not any(TOLD[JADE] in one.user for one in server.of("WriteSection"))
-
-
 def test_without_points_the_article_is_written_as_before(tmp_path: Path) -> None:
     article, server, _ = written(tmp_path, "I am sorry, but I cannot help with this.")
     assert server.of("FindPoints")
@@ -295,28 +216,3 @@ def test_where_an_answer_fails_its_points_go_to_the_web(tmp_path: Path) -> None:
         article = storm(server, tmp_path).write("Silk Road")
     assert dict(reader(article)) == {LEFT: f"{TOLD[INNS]}."}
     assert any("points of section 'Routes'" in problem.detail for problem in article.report.problems)
-
-
-@pytest.mark.parametrize("asked", range(1, 5))
-def test_a_run_that_is_killed_in_the_middle_of_it_buys_nothing_twice(tmp_path: Path, asked: int) -> None:
-    said = points(sections=[of_section(1, points=[ASKED]), of_section(2, points=[LEFT])])
-    replies = answers(said, AnswerPoints=lambda user: point_answers(told(user, INNS if LEFT in user else JADE)))
-    with FakeModel(replies) as server:
-        whole = storm(server, tmp_path / "whole").write("Silk Road")
-        calls = len(server.asked)
-
-        class Killing:
-            left = asked
-
-            def emit(self, event: Any) -> None:
-                if isinstance(event, CallFinished) and event.stage in {"points", "look-ups"}:
-                    self.left -= 1
-                    if not self.left:
-                        killed.stop()
-
-        killed = storm(server, tmp_path, sinks=[Killing()])
-        with pytest.raises(StoppedError):
-            killed.write("Silk Road")
-        article = storm(server, tmp_path).resume(next((tmp_path / "runs").iterdir()))
-        assert len(server.asked) == 2 * calls
-    assert article.to_markdown() == whole.to_markdown()

@@ -52,17 +52,13 @@ def test_a_run_on_a_terminal_shows_its_progress(
     assert capsys.readouterr().out == "", "standard output is the program's own"
 
 
-def test_a_run_that_is_not_on_a_terminal_shows_nothing(
-    model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_shown_off_a_terminal(model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")  # colours in a log file do not make it one that is watched
     here = open_storm(model, tmp_path)
     assert shown(monkeypatch, lambda: here.outline("Silk Road"), Terminal(is_one=False)) == ""
 
 
-def test_a_run_shows_its_progress_where_it_is_told_to(
-    model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_shown_on_request(model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = open_storm(model, tmp_path, progress=True, sinks=[CallbackSink(lambda _: None)])
     assert "researching Silk Road" in shown(monkeypatch, lambda: here.outline("Silk Road"), Terminal(is_one=False))
 
@@ -84,9 +80,7 @@ SILENT: dict[str, tuple[dict[str, object], Callable[[Storm], object]]] = {
 
 
 @pytest.mark.parametrize("case", SILENT)
-def test_a_run_that_others_follow_or_nobody_watches_shows_nothing(
-    model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
-) -> None:
+def test_what_others_follow(model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
     changes, work = SILENT[case]
     here = open_storm(model, tmp_path, **changes)
     assert shown(monkeypatch, lambda: work(here)) == ""

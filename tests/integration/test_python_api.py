@@ -23,7 +23,6 @@ from storm_pipeline import (
     CallbackSink,
     Event,
     ModelAuthError,
-    NothingFoundError,
     Outline,
     RunError,
     RunStarted,
@@ -41,13 +40,7 @@ from storm_pipeline.run.listing import run_state
 from storm_pipeline.run.stream import in_thread
 from storm_pipeline.search.edge import checked
 
-PARAMETERS = {
-    "awrite": "write",
-    "aoutline": "outline",
-    "aresume": "resume",
-    "stream": "write",
-    "astream": "write",
-}
+PARAMETERS = {"awrite": "write", "aoutline": "outline", "aresume": "resume", "stream": "write", "astream": "write"}
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
@@ -63,7 +56,7 @@ def taken(method: Callable[..., object]) -> dict[str, object]:
     return types | options
 
 
-def test_asynchronous_runs(tmp_path: Path) -> None:
+def test_asynchronous_runs(steady: FakeModel, tmp_path: Path) -> None:
     events: list[Event] = []
     sinks = [CallbackSink(events.append)]
 
@@ -72,15 +65,12 @@ def test_asynchronous_runs(tmp_path: Path) -> None:
         assert await writer.aresume(folder(tmp_path), Article, sinks=sinks) == written
         return written, await writer.aoutline("Amber Road", "direct", sinks=sinks)
 
-    with FakeModel(answers()) as server:
-        written, outlined = asyncio.run(work(storm(server, tmp_path)))
+    written, outlined = asyncio.run(work(storm(steady, tmp_path)))
     assert (written.title, outlined.topic) == ("Silk Road", "Amber Road")
     assert [event.topic for event in events if isinstance(event, RunStarted)] == ["Silk Road", "Amber Road"]
 
 
-def test_a_cancelled_run_is_left_within_seconds_and_prints_nothing(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_cancelled_run(tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
     async def work(writer: Storm) -> None:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(writer.awrite("Silk Road", "direct"), 2)
@@ -109,34 +99,16 @@ def test_a_cancelled_run_that_ends_is_not_reported_as_unseen(caplog: pytest.LogC
     assert "never retrieved" not in caplog.text
 
 
-def test_asynchronous_runs_are_halted(tmp_path: Path) -> None:
-    halt = threading.Event()
-    halt.set()
-
-    async def work(writer: Storm) -> None:
-        with pytest.raises(StoppedError):
-            await writer.awrite("Silk Road", "direct", halt=halt)
-        with pytest.raises(StoppedError):
-            await writer.aresume(folder(tmp_path), halt=halt)
-        with pytest.raises(StoppedError):
-            await writer.aoutline("Silk Road", "direct", halt=halt)
-
-    with FakeModel(answers()) as server:
-        asyncio.run(work(storm(server, tmp_path)))
-        assert not server.asked
-
-
-def test_a_stream_takes_a_recipe_sinks_and_an_event_that_halts_it(tmp_path: Path) -> None:
+def test_a_stream_takes_a_recipe_sinks_and_an_event_that_halts_it(steady: FakeModel, tmp_path: Path) -> None:
     events: list[Event] = []
     halt = threading.Event()
-    with FakeModel(answers()) as server:
-        stream = storm(server, tmp_path).stream("Silk Road", "direct", sinks=[CallbackSink(events.append)], halt=halt)
-        assert list(stream) == events
-        asked = [one.signature for one in server.asked]
-        assert asked == ["DraftOutline", "WriteFromMemory"]
-        halt.set()
-        list(storm(server, tmp_path).stream("Amber Road", "direct", halt=halt))
-        assert [one.signature for one in server.asked] == asked
+    stream = storm(steady, tmp_path).stream("Silk Road", "direct", sinks=[CallbackSink(events.append)], halt=halt)
+    assert list(stream) == events
+    asked = [one.signature for one in steady.asked]
+    assert asked == ["DraftOutline", "WriteFromMemory"]
+    halt.set()
+    list(storm(steady, tmp_path).stream("Amber Road", "direct", halt=halt))
+    assert [one.signature for one in steady.asked] == asked
 
 
 def ended(tmp_path: Path) -> str:
@@ -152,7 +124,7 @@ def ended(tmp_path: Path) -> str:
 SLOW = {"DraftOutline": [Reply(delay=1)] * 9}
 
 
-def test_an_asynchronous_stream_is_the_run_event_by_event(tmp_path: Path) -> None:
+def test_an_asynchronous_stream_is_the_run_event_by_event(steady: FakeModel, tmp_path: Path) -> None:
     same: list[Event] = []
 
     async def work(writer: Storm) -> tuple[list[Event], Article]:
@@ -163,8 +135,7 @@ def test_an_asynchronous_stream_is_the_run_event_by_event(tmp_path: Path) -> Non
             assert [event async for event in stream] == []
             return events, stream.article
 
-    with FakeModel(answers()) as server:
-        events, article = asyncio.run(work(storm(server, tmp_path)))
+    events, article = asyncio.run(work(storm(steady, tmp_path)))
     assert events == same
     assert article.title == "Silk Road"
 
@@ -272,7 +243,7 @@ class Awaited:
         return list(world(query))[:k]
 
 
-def test_an_asynchronous_engine_is_searched_in_the_loop_that_awaits_the_run(tmp_path: Path) -> None:
+def test_an_asynchronous_engine_is_searched_in_the_loop_that_awaits_the_run(steady: FakeModel, tmp_path: Path) -> None:
     engine = Awaited()
 
     async def work(writer: Storm) -> tuple[int, Article, Article]:
@@ -282,26 +253,13 @@ def test_an_asynchronous_engine_is_searched_in_the_loop_that_awaits_the_run(tmp_
                 pass
             return id(asyncio.get_running_loop()), written, stream.article
 
-    with FakeModel(answers()) as server:
-        loop, written, streamed = asyncio.run(work(storm(server, tmp_path / "1", search=engine)))
-        assert engine.loops == {loop}
-        engine.loops.clear()
-        plain = storm(server, tmp_path / "2", search=engine, workers=4).write("Silk Road", "rag")
-        assert len(engine.loops) == 1
+    loop, written, streamed = asyncio.run(work(storm(steady, tmp_path / "1", search=engine)))
+    assert engine.loops == {loop}
+    engine.loops.clear()
+    plain = storm(steady, tmp_path / "2", search=engine, workers=4).write("Silk Road", "rag")
+    assert len(engine.loops) == 1
     assert written.references
     assert written.to_markdown() == streamed.to_markdown() == plain.to_markdown()
-
-
-def test_an_asynchronous_search_that_fails_is_told(tmp_path: Path) -> None:
-    class Failing(Awaited):
-        async def search(self, query: str, k: int) -> list[Snippet]:
-            raise TimeoutError("too slow")
-
-    with (
-        FakeModel(answers()) as server,
-        pytest.raises(NothingFoundError, match="`awaited` raised TimeoutError: too slow"),
-    ):
-        storm(server, tmp_path, search=Failing()).write("Silk Road", "rag")
 
 
 def test_a_search_whose_loop_ends_does_not_hang(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,8 +289,8 @@ class Sleeping:
         return []
 
 
-def test_a_finished_section_comes_with_its_text(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server, storm(server, tmp_path).stream("Silk Road", "storm") as stream:
+def test_a_finished_section_comes_with_its_text(steady: FakeModel, tmp_path: Path) -> None:
+    with storm(steady, tmp_path).stream("Silk Road", "storm") as stream:
         written = [event for event in stream if isinstance(event, SectionWritten)]
         outline = stream.article.outline.sections
         known = {source.url for source in stream.article.sources}
@@ -364,13 +322,12 @@ def test_a_misspelt_engine_begins_no_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "other"), [(Article, Outline), (Outline, Article)])
-def test_a_run_is_resumed_as_what_it_makes(tmp_path: Path, kind: type[Any], other: type[Any]) -> None:
-    with FakeModel(answers()) as server:
-        writer = storm(server, tmp_path)
-        made = writer.write("Silk Road", "direct") if kind is Article else writer.outline("Silk Road", "direct")
-        run = folder(tmp_path)
-        assert writer.resume(run) == writer.resume(run, kind) == made
-        asked = len(server.asked)
-        with pytest.raises(RunError, match=f"is the run of an {kind.__name__.lower()}"):
-            writer.resume(run, other)
-        assert len(server.asked) == asked
+def test_a_run_is_resumed_as_what_it_is(steady: FakeModel, tmp_path: Path, kind: type[Any], other: type[Any]) -> None:
+    writer = storm(steady, tmp_path)
+    made = writer.write("Silk Road", "direct") if kind is Article else writer.outline("Silk Road", "direct")
+    run = folder(tmp_path)
+    assert writer.resume(run) == writer.resume(run, kind) == made
+    asked = len(steady.asked)
+    with pytest.raises(RunError, match=f"is the run of an {kind.__name__.lower()}"):
+        writer.resume(run, other)
+    assert len(steady.asked) == asked

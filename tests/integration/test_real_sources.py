@@ -8,22 +8,14 @@ from zlib import crc32
 import pytest
 from llm import FakeModel
 from servers import Reply, Request, ScriptedServer
+from test_pipeline import storm
 
-from storm_pipeline import Storm
 from storm_pipeline.errors import NothingFoundError, SettingsError
 from storm_pipeline.net.gates import forget_gates
-from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import Article
 
 RATE = 10.0
 """Requests a second that each engine is asked at most."""
-
-
-class NoContents:
-    """No encyclopedia to look up."""
-
-    def table_of_contents(self, title: str) -> None:
-        return None
 
 
 class Instance:
@@ -71,18 +63,8 @@ class Strict(Instance):
 
 
 def write(model: FakeModel, tmp_path: Path, spec: str, **changes: object) -> Article:
-    given: dict[str, object] = {
-        "search": spec,
-        "search_rate": RATE,
-        "embedder": HashingEmbedder(),
-        "contents": NoContents(),
-        "perspectives": 1,
-        "turns": 2,
-        "read_pages": "never",
-        "out": tmp_path / "runs",
-        "cache": tmp_path / "cache",
-    }
-    return Storm(lm=model.lm, **(given | changes)).write("Silk Road")  # type: ignore[arg-type]
+    given = {"search": spec, "search_rate": RATE, "perspectives": 1, "turns": 2, "read_pages": "never"}
+    return storm(model, tmp_path, **(given | changes)).write("Silk Road")
 
 
 def found(article: Article) -> dict[str, set[str]]:
@@ -120,26 +102,3 @@ def test_an_engine_that_is_lost_is_told_in_the_report(tmp_path: Path) -> None:
 def test_a_replay_names_its_engine(tmp_path: Path) -> None:
     with FakeModel() as model, pytest.raises(SettingsError, match="--search"):
         write(model, tmp_path, "auto", search_cache="replay")
-
-
-def test_unreliable_sources_are_kept_out_and_shown(tmp_path: Path) -> None:
-    def world(request: Request) -> Reply:
-        texts = {
-            "https://www.reddit.com/r/silk/1": "On the Silk Road camels walked in long rows through the Gobi desert.",
-            "https://www.britannica.com/topic/Silk-Road": "Caravans of the Silk Road carried silk from China to Rome.",
-        }
-        hits = [{"url": url, "title": "Silk Road", "content": text} for url, text in texts.items()]
-        return Reply(body={"results": hits if request.query["pageno"] == "1" else []})
-
-    with FakeModel() as model, ScriptedServer(world) as server:
-        article = write(model, tmp_path, f"searxng:{server.url}", search_rate=1000.0)
-        (excluded,) = article.sources_excluded
-        assert excluded.url == "https://www.reddit.com/r/silk/1"
-        assert excluded.reason
-        assert {source.url for source in article.sources} == {"https://www.britannica.com/topic/Silk-Road"}
-        (folder,) = (tmp_path / "runs").iterdir()
-        assert "reddit.com" in (folder / "excluded.json").read_text()
-        assert '"event": "Excluded"' in (folder / "events.jsonl").read_text()
-        anything = write(model, tmp_path, f"searxng:{server.url}", search_rate=1000.0, source_policy="any")
-        assert anything.sources_excluded == ()
-        assert len(anything.sources) == 2

@@ -52,62 +52,39 @@ def test_every_recipe_gives_an_article_of_the_same_kind(tmp_path: Path, recipe: 
     assert set(asked(server)) - {"CheckSentences", "AnswerRemarks", "AnswerPoints"} == told - {"AnswerPoints"}
 
 
-def test_an_unknown_recipe_is_refused(tmp_path: Path) -> None:
-    with FakeModel() as server, pytest.raises(SettingsError, match=r"did you mean 'storm'\?"):
-        storm(server, tmp_path).write("Silk Road", "stormm")
+TITLES = ["Silk Road", "Silk Road Goods", "Silk Road History", "Silk Road Routes"]
+ASKED_AND_SEARCHED: dict[str, tuple[list[str], dict[str, int]]] = {
+    "direct": ([], {"DraftOutline": 1, "WriteFromMemory": 1}),
+    "rag": (["Silk Road"], {"WriteArticle": 1, "WriteSection": 0, "PlanOutline": 0}),
+    "orag": (TITLES, {"PlanOutline": 1, "WriteSection": 3, "WriteArticle": 0, "AskQuestion": 0}),
+    "rr": (["Silk Road"], {"WriteArticle": 1, "PlanOutline": 0}),
+    "rr-no-documents": ([], {"WriteFromMemory": 1, "DraftOutline": 0}),
+    "rprr": (TITLES, {"PlanOutline": 1, "WriteSection": 3}),
+}
+"""Baseline → what it searches for, and how often it asks what; one without an outline is told of none."""
 
 
-def test_direct_generation_searches_for_nothing(tmp_path: Path) -> None:
-    _, server, queries = written("direct", tmp_path)
-    assert not queries
-    assert asked(server) == {"DraftOutline": 1, "WriteFromMemory": 1}
+@pytest.mark.parametrize("recipe", ASKED_AND_SEARCHED)
+def test_a_baseline_searches_and_asks_as_the_papers_say(tmp_path: Path, recipe: str) -> None:
+    _, server, queries = written(recipe, tmp_path, top_k=5)
+    searched, calls = ASKED_AND_SEARCHED[recipe]
+    assert sorted(queries) == searched
+    assert {name: asked(server)[name] for name in calls} == calls
+    whole = [*server.of("WriteArticle"), *server.of("WriteFromMemory")]
+    assert recipe == "direct" or not any("utline:" in one.user for one in whole)
+    if recipe == "rr":
+        assert len(re.findall(r"^\[\d+\]", whole[0].user, re.M)) == 5
 
 
-def test_rag_searches_with_the_topic_alone_and_writes_at_once(tmp_path: Path) -> None:
-    _, server, queries = written("rag", tmp_path)
-    assert queries == ["Silk Road"]
-    assert asked(server)["WriteArticle"] == 1
-    assert not asked(server)["WriteSection"] + asked(server)["PlanOutline"], "an outline or an article (section 4.3)"
-    assert "utline:" not in server.of("WriteArticle")[0].user
-
-
-def test_outline_driven_rag_searches_with_the_titles_and_writes_by_section(tmp_path: Path) -> None:
-    _, server, queries = written("orag", tmp_path)
-    assert sorted(queries) == ["Silk Road", "Silk Road Goods", "Silk Road History", "Silk Road Routes"]
-    assert len(server.of("WriteSection")) == 3
-    assert not asked(server)["WriteArticle"] + asked(server)["AskQuestion"]
-
-
-def test_an_outline_is_planned_from_passages_without_punctuation_too(tmp_path: Path) -> None:
-    words = " ".join(f"caravan {number} of the silk road carried goods" for number in range(32))
-    with FakeModel() as server:
-        bare = FakeSearch(lambda query: [Snippet("https://example.org/1", "Silk Road", words)])
-        storm(server, tmp_path, search=bare).outline("Silk Road", "rag")
-        (request,) = server.of("PlanOutline")
-    shown = request.user.partition("Silk Road: ")[2]
-    assert words in shown, "whole chunks of 256 words"
-
-
-def test_passages_of_a_plan_share_the_words_that_interviews_have(tmp_path: Path) -> None:
+def test_passages_of_a_plan_share_the_words_that_interviews_have(server: FakeModel, tmp_path: Path) -> None:
     texts = [" ".join(f"{name}{number}" for number in range(length)) for name, length in (("a", 90), ("b", 900))]
     found = [Snippet(f"https://example.org/{number}", f"Page {number}", text) for number, text in enumerate(texts)]
-    with FakeModel() as server:
-        engine = FakeSearch(lambda query: found)
-        storm(server, tmp_path, search=engine, outline_words=500).outline("Silk Road", "rag")
-        (request,) = server.of("PlanOutline")
+    engine = FakeSearch(lambda query: found)
+    storm(server, tmp_path, search=engine, outline_words=500).outline("Silk Road", "rag")
+    (request,) = server.of("PlanOutline")
     shown = request.user.split()
     assert sum(word.startswith("a") and word[1:].isdecimal() for word in shown) == 90
     assert sum(word.startswith("b") and word[1:].isdecimal() for word in shown) == 410
-
-
-@pytest.mark.parametrize(
-    ("recipe", "signature"), [("direct", "DraftOutline"), ("rag", "PlanOutline"), ("storm", "RefineOutline")]
-)
-def test_all_methods_are_shown_an_outline_of_the_form_wanted(tmp_path: Path, recipe: str, signature: str) -> None:
-    with FakeModel() as server:
-        storm(server, tmp_path).outline("Silk Road", recipe)
-        (request,) = server.of(signature)
-    assert any(role == "assistant" and '"subsections"' in shown for role, shown in request.messages)
 
 
 @pytest.mark.parametrize(
@@ -118,15 +95,10 @@ def test_headings_copied_from_the_worked_example_are_dropped(tmp_path: Path, rec
     with FakeModel({signature: copied}) as server:
         outline = storm(server, tmp_path).outline("Silk Road", recipe)
         own = storm(server, tmp_path).outline("Orrin Dam", recipe)
+        shown = server.of(signature)[0].messages
+    assert any(role == "assistant" and '"subsections"' in text for role, text in shown)
     assert list(outline.titles()) == ["Geography", "Orrin family", "Trade"]
     assert "Lake Orrin" in own.titles()
-
-
-def test_rag_and_its_outline_driven_form_make_the_same_outline(tmp_path: Path) -> None:
-    with FakeModel() as one:
-        storm(one, tmp_path).outline("Silk Road", "rag")
-    _, other, _ = written("orag", tmp_path)
-    assert one.of("PlanOutline")[0].messages == other.of("PlanOutline")[0].messages
 
 
 def test_without_perspectives_nobody_is_named_in_a_question(tmp_path: Path) -> None:
@@ -173,21 +145,6 @@ def test_without_outline_the_article_is_written_from_the_interviews(tmp_path: Pa
     assert [s.text for s in sentences if s.text not in interviews] == []
 
 
-def test_reading_after_retrieval_sees_the_best_passages_alone(tmp_path: Path) -> None:
-    _, server, queries = written("rr", tmp_path, top_k=5)
-    assert queries == ["Silk Road"]
-    assert asked(server)["WriteArticle"] == 1
-    assert len(re.findall(r"^\[\d+\]", server.of("WriteArticle")[0].user, re.M)) == 5
-    assert not server.of("PlanOutline")
-
-
-def test_reading_without_documents_is_told_of_no_outline_and_no_passage(tmp_path: Path) -> None:
-    _, server, queries = written("rr-no-documents", tmp_path)
-    assert not queries
-    assert asked(server) == {"WriteFromMemory": 1}
-    assert "utline:" not in server.of("WriteFromMemory")[0].user
-
-
 def test_the_plan_is_made_from_the_chunks_that_reading_alone_gets(tmp_path: Path) -> None:
     def shown(recipe: str, signature: str) -> list[str]:
         def pages(query: str) -> list[Snippet]:
@@ -205,48 +162,31 @@ def test_the_plan_is_made_from_the_chunks_that_reading_alone_gets(tmp_path: Path
     assert sorted(shown("rr", "WriteArticle")) == sorted(shown("rprr", "PlanOutline"))
 
 
-def test_sections_of_a_plan_share_the_length_that_reading_alone_gets(tmp_path: Path) -> None:
-    def words(recipe: str, signature: str) -> list[str]:
-        _, server, _ = written(recipe, tmp_path / recipe, length="180")
-        return [found[1] for one in server.of(signature) if (found := re.search(r"^Words: (\d+)$", one.user, re.M))]
-
-    assert words("rr", "WriteArticle") == ["198"]
-    assert words("rprr", "WriteSection") == ["66", "66", "66"]
-
-
 @pytest.mark.parametrize("recipe", sorted(RECIPES.keys() - {"answer", "answer-no-outline", "storm-iterative"}))
 def test_every_method_is_asked_for_as_many_words_and_for_a_lead(tmp_path: Path, recipe: str) -> None:
-    _, server, _ = written(recipe, tmp_path, length="600")
+    article, server, _ = written(recipe, tmp_path, length="600")
     whole = [*server.of("WriteArticle"), *server.of("WriteFromMemory")]
     sections = server.of("WriteSection")
     words = [int(found[1]) for one in (*whole, *sections) if (found := re.search(r"^Words: (\d+)$", one.user, re.M))]
-    assert sum(words) == pytest.approx(660, abs=len(words))
+    assert article.report.words_asked == sum(words) == pytest.approx(660, abs=len(words))
     leads = [one for one in whole if "short summary without a heading" in " ".join(one.prompt.split())]
     assert len(leads) + asked(server)["WriteLead"] == 1
     assert bool(leads) == (len(words) == 1)
-
-
-def test_planning_ranks_anew_for_each_heading(tmp_path: Path) -> None:
-    _, server, queries = written("rprr", tmp_path)
-    assert sorted(queries) == ["Silk Road", "Silk Road Goods", "Silk Road History", "Silk Road Routes"]
-    assert asked(server)["PlanOutline"] == 1
-    assert asked(server)["WriteSection"] == 3
 
 
 def mine(ctx: RunContext, topic: str) -> Article:
     return RECIPES["direct"](ctx, topic)
 
 
-def test_a_method_of_the_users_own_is_run_and_resumed_where_it_is_known(tmp_path: Path) -> None:
-    with FakeModel() as server:
-        article = storm(server, tmp_path, recipes={"mine": mine}).write("Silk Road", "mine")
-        (run,) = (tmp_path / "runs").iterdir()
-        (run / "article.json").unlink()  # so that there is something to do
-        with pytest.raises(SettingsError, match="there is no recipe 'mine'"):
-            storm(server, tmp_path).resume(run)
-        asked = len(server.asked)
-        resumed = storm(server, tmp_path, recipes={"mine": mine}).resume(run, Article)
-        assert len(server.asked) == asked
+def test_a_method_of_the_users_own_is_run_and_resumed_where_it_is_known(server: FakeModel, tmp_path: Path) -> None:
+    article = storm(server, tmp_path, recipes={"mine": mine}).write("Silk Road", "mine")
+    (run,) = (tmp_path / "runs").iterdir()
+    (run / "article.json").unlink()  # so that there is something to do
+    with pytest.raises(SettingsError, match="there is no recipe 'mine'"):
+        storm(server, tmp_path).resume(run)
+    asked = len(server.asked)
+    resumed = storm(server, tmp_path, recipes={"mine": mine}).resume(run, Article)
+    assert len(server.asked) == asked
     assert resumed.to_markdown() == article.to_markdown()
 
 
@@ -262,3 +202,22 @@ def test_a_method_of_the_users_own_is_run_and_resumed_where_it_is_known(tmp_path
 def test_a_recipe_is_a_function_under_a_name_of_its_own(given: Any, said: str) -> None:
     with pytest.raises(SettingsError, match=said):
         Storm(recipes=given)
+
+
+ABOUT = "the trade routes,\nnot the market site"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "expected"),
+    [
+        ("rag", "WriteArticle"),
+        ("storm", "FindPerspectives AskQuestion WriteQueries AnswerFromPassages RefineOutline WriteSection"),
+    ],
+)
+def test_models_are_told_what_the_user_says_about_the_topic(tmp_path: Path, recipe: str, expected: str) -> None:
+    article, server, _ = written(recipe, tmp_path, writing="whole", about=ABOUT)
+    told = {one.signature for one in server.asked if "Silk Road (the trade routes, not the market site)" in one.user}
+    assert set(expected.split()) <= told
+    assert article.title == "Silk Road"
+    _, server, _ = written("rag", tmp_path / "plain", writing="whole")
+    assert all("Silk Road (" not in one.user for one in server.asked)

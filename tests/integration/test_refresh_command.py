@@ -114,9 +114,7 @@ def rests_on(path: Path, folder: Path) -> None:
         ("elsewhere", ".", "the file is gone or unreadable"),
     ],
 )
-def test_files_are_read_only_in_the_folders_that_the_user_names(
-    folder: Path, source: str, files: str, why: str
-) -> None:
+def test_files_are_read_only_in_folders_that_the_user_names(folder: Path, source: str, files: str, why: str) -> None:
     """An article from elsewhere may name any file or folder of the machine as its source."""
     (folder / "dam.txt").write_text(LATER)
     (folder / "elsewhere").mkdir()

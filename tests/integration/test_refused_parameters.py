@@ -7,7 +7,7 @@ from typing import Any
 import dspy
 import pytest
 from documentation import ROOT
-from llm import FakeModel, completion
+from llm import FakeModel
 from refusing import (
     Refuse,
     anthropic_wire,
@@ -24,17 +24,15 @@ from refusing import (
 )
 from servers import Reply, Request, Script, ScriptedServer
 from test_models import models, related
-from test_pipeline import folder
-from test_resume import answers, stopping_after, storm, text
+from test_resume import answers, stopped, storm, text
 from typer.testing import CliRunner
 
 from storm_pipeline.cli.app import app
-from storm_pipeline.errors import ModelAuthError, ModelError, SettingsError, StoppedError
+from storm_pipeline.errors import ModelAuthError, ModelError, SettingsError
 from storm_pipeline.models.asking import LanguageModels
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
 from storm_pipeline.run.events import CallFinished, Degraded, Event, Retried
-from storm_pipeline.run.journal import Journal
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Article
 
@@ -133,18 +131,6 @@ def test_what_a_model_refuses_is_left_out(case: str, tmp_path: Path, monkeypatch
     assert sorted(one.split(" refuses ")[1].partition(":")[0] for one in told) == without
 
 
-def test_litellms_way_is_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """DSPy takes LiteLLM where the address stands in the environment."""
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    with ScriptedServer(anthropic_wire(claude_45)) as server:
-        monkeypatch.setenv("ANTHROPIC_API_BASE", server.url)
-        assert related(models("anthropic/claude-sonnet-4-5", call_attempts=1)) == FOUND
-        assert [("top_p" in one.json, "temperature" in one.json) for one in server.requests] == [
-            (True, True),
-            (False, True),
-        ]
-
-
 @pytest.mark.parametrize("lm", ["azure/o3-mini", "openai/o3-mini"])
 def test_a_limit_of_replies_reaches_a_reasoning_model(lm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_API_VERSION", "2025-01-01")
@@ -217,7 +203,7 @@ def test_a_model_of_ones_own_keeps_its_parameters() -> None:
 
 
 KEPT: list[Reply] = [
-    *(openai_error("top_p is wrong", "top_p", status=status) for status in (402, 404, 413)),
+    *(openai_error("top_p is wrong", "top_p", status=status) for status in (401, 402, 404, 413)),
     openai_error("maximum context length is 10 tokens; temperature, top_p", code="context_length_exceeded"),
     openai_error("This model's context window is full, lower max_tokens or drop the system role"),
     openai_error("no such field"),
@@ -227,19 +213,9 @@ KEPT: list[Reply] = [
 @pytest.mark.parametrize("reply", KEPT, ids=lambda one: str(one.body["error"]["message"]))
 def test_no_other_error_makes_another_request(reply: Reply) -> None:
     with ScriptedServer(reply) as server:
-        with pytest.raises(ModelError):
+        with pytest.raises((ModelError, ModelAuthError)):
             related(models(f"openai/fake@{server.url}/v1"))
         assert len(server.requests) == 1
-
-
-def test_keys_and_limits_are_as_ever() -> None:
-    refused = openai_error("top_p is wrong", "top_p", status=401)
-    with ScriptedServer(refused) as server, pytest.raises(ModelAuthError):
-        related(models(f"openai/fake@{server.url}/v1"))
-    slow = openai_error("too many top_p", "top_p", status=429)
-    with ScriptedServer(slow, Reply(body=completion('{"related_topics": ["A"]}'))) as server:
-        assert related(models(f"openai/fake@{server.url}/v1")) == ["A"]
-        assert all("top_p" in one.json for one in server.requests)
 
 
 def test_a_refusal_that_goes_on_ends(tmp_path: Path) -> None:
@@ -270,12 +246,7 @@ def test_a_run_that_was_resumed_after_a_refusal_buys_nothing_again(tmp_path: Pat
     with server:
         whole = storm(server, tmp_path / "whole").write("Silk Road")
         asked = len(server.asked)
-        sinks: list[Any] = []
-        _, box = stopping_after(6, sinks=sinks)
-        box.append(storm(server, tmp_path, sinks=sinks))
-        with pytest.raises(StoppedError):
-            box[0].write("Silk Road")
-        article = storm(server, tmp_path).resume(folder(tmp_path))
+        article = storm(server, tmp_path).resume(stopped(server, tmp_path, 6))
         assert (len(server.asked), server.refused) == (2 * asked, 2)  # one a run: the journal tells the resumed one
     assert text(article) == text(whole)
     for one in (whole, article):
@@ -283,17 +254,6 @@ def test_a_run_that_was_resumed_after_a_refusal_buys_nothing_again(tmp_path: Pat
         assert [problem.detail for problem in one.report.problems if "refuses" in problem.detail] == [
             "openai/fake refuses top_p: its calls leave it out"
         ]
-
-
-def test_a_record_says_what_was_left_out(tmp_path: Path) -> None:
-    record = tmp_path / "journal.jsonl"
-    with ScriptedServer(openai_wire(claude_45)) as server:
-        settings = Settings.build({"lm": f"openai/fake@{server.url}/v1"})
-        for _ in range(2):
-            with Journal(record) as journal:
-                related(LanguageModels.outside_a_run(open_models(settings), settings, journal=journal))
-        assert len(server.requests) == 2
-    assert '"without": ["top_p"]' in record.read_text()
 
 
 @pytest.mark.parametrize("status", [200, 400, 404])
@@ -314,10 +274,3 @@ def test_a_web_page_is_named(lm: str, status: int, monkeypatch: pytest.MonkeyPat
 def test_the_page_of_an_overloaded_gateway_is_no_wrong_address() -> None:
     with ScriptedServer(Reply(502, "<html>Bad Gateway</html>"), openai_wire()) as server:
         assert related(models(f"openai/fake@{server.url}/v1")) == FOUND
-
-
-def test_a_run_ends_at_once_where_what_the_user_chose_is_refused(tmp_path: Path) -> None:
-    server = Claude(answers())
-    with server, pytest.raises(SettingsError, match=r"--top-p none"):
-        storm(server, tmp_path, temperature=0.5, top_p=0.5).write("Silk Road")
-    assert not server.asked

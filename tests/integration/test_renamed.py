@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from llm import FakeModel
 from test_pipeline import folder
-from test_resume import answers, stopping_after, storm, text
+from test_resume import stopped, storm, text
 from typer.testing import CliRunner
 
 from storm_pipeline import Storm
@@ -14,9 +14,8 @@ from storm_pipeline.batch.batch_folder import read_batch
 from storm_pipeline.cli import app
 from storm_pipeline.configuration.layers import configured
 from storm_pipeline.configuration.renamed import SETTINGS, IgnoredSettingWarning
-from storm_pipeline.errors import SettingsError, StoppedError
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.estimate import estimate
-from storm_pipeline.run.folder import RunStore
 from storm_pipeline.run.integrity import FILE
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.run.recorded_search import RecordedSearch
@@ -44,30 +43,16 @@ def with_names_of_before(run: Path) -> None:
 
 
 @pytest.mark.parametrize("calls", [3, 9])
-def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path, calls: int) -> None:
+def test_a_run_of_an_earlier_version_goes_on(steady: FakeModel, tmp_path: Path, calls: int) -> None:
     given = {"parse_attempts": 2, "source_policy": "any"}
-    with FakeModel(answers()) as server:
-        whole = storm(server, tmp_path / "whole", **given).write("Silk Road")
-        asked = len(server.asked)
-        _, box = stopping_after(calls, sinks=(sinks := []))
-        box.append(storm(server, tmp_path, sinks=sinks, **given))
-        with pytest.raises(StoppedError):
-            box[0].write("Silk Road")
-        with_names_of_before(run := folder(tmp_path))
-        assert '"storm+gaps"' in (run / "run.json").read_text("utf-8")
-        article = storm(server, tmp_path, parse_attempts=2).resume(run)
-        assert len(server.asked) == 2 * asked, "nothing is bought twice"
+    whole = storm(steady, tmp_path / "whole", **given).write("Silk Road")
+    asked = len(steady.asked)
+    with_names_of_before(run := stopped(steady, tmp_path, calls, **given))
+    assert '"storm+gaps"' in (run / "run.json").read_text("utf-8")
+    article = storm(steady, tmp_path, parse_attempts=2).resume(run)
+    assert len(steady.asked) == 2 * asked, "nothing is bought twice"
     assert text(article) == text(whole)
     assert json.loads((run / "settings.json").read_text("utf-8"))["parse_attempts"] == 2
-
-
-def test_a_finished_run_of_an_earlier_version_opens(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        made = storm(server, tmp_path).write("Silk Road")
-        with_names_of_before(folder(tmp_path))
-        assert storm(server, tmp_path).resume(folder(tmp_path)) == made
-    with RunStore.open(folder(tmp_path)) as run:
-        assert run.recipe == "storm-iterative"
 
 
 def test_a_batch_of_an_earlier_version_is_read(tmp_path: Path) -> None:
@@ -80,9 +65,7 @@ def test_a_batch_of_an_earlier_version_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("old", "now"), SETTINGS.items())
-def test_a_name_of_before_is_answered_with_that_of_now(
-    old: str, now: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_old_names_are_answered_with_new(old: str, now: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     says = f"'{old}' is called '{now}' now"
     with pytest.raises(SettingsError, match=says):
@@ -106,9 +89,7 @@ def test_a_name_of_before_is_answered_with_that_of_now(
         assert f"--{old} is called --{now.replace('_', '-')} now" in result.stderr.replace("\n", " ")
 
 
-def test_a_setting_that_is_gone_is_refused_from_callers_and_ignored_in_files_with_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_setting_that_is_gone_is_refused_or_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for ask in (lambda: Storm(rounds=2), lambda: RemoteSettings(Settings()).for_new_run({"rounds": 2})):  # type: ignore[call-arg]
         with pytest.raises(SettingsError, match="'rounds' is gone, leave it out: open questions are looked up once"):
@@ -128,17 +109,12 @@ def test_a_setting_that_is_gone_is_refused_from_callers_and_ignored_in_files_wit
     assert "--rounds is gone, leave it out" in result.stderr.replace("\n", " ")
 
 
-def test_a_run_with_a_setting_that_is_gone_goes_on(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        whole = storm(server, tmp_path / "whole").write("Silk Road")
-        _, box = stopping_after(5, sinks=(sinks := []))
-        box.append(storm(server, tmp_path, sinks=sinks))
-        with pytest.raises(StoppedError):
-            box[0].write("Silk Road")
-        settings = folder(tmp_path) / "settings.json"
-        settings.write_text(json.dumps({**json.loads(settings.read_text("utf-8")), "rounds": 2}), "utf-8")
-        with pytest.warns(IgnoredSettingWarning, match="a run of an earlier version: the setting 'rounds' is ignored"):
-            article = storm(server, tmp_path).resume(folder(tmp_path))
+def test_a_run_with_a_setting_that_is_gone_goes_on(steady: FakeModel, tmp_path: Path) -> None:
+    whole = storm(steady, tmp_path / "whole").write("Silk Road")
+    settings = stopped(steady, tmp_path, 5) / "settings.json"
+    settings.write_text(json.dumps({**json.loads(settings.read_text("utf-8")), "rounds": 2}), "utf-8")
+    with pytest.warns(IgnoredSettingWarning, match="a run of an earlier version: the setting 'rounds' is ignored"):
+        article = storm(steady, tmp_path).resume(folder(tmp_path))
     assert text(article) == text(whole)
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from llm import FakeModel, default_answers
 from servers import Reply, Request
+from test_pipeline import storm
 
-from storm_pipeline import Snippet, Storm
-from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline import Snippet
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.types import Usage
 
@@ -106,19 +106,10 @@ def told(folder: Path, pace: Pace, writing: str = "whole") -> dict[str, object]:
         return found(query)
 
     with PacedModel(pace) as server:
-        article = Storm(
-            lm=server.lm,
-            search=FakeSearch(search, failing=lambda query: query == "goods 3"),
-            embedder=HashingEmbedder(),
-            perspectives=4,
-            turns=2,
-            top_k=6,
-            related_topics=0,
-            writing=writing,
-            deny_sources=("denied.org",),
-            out=folder / "runs",
-            cache=folder / "cache",
-        ).write("Silk Road")
+        searching = FakeSearch(search, failing=lambda query: query == "goods 3")
+        chosen = {"perspectives": 4, "turns": 2, "top_k": 6, "related_topics": 0, "writing": writing}
+        writer = storm(server, folder, search=searching, deny_sources=("denied.org",), **chosen)
+        article = writer.write("Silk Road")
         asked = sorted([one.signature, one.prompt] for one in server.asked)
     # Problems are told in the order in which they arose.
     report = dataclasses.replace(article.report, problems=tuple(sorted(article.report.problems, key=repr)))
@@ -162,14 +153,3 @@ def test_no_hash_seed_changes_what_is_asked_or_written(undisturbed: dict[str, ob
         timeout=120,
     )
     assert json.loads(ran.stdout) == json.loads(json.dumps(undisturbed))
-
-
-def test_the_world_is_as_unruly_as_it_should_be() -> None:
-    everything = [s for n in range(ASPECTS) for q in json.loads(queries(f"aspect {n}"))["queries"] for s in found(q)]
-    texts: dict[str, set[str]] = {}
-    forms: dict[str, set[Snippet]] = {}
-    for snippet in everything:
-        texts.setdefault(" ".join(snippet.text.casefold().split()), set()).add(snippet.source_id)
-        forms.setdefault(snippet.id, set()).add(snippet)
-    assert sum(len(pages) > 1 for pages in texts.values()) > 10
-    assert sum(len(same) > 1 for same in forms.values()) > 10

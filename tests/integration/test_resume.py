@@ -1,6 +1,5 @@
 """Runs that are interrupted, edited, damaged, capped or shared, and what going on with them asks and makes."""
 
-import asyncio
 import dataclasses
 import errno
 import json
@@ -70,18 +69,18 @@ def storm(server: FakeModel, tmp_path: Path, **changes: object) -> Storm:
     return Storm(**(given | changes))  # type: ignore[arg-type]
 
 
-def stopping_after(calls: int, **changes: Any) -> tuple[list[Event], list[Storm]]:
-    """A sink that stops the run when so many replies have come."""
-    events: list[Event] = []
-    box: list[Storm] = []
+def stopped(server: FakeModel, tmp_path: Path, calls: int, **changes: object) -> Path:
+    """The folder of a run that was stopped when so many replies had come."""
+    left = iter(range(calls - 1, -1, -1))
 
     def take(event: Event) -> None:
-        events.append(event)
-        if sum(isinstance(e, CallFinished) for e in events) == calls and isinstance(event, CallFinished):
-            box[0].stop()
+        if isinstance(event, CallFinished) and next(left, -1) == 0:
+            writer.stop()
 
-    changes["sinks"].append(CallbackSink(take))
-    return events, box
+    writer = storm(server, tmp_path, sinks=[CallbackSink(take)], **changes)
+    with pytest.raises(StoppedError):
+        writer.write("Silk Road")
+    return folder(tmp_path)
 
 
 def text(article: Article | Outline) -> str:
@@ -90,20 +89,14 @@ def text(article: Article | Outline) -> str:
 
 
 @pytest.mark.parametrize("calls", [1, 3, 6, 9, 12, 14])
-def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path, calls: int) -> None:
-    with FakeModel(answers()) as server:
-        whole = storm(server, tmp_path / "whole").write("Silk Road")
-        asked = len(server.asked)
-        sinks: list[CallbackSink] = []
-        _, box = stopping_after(calls, sinks=sinks)
-        box.append(storm(server, tmp_path, sinks=sinks))
-        with pytest.raises(StoppedError):
-            box[0].write("Silk Road")
-        run = folder(tmp_path)
-        assert json.loads((run / "run.json").read_text())["status"] == "stopped"
-        article = storm(server, tmp_path).resume(run)
+def test_a_stopped_run_goes_on_where_it_was(steady: FakeModel, tmp_path: Path, calls: int) -> None:
+    whole = storm(steady, tmp_path / "whole").write("Silk Road")
+    asked = len(steady.asked)
+    run = stopped(steady, tmp_path, calls)
+    assert json.loads((run / "run.json").read_text())["status"] == "stopped"
+    article = storm(steady, tmp_path).resume(run)
     assert text(article) == text(whole)
-    assert len(server.asked) == 2 * asked
+    assert len(steady.asked) == 2 * asked
     assert isinstance(article, Article)
     assert article.usage.calls == asked
 
@@ -121,12 +114,11 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
     assert again.count("WriteLead") == 1
 
 
-def test_a_finished_run_resumes_to_itself_without_a_call(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        made = storm(server, tmp_path).write("Silk Road")
-        asked = len(server.asked)
-        assert storm(server, tmp_path).resume(folder(tmp_path)) == made
-        assert len(server.asked) == asked
+def test_a_finished_run_resumes_to_itself_without_a_call(steady: FakeModel, tmp_path: Path) -> None:
+    made = storm(steady, tmp_path).write("Silk Road")
+    asked = len(steady.asked)
+    assert storm(steady, tmp_path).resume(folder(tmp_path)) == made
+    assert len(steady.asked) == asked
 
 
 def test_equal_requests_side_by_side_keep_their_own_replies(tmp_path: Path) -> None:
@@ -149,70 +141,63 @@ def test_equal_requests_side_by_side_keep_their_own_replies(tmp_path: Path) -> N
     assert text(again) == text(whole)
 
 
-def test_what_depends_on_a_changed_setting_is_made_again_and_said(tmp_path: Path) -> None:
+def test_what_depends_on_a_changed_setting_is_made_again_and_said(steady: FakeModel, tmp_path: Path) -> None:
     events: list[Event] = []
-    with FakeModel(answers()) as server, FakeModel(answers()) as other:
-        storm(server, tmp_path).write("Silk Road")
-        asked = len(server.asked)
+    with FakeModel(answers()) as other:
+        storm(steady, tmp_path).write("Silk Road")
+        asked = len(steady.asked)
         writer = other.lm.replace("openai/fake", "openai/other")
-        storm(server, tmp_path, writer_lm=writer, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
-        assert len(server.asked) == asked
+        storm(steady, tmp_path, writer_lm=writer, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
+        assert len(steady.asked) == asked
         assert {request.signature for request in other.asked} == {"WriteSection", "WriteLead"}
     assert any("writer_lm" in event.detail for event in events if isinstance(event, Noted))
 
 
 @pytest.mark.parametrize("name", ["outline.md", "perspectives.json", "lead.json", "article.md"])
 @pytest.mark.parametrize("harm", ["truncated", "deleted"])
-def test_a_damaged_piece_is_named_kept_and_made_again(tmp_path: Path, name: str, harm: str) -> None:
+def test_a_damaged_piece_is_named_kept_and_made_again(steady: FakeModel, tmp_path: Path, name: str, harm: str) -> None:
     events: list[Event] = []
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        path = folder(tmp_path) / name
-        written, asked = path.read_text(encoding="utf-8"), len(server.asked)
-        if harm == "deleted":
-            path.unlink()
-        else:
-            path.write_text(written[: len(written) // 2], encoding="utf-8")
-        storm(server, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
-        assert len(server.asked) == asked
+    storm(steady, tmp_path).write("Silk Road")
+    path = folder(tmp_path) / name
+    written, asked = path.read_text(encoding="utf-8"), len(steady.asked)
+    if harm == "deleted":
+        path.unlink()
+    else:
+        path.write_text(written[: len(written) // 2], encoding="utf-8")
+    storm(steady, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
+    assert len(steady.asked) == asked
     assert path.read_text(encoding="utf-8") == written
     assert path.with_name(f"{name}.1.changed").exists() == (harm == "truncated")
     assert any(name in event.detail for event in events if isinstance(event, Noted))
 
 
-def test_a_torn_journal_costs_only_what_is_torn(tmp_path: Path) -> None:
+def test_a_torn_journal_costs_only_what_is_torn(steady: FakeModel, tmp_path: Path) -> None:
     events: list[Event] = []
-    with FakeModel(answers()) as server:
-        whole = storm(server, tmp_path).write("Silk Road")
-        journal = folder(tmp_path) / "journal.jsonl"
-        lines = journal.read_bytes().splitlines(keepends=True)
-        last = max(n for n, line in enumerate(lines) if b'"kind": "reply"' in line)
-        journal.write_bytes(b"".join(lines[:last]) + lines[last][:-20])
-        asked = len(server.asked)
-        again = storm(server, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
-        assert len(server.asked) == asked + 1
+    whole = storm(steady, tmp_path).write("Silk Road")
+    journal = folder(tmp_path) / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    last = max(n for n, line in enumerate(lines) if b'"kind": "reply"' in line)
+    journal.write_bytes(b"".join(lines[:last]) + lines[last][:-20])
+    asked = len(steady.asked)
+    again = storm(steady, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
+    assert len(steady.asked) == asked + 1
     assert text(again) == text(whole)
-    assert any("journal.jsonl is damaged" in event.detail for event in events if isinstance(event, Noted))
+    said = [event.detail for event in events if isinstance(event, Noted)]
+    assert any("journal.jsonl is damaged" in one for one in said)
+    assert any(f"1 of {asked} replies of models are bought again" in one for one in said)
 
 
-def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        run = folder(tmp_path)
-        before = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
-        (run / "outline.md").write_text("# Goods\n\n# Routes\n## Northern routes\n", encoding="utf-8")
-        asked = len(server.asked)
-        article = storm(server, tmp_path).write_from("outline", run)
-        new = {request.signature for request in server.asked[asked:]}
+def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(steady: FakeModel, tmp_path: Path) -> None:
+    storm(steady, tmp_path).write("Silk Road")
+    run = folder(tmp_path)
+    before = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
+    (run / "outline.md").write_text("# Goods\n\n# Routes\n## Northern routes\n", encoding="utf-8")
+    asked = len(steady.asked)
+    article = storm(steady, tmp_path).write_from("outline", run)
+    new = {request.signature for request in steady.asked[asked:]}
     assert [section.heading for section in article.sections] == ["Goods", "Routes"]
     assert new <= {
-        "FindPoints",
-        "AnswerPoints",
-        "WriteQueries",
-        "PlaceFindings",
-        "WriteSection",
-        "WriteLead",
-        "EditArticle",
+        *("FindPoints", "AnswerPoints", "WriteQueries", "PlaceFindings", "WriteSection", "WriteLead", "EditArticle"),
         "CheckSentences",
     }
     after = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
@@ -220,14 +205,13 @@ def test_an_edited_outline_is_written_from_in_a_folder_of_its_own(tmp_path: Path
     assert len(list((tmp_path / "runs").iterdir())) == 2
 
 
-def test_edited_perspectives_are_interviewed(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        edited = folder(tmp_path) / "perspectives.json"
-        edited.write_text('[{"name": "Weaver", "focus": "Looms."}]', encoding="utf-8")
-        asked = len(server.asked)
-        article = storm(server, tmp_path).write_from("perspectives", folder(tmp_path))
-        new = [request.signature for request in server.asked[asked:]]
+def test_edited_perspectives_are_interviewed(steady: FakeModel, tmp_path: Path) -> None:
+    storm(steady, tmp_path).write("Silk Road")
+    edited = folder(tmp_path) / "perspectives.json"
+    edited.write_text('[{"name": "Weaver", "focus": "Looms."}]', encoding="utf-8")
+    asked = len(steady.asked)
+    article = storm(steady, tmp_path).write_from("perspectives", folder(tmp_path))
+    new = [request.signature for request in steady.asked[asked:]]
     assert [c.perspective.name for c in article.conversations] == ["Basic fact writer", "Weaver", "Reader"]
     assert "FindPerspectives" not in new
     assert new.count("AskQuestion") == 3  # the weaver's two; the basic fact writer's second follows the weaver's first
@@ -243,44 +227,33 @@ def test_edited_perspectives_are_interviewed(tmp_path: Path) -> None:
     ],
 )
 def test_a_piece_that_cannot_be_used_is_refused(
-    tmp_path: Path, piece: str, name: str, content: str | None, complaint: str
+    steady: FakeModel, tmp_path: Path, piece: str, name: str, content: str | None, complaint: str
 ) -> None:
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        path = folder(tmp_path) / name
-        path.unlink() if content is None else path.write_text(content, encoding="utf-8")
-        with pytest.raises(RunError, match=complaint):
-            storm(server, tmp_path).write_from(piece, folder(tmp_path))
-        with pytest.raises(SettingsError, match="choose one of"):
-            storm(server, tmp_path).write_from("lead", folder(tmp_path))
+    storm(steady, tmp_path).write("Silk Road")
+    path = folder(tmp_path) / name
+    path.unlink() if content is None else path.write_text(content, encoding="utf-8")
+    with pytest.raises(RunError, match=complaint):
+        storm(steady, tmp_path).write_from(piece, folder(tmp_path))
+    with pytest.raises(SettingsError, match="choose one of"):
+        storm(steady, tmp_path).write_from("lead", folder(tmp_path))
 
 
-@pytest.mark.parametrize("content", [None, "", "{", "[]"])
-def test_without_its_settings_a_run_does_not_go_on_with_others(tmp_path: Path, content: str | None) -> None:
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        path = folder(tmp_path) / "settings.json"
-        path.unlink() if content is None else path.write_text(content, encoding="utf-8")
-        with pytest.raises(RunError, match=r"settings\.json is missing or damaged"):
-            storm(server, tmp_path).resume(folder(tmp_path))
-
-
-def test_a_folder_that_is_deleted_stays_deleted(tmp_path: Path) -> None:
+def test_a_folder_that_is_deleted_stays_deleted(steady: FakeModel, tmp_path: Path) -> None:
     def delete(event: Event) -> None:
         if isinstance(event, StageAdvanced):
             for made in (tmp_path / "runs").iterdir():
                 while made.exists():  # other threads may write into it meanwhile
                     shutil.rmtree(made, ignore_errors=True)
 
-    with FakeModel(answers()) as server, pytest.raises(RunError, match=r"cannot write .*restore the folder"):
-        storm(server, tmp_path, sinks=[CallbackSink(delete)]).write("Silk Road")
+    with pytest.raises(RunError, match=r"cannot write .*restore the folder"):
+        storm(steady, tmp_path, sinks=[CallbackSink(delete)]).write("Silk Road")
     assert not list((tmp_path / "runs").iterdir())
 
 
 @pytest.mark.parametrize(
     ("number", "remedy"), [(errno.ENOSPC, "free some space"), (errno.EROFS, "make the disk writable again")]
 )
-def test_a_disk_that_is_full_or_read_only_is_named_as_such(tmp_path: Path, number: int, remedy: str) -> None:
+def test_a_full_or_read_only_disk_is_named(steady: FakeModel, tmp_path: Path, number: int, remedy: str) -> None:
     def refused(descriptor: int, data: bytes) -> None:
         raise OSError(number, os.strerror(number))
 
@@ -288,49 +261,37 @@ def test_a_disk_that_is_full_or_read_only_is_named_as_such(tmp_path: Path, numbe
         if isinstance(event, StageAdvanced):
             patch.setattr("storm_pipeline.run.journal._write_all", refused)
 
-    with FakeModel(answers()) as server:
-        with pytest.MonkeyPatch.context() as patch, pytest.raises(RunError, match=f"cannot write .*{remedy}, then"):
-            storm(server, tmp_path, sinks=[CallbackSink(break_disk)]).write("Silk Road")
-        assert storm(server, tmp_path).resume(folder(tmp_path)).sections
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(RunError, match=f"cannot write .*{remedy}, then"):
+        storm(steady, tmp_path, sinks=[CallbackSink(break_disk)]).write("Silk Road")
+    assert storm(steady, tmp_path).resume(folder(tmp_path)).sections
 
 
-def test_what_a_killed_process_had_begun_to_write_is_swept_away(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        begun = [folder(tmp_path) / ".lead.json.x1y2.unfinished", folder(tmp_path) / "sections" / ".a.unfinished"]
-        for path in begun:
-            path.write_text("half", encoding="utf-8")
-        storm(server, tmp_path).resume(folder(tmp_path))
+def test_what_a_killed_process_had_begun_to_write_is_swept_away(steady: FakeModel, tmp_path: Path) -> None:
+    storm(steady, tmp_path).write("Silk Road")
+    begun = [folder(tmp_path) / ".lead.json.x1y2.unfinished", folder(tmp_path) / "sections" / ".a.unfinished"]
+    for path in begun:
+        path.write_text("half", encoding="utf-8")
+    storm(steady, tmp_path).resume(folder(tmp_path))
     assert not any(path.exists() for path in begun)
 
 
-def test_a_second_process_is_refused(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        with RunStore.open(folder(tmp_path)), pytest.raises(RunError, match="another process"):
-            storm(server, tmp_path).resume(folder(tmp_path))
+def test_a_second_process_is_refused(steady: FakeModel, tmp_path: Path) -> None:
+    storm(steady, tmp_path).write("Silk Road")
+    with RunStore.open(folder(tmp_path)), pytest.raises(RunError, match="another process"):
+        storm(steady, tmp_path).resume(folder(tmp_path))
 
 
-def test_a_newer_version_and_other_folders_are_refused(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        storm(server, tmp_path).write("Silk Road")
-        with pytest.raises(RunError, match=r"no run\.json"):
-            storm(server, tmp_path).resume(tmp_path)
-        state = folder(tmp_path) / "run.json"
-        state.write_text(state.read_text().replace('"format": 1', '"format": 99'), encoding="utf-8")
-        with pytest.raises(RunError, match="newer version"):
-            storm(server, tmp_path).resume(folder(tmp_path))
-        state.write_text("{}", encoding="utf-8")
-        with pytest.raises(RunError, match="damaged"):
-            storm(server, tmp_path).resume(folder(tmp_path))
-
-
-def test_an_outline_is_resumed_to_an_outline(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        made = storm(server, tmp_path).outline("Silk Road")
-        asked = len(server.asked)
-        assert storm(server, tmp_path).resume(folder(tmp_path)) == made
-        assert len(server.asked) == asked
+def test_a_newer_version_and_other_folders_are_refused(steady: FakeModel, tmp_path: Path) -> None:
+    storm(steady, tmp_path).write("Silk Road")
+    with pytest.raises(RunError, match=r"no run\.json"):
+        storm(steady, tmp_path).resume(tmp_path)
+    state = folder(tmp_path) / "run.json"
+    state.write_text(state.read_text().replace('"format": 1', '"format": 99'), encoding="utf-8")
+    with pytest.raises(RunError, match="newer version"):
+        storm(steady, tmp_path).resume(folder(tmp_path))
+    state.write_text("{}", encoding="utf-8")
+    with pytest.raises(RunError, match="damaged"):
+        storm(steady, tmp_path).resume(folder(tmp_path))
 
 
 def test_a_cap_ends_the_run_in_order_and_more_goes_on(tmp_path: Path) -> None:
@@ -348,11 +309,10 @@ def test_a_cap_ends_the_run_in_order_and_more_goes_on(tmp_path: Path) -> None:
         ) == text(whole)
 
 
-def test_a_cap_on_dollars_needs_prices(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        with pytest.raises(SettingsError, match="price"):
-            storm(server, tmp_path, max_cost=1).write("Silk Road")
-        article = storm(server, tmp_path, max_cost=1, prices=("openai/fake=1/2",)).write("Silk Road")
+def test_a_cap_on_dollars_needs_prices(steady: FakeModel, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="price"):
+        storm(steady, tmp_path, max_cost=1).write("Silk Road")
+    article = storm(steady, tmp_path, max_cost=1, prices=("openai/fake=1/2",)).write("Silk Road")
     assert article.usage.cost == pytest.approx((article.usage.tokens_in + 2 * article.usage.tokens_out) / 1e6, rel=0.6)
 
 
@@ -364,102 +324,61 @@ def test_too_many_failures_end_the_run_and_say_what_failed_most(tmp_path: Path) 
             eager.write("Silk Road")
 
 
-def test_an_awaited_run_is_cancelled_in_order(tmp_path: Path) -> None:
-    begun = threading.Event()
-    with FakeModel(answers()) as server:
-        sink = CallbackSink(lambda event: begun.set() if isinstance(event, StageAdvanced) else None)
-
-        async def cancelled() -> None:
-            task = asyncio.create_task(storm(server, tmp_path, sinks=[sink]).awrite("Silk Road"))
-            await asyncio.to_thread(begun.wait, 30)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-
-        asyncio.run(cancelled())
-        assert json.loads((folder(tmp_path) / "run.json").read_text())["status"] == "stopped"
-        whole = asyncio.run(storm(server, tmp_path / "whole").awrite("Silk Road"))
-        assert text(storm(server, tmp_path).resume(folder(tmp_path))) == text(whole)
-
-
-def test_a_run_is_streamed_and_can_be_cancelled(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        stream = storm(server, tmp_path / "whole").stream("Silk Road")
-        events = list(stream)
-        logged = [event for _, event in read_events(folder(tmp_path / "whole") / "events.jsonl")]
-        assert events == logged
-        assert stream.article.sections
-        with storm(server, tmp_path).stream("Silk Road") as cut:
-            for event in cut:
-                if isinstance(event, CallFinished):
-                    break
-        with pytest.raises(RunError, match="not finished"):
-            _ = cut.article
-        resumed = storm(server, tmp_path).resume(folder(tmp_path))
-        assert text(resumed) == text(stream.article)
+def test_a_run_is_streamed_and_can_be_cancelled(steady: FakeModel, tmp_path: Path) -> None:
+    stream = storm(steady, tmp_path / "whole").stream("Silk Road")
+    events = list(stream)
+    logged = [event for _, event in read_events(folder(tmp_path / "whole") / "events.jsonl")]
+    assert events == logged
+    assert stream.article.sections
+    with storm(steady, tmp_path).stream("Silk Road") as cut:
+        for event in cut:
+            if isinstance(event, CallFinished):
+                break
+    with pytest.raises(RunError, match="not finished"):
+        _ = cut.article
+    resumed = storm(steady, tmp_path).resume(folder(tmp_path))
+    assert text(resumed) == text(stream.article)
     assert not [thread for thread in threading.enumerate() if thread.name == "storm-stream"]
 
 
-def test_an_error_ends_a_stream_where_its_events_end(tmp_path: Path) -> None:
-    with FakeModel(answers(), faults={"AskQuestion": [Reply(401, "no")] * 9}) as server:
-        stream = storm(server, tmp_path).stream("Silk Road")
-        with pytest.raises(ModelAuthError):
-            list(stream)
-
-
-def test_runs_side_by_side_do_not_mix(tmp_path: Path) -> None:
+def test_runs_side_by_side_do_not_mix(steady: FakeModel, tmp_path: Path) -> None:
     events: dict[str, list[Event]] = {"a": [], "b": []}
-    with FakeModel(answers()) as server:
-        shared = storm(server, tmp_path, process_workers=2, workers=4)
-        made: dict[str, Article] = {}
+    shared = storm(steady, tmp_path, process_workers=2, workers=4)
+    made: dict[str, Article] = {}
 
-        def write(name: str, topic: str) -> None:
-            stream = shared.stream(topic)
-            events[name] = list(stream)
-            made[name] = stream.article
+    def write(name: str, topic: str) -> None:
+        stream = shared.stream(topic)
+        events[name] = list(stream)
+        made[name] = stream.article
 
-        threads = [threading.Thread(target=write, args=pair) for pair in (("a", "Silk Road"), ("b", "Amber Road"))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    threads = [threading.Thread(target=write, args=pair) for pair in (("a", "Silk Road"), ("b", "Amber Road"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert {article.title for article in made.values()} == {"Silk Road", "Amber Road"}
-    assert sum(article.usage.calls for article in made.values()) == len(server.asked)
+    assert sum(article.usage.calls for article in made.values()) == len(steady.asked)
     for name, article in made.items():
         assert article.usage.calls == sum(isinstance(event, CallFinished) for event in events[name])
 
 
-def test_what_is_reused_is_told(tmp_path: Path) -> None:
-    events: list[Event] = []
-    with FakeModel(answers()) as server:
-        made = storm(server, tmp_path).write("Silk Road")
-        (folder(tmp_path) / "lead.json").unlink()
-        storm(server, tmp_path, sinks=[CallbackSink(events.append)]).resume(folder(tmp_path))
-    kinds = [event.kind for event in events if isinstance(event, Reused)]
-    assert kinds.count("reply") == made.usage.calls
-    queries = [query for c in made.conversations for turn in c.turns for query in turn.queries]
-    assert kinds.count("search") == 1 + len(queries)  # the first one tells what the topic is
-    assert not [event for event in events if isinstance(event, CallFinished)]
-
-
 @pytest.mark.parametrize("moment", [RunStarted, StageStarted])
-def test_a_run_is_stopped_while_it_is_set_up(tmp_path: Path, moment: type[Event]) -> None:
+def test_a_run_is_stopped_while_it_is_set_up(steady: FakeModel, tmp_path: Path, moment: type[Event]) -> None:
     sinks: list[CallbackSink] = []
     box: list[Storm] = []
     sinks.append(CallbackSink(lambda event: box[0].stop() if isinstance(event, moment) else None))
-    with FakeModel(answers()) as server:
-        box.append(storm(server, tmp_path, sinks=sinks))
-        with pytest.raises(StoppedError):
-            box[0].write("Silk Road")
-        assert not box[0].running
-        run = folder(tmp_path)
-        assert json.loads((run / "run.json").read_text())["status"] == "stopped"
-        assert not server.asked
-        assert "set-up" in {event.stage for _, event in read_events(run / "events.jsonl")}
-        assert isinstance(storm(server, tmp_path).resume(run), Article)
+    box.append(storm(steady, tmp_path, sinks=sinks))
+    with pytest.raises(StoppedError):
+        box[0].write("Silk Road")
+    assert not box[0].running
+    run = folder(tmp_path)
+    assert json.loads((run / "run.json").read_text())["status"] == "stopped"
+    assert not steady.asked
+    assert "set-up" in {event.stage for _, event in read_events(run / "events.jsonl")}
+    assert isinstance(storm(steady, tmp_path).resume(run), Article)
 
 
-def test_a_download_ends_when_the_run_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_run_ends_its_download(steady: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     box: list[Storm] = []
 
     def slow(model: str, cache: Path, progress: Callable[[str, int, int], None]) -> HashingEmbedder:
@@ -470,29 +389,21 @@ def test_a_download_ends_when_the_run_is_stopped(tmp_path: Path, monkeypatch: py
         raise AssertionError("it was downloaded to its end")
 
     monkeypatch.setattr("storm_pipeline.storm.shared_embedder", slow)
-    with FakeModel(answers()) as server:
-        box.append(storm(server, tmp_path, embedder=None))
-        with pytest.raises(StoppedError):
-            box[0].write("Silk Road")
+    box.append(storm(steady, tmp_path, embedder=None))
+    with pytest.raises(StoppedError):
+        box[0].write("Silk Road")
     events = [event for _, event in read_events(folder(tmp_path) / "events.jsonl")]
     assert [event.done for event in events if isinstance(event, Downloading)] == [0, 1, 2]
 
 
-def test_a_resumed_run_keeps_the_evidence_that_it_was_begun_with(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with FakeModel(answers()) as server:
-        monkeypatch.setattr("storm_pipeline.models.windows.listed_window", lambda _: 8192)
-        first: dict[str, Any] = {"sinks": [], "writing": "whole"}
-        events, box = stopping_after(6, **first)
-        box.append(storm(server, tmp_path, **first))
-        with pytest.raises(StoppedError):
-            box[0].write("Silk Road")
-        assert any(isinstance(event, Noted) and "1,536 words" in event.detail for event in events)
-        assert json.loads((folder(tmp_path) / "settings.json").read_text())["evidence"] == 1536
-        monkeypatch.setattr("storm_pipeline.models.windows.listed_window", lambda _: 128_000)
-        again: list[Event] = []
-        storm(server, tmp_path, sinks=[CallbackSink(again.append)]).resume(folder(tmp_path))
-        assert json.loads((folder(tmp_path) / "settings.json").read_text())["evidence"] == 1536
-        assert not [event for event in again if isinstance(event, Noted) and "changed" in event.detail]
-        assert sum(isinstance(event, Reused) for event in again) >= 6
+def test_a_resumed_run_keeps_its_evidence(steady: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storm_pipeline.models.windows.listed_window", lambda _: 8192)
+    run = stopped(steady, tmp_path, 6, writing="whole")
+    assert "1,536 words" in (run / "events.jsonl").read_text()
+    assert json.loads((run / "settings.json").read_text())["evidence"] == 1536
+    monkeypatch.setattr("storm_pipeline.models.windows.listed_window", lambda _: 128_000)
+    again: list[Event] = []
+    storm(steady, tmp_path, sinks=[CallbackSink(again.append)]).resume(run)
+    assert json.loads((run / "settings.json").read_text())["evidence"] == 1536
+    assert not [event for event in again if isinstance(event, Noted) and "changed" in event.detail]
+    assert sum(isinstance(event, Reused) for event in again) >= 6

@@ -113,10 +113,9 @@ def test_replies_that_lead_to_nothing_are_asked_for_again(tmp_path: Path, signat
 
 
 @pytest.mark.parametrize("recipe", ["storm", "rag"])
-def test_searches_that_found_nothing_are_made_again(tmp_path: Path, recipe: str) -> None:
+def test_searches_that_found_nothing_are_made_again(steady: FakeModel, tmp_path: Path, recipe: str) -> None:
     found: list[Any] = []
-    with FakeModel(answers()) as server:
-        with pytest.raises(StormError):
-            storm(server, tmp_path, search=FakeSearch(lambda _: found)).write("Silk Road", recipe=recipe)
-        article = storm(server, tmp_path, search=FakeSearch(world)).resume(folder(tmp_path))
+    with pytest.raises(StormError):
+        storm(steady, tmp_path, search=FakeSearch(lambda _: found)).write("Silk Road", recipe=recipe)
+    article = storm(steady, tmp_path, search=FakeSearch(world)).resume(folder(tmp_path))
     assert sections_of(article)

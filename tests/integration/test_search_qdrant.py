@@ -2,7 +2,6 @@
 
 import dataclasses
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from qdrant_client import QdrantClient
 from qdrant_client.models import Distance, PointStruct, ScoredPoint, VectorParams
-from servers import Reply, Request, ScriptedServer, closed_port
+from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import CorpusError, MissingExtraError, SearchError, SettingsError
 from storm_pipeline.net.retrying import Patience
@@ -87,11 +86,6 @@ def test_results_and_wire_format() -> None:
     assert {"limit": 6, "with_payload": True}.items() <= second.json.items()
 
 
-def test_without_a_key_none_is_sent() -> None:
-    _, requests = ask(info(), points(), key="")
-    assert "api-key" not in requests[0].headers
-
-
 def test_named_vectors() -> None:
     both = info({"dense": {"size": 64, "distance": "Dot"}, "title": {"size": 8, "distance": "Dot"}})
     _, requests = ask(both, points(), vector="dense")
@@ -102,35 +96,46 @@ def test_named_vectors() -> None:
         ask(both)
     with pytest.raises(SettingsError, match="no vector 'x'"):
         ask(info(), vector="x")
-
-
-def test_sparse_vectors_alone_are_refused() -> None:
-    params: dict[str, Any] = {"vectors": None, "sparse_vectors": {"words": {}}}
     with pytest.raises(SettingsError, match="or none"):
-        ask(described(params))
-
-
-def test_vectors_of_another_length_are_refused() -> None:
+        ask(described({"vectors": None, "sparse_vectors": {"words": {}}}))
     with pytest.raises(SettingsError, match=r"have dimension 384, those of the embedder hashing-64 64"):
         ask(info({"size": 384, "distance": "Cosine"}))
 
 
-@pytest.mark.parametrize(
-    ("status", "said"),
-    [
-        (401, "set QDRANT_API_KEY"),
-        (403, "set QDRANT_API_KEY"),
-        (404, "no collection 'my notes'"),
-        (400, "check the server"),
-    ],
-)
-def test_refusals_are_final_and_name_a_remedy(status: int, said: str) -> None:
-    reply = dataclasses.replace(MISSING, status=status)
-    for script, asked in (([reply], 1), ([info(), reply], 2)):
-        error, requests = ask(*script)
-        assert f"qdrant answered {status}" in str(error)
-        assert said in str(error)
-        assert len(requests) == asked
+REFUSALS = {
+    401: "set QDRANT_API_KEY",
+    403: "set QDRANT_API_KEY",
+    404: "no collection 'my notes'",
+    400: "check the server",
+}
+FORMS: list[Any] = [
+    *(
+        [],
+        {},
+        {"result": None},
+        {"result": {"points": None}},
+        {"result": {"points": [5]}},
+        {"result": {"points": [{}]}},
+    ),
+]
+FAILURES: list[tuple[Reply, str, int]] = [
+    *((dataclasses.replace(MISSING, status=status), said, 1) for status, said in REFUSALS.items()),
+    *((Reply(body=body), "unknown format", 1) for body in FORMS),
+    *((Reply(500), "answered 500", 3), (SLOW, "did not answer in time", 3)),
+]
+"""A reply, what the error says, and how many requests lead to it."""
+
+
+@pytest.mark.parametrize("first", [[], [info()]], ids=["opening", "searching"])
+@pytest.mark.parametrize(("reply", "said", "attempts"), FAILURES)
+def test_failures_name_a_remedy_and_only_some_are_tried_again(
+    first: list[Reply], reply: Reply, said: str, attempts: int
+) -> None:
+    error, requests = ask(*first, reply, patience=dataclasses.replace(BRISK, read=0.1 if reply is SLOW else 10))
+    assert isinstance(error, SearchError)
+    assert said in str(error)
+    assert reply.status == 200 or f"qdrant answered {reply.status}" in str(error)
+    assert len(requests) == len(first) + attempts
 
 
 @pytest.mark.parametrize("refusal", [Reply(500), Reply(503), Reply(429), Reply(reset=True), SLOW])
@@ -139,31 +144,6 @@ def test_what_may_pass_is_tried_again(refusal: Reply) -> None:
     found, requests = ask(info(), refusal, points(payload("https://a.org/silk")), patience=patience)
     assert [s.url for s in found] == ["https://a.org/silk"]
     assert len(requests) == 3
-
-
-@pytest.mark.parametrize(("refusal", "said"), [(Reply(500), "answered 500"), (SLOW, "did not answer in time")])
-def test_patience_ends(refusal: Reply, said: str) -> None:
-    start = time.monotonic()
-    error, requests = ask(info(), refusal, patience=dataclasses.replace(BRISK, read=0.1))
-    assert said in str(error)
-    assert len(requests) == 4
-    assert time.monotonic() - start < 10
-
-
-def test_nobody_at_home() -> None:
-    with closed_port() as url, pytest.raises(SearchError, match="could not be reached"):
-        on_server(url)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [[], {}, {"result": None}, {"result": {"points": None}}, {"result": {"points": [5]}}, {"result": {"points": [{}]}}],
-)
-def test_answers_of_another_form(body: Any) -> None:
-    error, _ = ask(info(), Reply(body=body))
-    assert "unknown format" in str(error)
-    error, _ = ask(Reply(body=body))
-    assert "unknown format" in str(error)
 
 
 def test_points_without_text_are_left_out_and_all_of_them_are_an_error() -> None:
@@ -189,13 +169,6 @@ def test_k_counts_addresses() -> None:
     found, requests = ask(info(), points(*many), k=2)
     assert requests[1].json["limit"] == 6
     assert [s.text for s in found] == ["Text 0.", "Text 1.", "Text 2.", "Text 5.", "Text 6.", "Text 7."]
-
-
-@pytest.mark.parametrize("query", ["", " \n", "\x00"])
-def test_an_empty_query_asks_nobody(query: str) -> None:
-    with ScriptedServer(info()) as server:
-        engine = on_server(server.url)
-        assert (engine.search(query, 3), engine.search("x", 0), len(server.requests)) == ((), (), 1)
 
 
 class Held:

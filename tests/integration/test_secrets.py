@@ -9,6 +9,7 @@ from found_pages import world
 from llm import FakeModel
 from servers import Reply, Request
 from test_pipeline import NoContents, folder
+from test_resume import storm
 
 from storm_pipeline import Article, Storm
 from storm_pipeline.batch import TopicRequest, write_batch
@@ -29,20 +30,9 @@ class GuardedModel(FakeModel):
         return super()._reply(request)
 
 
-def storm(server: FakeModel, tmp_path: Path, **changes: Any) -> Storm:
-    given: dict[str, Any] = {
-        "lm": "openai/fake",
-        "api_base": server.url.replace("/v1", "/${GATEWAY_KEY}/v1"),
-        "search": FakeSearch(world),
-        "embedder": HashingEmbedder(),
-        "contents": NoContents(),
-        "perspectives": 1,
-        "turns": 1,
-        "call_attempts": 1,
-        "out": tmp_path / "runs",
-        "cache": tmp_path / "cache",
-    }
-    return Storm(**(given | changes))
+def guarded(server: FakeModel, tmp_path: Path, **changes: Any) -> Storm:
+    address = server.url.replace("/v1", "/${GATEWAY_KEY}/v1")
+    return storm(server, tmp_path, lm="openai/fake", api_base=address, turns=1, **changes)
 
 
 def holding_it(place: Path) -> list[Path]:
@@ -60,7 +50,7 @@ def test_a_run_is_resumed_with_the_password_of_the_environment(tmp_path: Path, m
 
     with GuardedModel() as server:
         with pytest.raises(StoppedError):
-            storm(server, tmp_path).write("Silk Road", sinks=[CallbackSink(stop_after_two)], halt=halt)
+            guarded(server, tmp_path).write("Silk Road", sinks=[CallbackSink(stop_after_two)], halt=halt)
         run = folder(tmp_path)
         assert not holding_it(tmp_path)
         assert "/${GATEWAY_KEY}/v1" in (run / "settings.json").read_text()
@@ -74,13 +64,11 @@ def test_a_run_is_resumed_with_the_password_of_the_environment(tmp_path: Path, m
     assert not holding_it(tmp_path)
 
 
-def test_an_error_that_quotes_the_address_does_not_quote_the_password(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_with_the_address_does_not_tell_the_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GATEWAY_KEY", "another")
     events: list[Event] = []
     with GuardedModel() as server, pytest.raises(StormError) as raised:
-        storm(server, tmp_path, sinks=[CallbackSink(events.append)]).write("Silk Road")
+        guarded(server, tmp_path, sinks=[CallbackSink(events.append)]).write("Silk Road")
     assert PASSWORD not in str(raised.value)
     assert PASSWORD not in str(events)
     assert not holding_it(tmp_path)

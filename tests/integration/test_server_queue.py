@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from api_server import small_settings, small_storm
 from llm import FakeModel
-from servers import Reply
 from test_resume import answers
 
 from storm_pipeline import Storm
@@ -93,9 +92,7 @@ def test_orders_wait_for_their_turn(tmp_path: Path, held: tuple[threading.Event,
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == sorted([names[0], names[3]])
 
 
-def test_events_are_followed_from_the_queue_on(
-    tmp_path: Path, held: tuple[threading.Event, Callable[[str], str]]
-) -> None:
+def test_events_are_followed_from_the_queue(tmp_path: Path, held: tuple[threading.Event, Callable[[str], str]]) -> None:
     event, slow = held
     with FakeModel(answers() | {"DraftOutline": slow}) as model, service(model, tmp_path) as runs:
         runs.start(order("Silk Road"))
@@ -189,11 +186,3 @@ def test_a_damaged_record_of_the_budget_is_told(tmp_path: Path, content: str) ->
         service(model, tmp_path, owner, budget=1),
     ):
         pass
-
-
-def test_a_failure_of_the_model_is_the_reason(tmp_path: Path) -> None:
-    faults = {"DraftOutline": [Reply(401, {"error": {"message": "expired"}})] * 3}
-    with FakeModel(answers(), faults=faults) as model, service(model, tmp_path) as runs:
-        name = runs.start(order("Silk Road"))
-        assert ended(runs, name) == "failed"
-        assert "refuses the key" in runs.view(name).reason

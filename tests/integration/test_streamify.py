@@ -8,7 +8,7 @@ import dspy
 import pytest
 from dspy.streaming import StreamListener, StreamResponse
 from llm import FakeModel
-from test_resume import answers, storm
+from test_resume import storm
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.render.markdown import section_to_markdown
@@ -25,9 +25,8 @@ def streamed(program: Any, *, listeners: Any = None, **options: Any) -> list[Any
 
 
 @pytest.mark.parametrize("is_async_program", [False, True])
-def test_a_stream_has_each_section_and_the_lead_then_the_prediction(tmp_path: Path, is_async_program: bool) -> None:
-    with FakeModel(answers()) as server:
-        *parts, made = streamed(storm(server, tmp_path).program, is_async_program=is_async_program)
+def test_a_stream_has_sections_lead_and_prediction(steady: FakeModel, tmp_path: Path, is_async_program: bool) -> None:
+    *parts, made = streamed(storm(steady, tmp_path).program, is_async_program=is_async_program)
     assert all(isinstance(part, StreamResponse) and part.is_last_chunk for part in parts)
     *sections, lead = parts
     assert {part.predict_name for part in sections} == {"programs.section.predict"}
@@ -38,37 +37,21 @@ def test_a_stream_has_each_section_and_the_lead_then_the_prediction(tmp_path: Pa
     assert lead.chunk.startswith("Of Silk Road")
 
 
-def test_a_listener_hears_the_field_that_it_waits_for(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        program = storm(server, tmp_path).program
-        *parts, made = streamed(program, listeners=[StreamListener("lead")])
-        assert [(part.signature_field_name, bool(part.chunk)) for part in parts] == [("lead", True)]
-        assert isinstance(made, dspy.Prediction)
-        section = StreamListener("text", predict=program.programs.section.predict, predict_name="section")
-        assert {part.predict_name for part in streamed(program, listeners=[section])[:-1]} == {"section"}
+def test_a_listener_hears_the_field_that_it_waits_for(steady: FakeModel, tmp_path: Path) -> None:
+    program = storm(steady, tmp_path).program
+    *parts, made = streamed(program, listeners=[StreamListener("lead")])
+    assert [(part.signature_field_name, bool(part.chunk)) for part in parts] == [("lead", True)]
+    assert isinstance(made, dspy.Prediction)
+    section = StreamListener("text", predict=program.programs.section.predict, predict_name="section")
+    assert {part.predict_name for part in streamed(program, listeners=[section])[:-1]} == {"section"}
 
 
-def test_a_listener_that_nothing_can_reach_is_refused_before_a_call(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        with pytest.raises(SettingsError, match=r"not 'edits' of programs\.edit\.predict: listen to"):
-            streamed(storm(server, tmp_path).program, listeners=[StreamListener("edits")])
-        assert not server.asked
+def test_a_listener_that_nothing_can_reach_is_refused_before_a_call(steady: FakeModel, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"not 'edits' of programs\.edit\.predict: listen to"):
+        streamed(storm(steady, tmp_path).program, listeners=[StreamListener("edits")])
+    assert not steady.asked
 
 
-def test_a_stage_streams_what_it_makes(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server:
-        whole = storm(server, tmp_path)
-        article = whole.write(TOPIC)
-
-        async def of_lead() -> list[Any]:
-            stream = dspy.streamify(whole.stage("lead"))(topic=TOPIC, sections=article.sections)
-            return [part async for part in stream]  # type: ignore[attr-defined]
-
-        part, made = asyncio.run(of_lead())
-    assert part.chunk
-    assert made.lead
-
-
-def test_an_error_of_the_run_ends_the_stream(tmp_path: Path) -> None:
-    with FakeModel(answers()) as server, pytest.raises(SettingsError, match="the topic is empty"):
-        list(dspy.streamify(storm(server, tmp_path).program, async_streaming=False)(topic=" "))  # type: ignore[call-overload]
+def test_an_error_of_the_run_ends_the_stream(steady: FakeModel, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="the topic is empty"):
+        list(dspy.streamify(storm(steady, tmp_path).program, async_streaming=False)(topic=" "))  # type: ignore[call-overload]

@@ -11,24 +11,15 @@ from storm_pipeline import api
 PACKAGE = Path(__file__).resolve().parents[2] / "storm_training"
 FILES = sorted(PACKAGE.rglob("*.py"))
 BENCH = {
-    "storm_bench.judges.base",
-    "storm_bench.judges.open_judge",
-    "storm_bench.datasets.closed_corpus",
-    "storm_bench.datasets.expertqa",
-    "storm_bench.datasets.wikigenbench",
-    "storm_bench.types",
+    *("storm_bench.judges.base", "storm_bench.judges.open_judge", "storm_bench.datasets.closed_corpus"),
+    *("storm_bench.datasets.expertqa", "storm_bench.datasets.wikigenbench", "storm_bench.types"),
 }
 """What the bench promises to the training: the seam of its judges, and readers."""
 ORDER = [
     {"costs", "errors", "losses", "world", "tiny", "curves", "returns", "published"},
-    {"articles", "batches", "checkpoints", "truth", "export"},
-    {"loop", "sampling", "segments"},
-    {"fine_tuning", "reward_data", "evaluation", "lfqa"},
-    {"reward_model", "ppo"},
-    {"settings", "writers", "teachers"},
-    {"laboratory", "languages", "reinforcement"},
-    {"tables"},
-    {"__main__"},
+    *({"articles", "batches", "checkpoints", "truth", "export"}, {"loop", "sampling", "segments"}),
+    *({"fine_tuning", "reward_data", "evaluation", "lfqa"}, {"reward_model", "ppo"}),
+    *({"settings", "writers", "teachers"}, {"laboratory", "languages", "reinforcement"}, {"tables"}, {"__main__"}),
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 

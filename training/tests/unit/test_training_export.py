@@ -9,7 +9,7 @@ from training_helpers import examples, pairs, tokenizer, writer
 
 from storm_pipeline.api import shared_server
 from storm_training.errors import TrainingError
-from storm_training.export import export_gguf, export_safetensors
+from storm_training.export import export_gguf
 from storm_training.fine_tuning import fine_tune
 from storm_training.loop import Steps
 from storm_training.sampling import sample
@@ -45,29 +45,6 @@ def test_the_embedded_server_answers_as_the_tuned_model(tuned, tmp_path, numbers
     with shared_server(path, slots=1, context=512, threads=1) as server:
         for at in range(2):
             assert ask(server, pairs()[at][0].prompt).strip() == answer(tuned, at)
-
-
-def test_transformers_reads_the_weights_back(tuned, tmp_path):
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    export_safetensors(tuned, tokenizer(), tmp_path)
-    again = AutoModelForCausalLM.from_pretrained(tmp_path)
-    read = AutoTokenizer.from_pretrained(tmp_path)
-    assert read(pairs()[0][0].prompt)["input_ids"] == tokenizer()(pairs()[0][0].prompt)["input_ids"]
-    for name, tensor in tuned.state_dict().items():
-        assert torch.equal(again.state_dict()[name], tensor)
-
-
-def test_lora_is_merged_before(tmp_path):
-    from peft import LoraConfig, get_peft_model
-    from transformers import AutoModelForCausalLM
-
-    model = get_peft_model(writer(), LoraConfig(r=2, target_modules=["q_proj"], init_lora_weights=False))
-    tokens = torch.tensor([examples()[0].prompt])
-    with torch.no_grad():
-        before = model(input_ids=tokens).logits
-        again = AutoModelForCausalLM.from_pretrained(export_safetensors(model, tokenizer(), tmp_path))
-        torch.testing.assert_close(again(input_ids=tokens).logits, before, atol=1e-4, rtol=1e-4)
 
 
 def test_another_architecture_is_refused(tmp_path):

@@ -51,11 +51,6 @@ def test_a_test_question_is_kept_out_whatever_its_case_and_punctuation(text, end
     assert not kept or not any(char.isalnum() for char in text.upper())
 
 
-def test_other_questions_stay():
-    others = [Source("Why is the sea salty?", ("x",), ""), Source("天空为什么是蓝的？", ("x",), "")]
-    assert list(unlike(others, ["Why is the sky blue?", "为什么海水是咸的？"])) == others
-
-
 def test_a_set_is_written_with_the_papers_statistics(tmp_path):
     sources = [SOURCE, Source("Why is the sky  blue", ("x",), ""), Source("How deep is the sea?", ("Deep.",), "Deep.")]
     answers = {SOURCE.question: GOOD, sources[2].question: Outlined("Parallel", ("Depth [7]",), "Deep.")}
@@ -70,10 +65,7 @@ def test_a_set_is_written_with_the_papers_statistics(tmp_path):
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert rows[0]["prompt"] == prompt(SOURCE)
     assert rows[0]["response"].splitlines() == [
-        "Structure: Cause-Effect",
-        "Outline:",
-        "Scattering [1]",
-        "Passing [2]",
+        *("Structure: Cause-Effect", "Outline:", "Scattering [1]", "Passing [2]"),
         "Answer: Blue light is scattered, red light passes.",
     ]
     assert (found.samples, found.known, found.broken) == (3, 1, 0)

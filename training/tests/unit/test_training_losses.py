@@ -4,8 +4,6 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from storm_training.losses import (
     likelihood_loss,
@@ -64,15 +62,3 @@ def test_likelihood_and_unlikelihood_by_hand():
     assert likelihood_loss(found, counted).item() == pytest.approx(-(math.log(0.75) + math.log(0.8)) / 2, abs=1e-6)
     by_hand = -(math.log(0.25) + math.log(0.2)) / 2
     assert unlikelihood_loss(found, counted).item() == pytest.approx(by_hand, abs=1e-5)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.integers(1, 4))
-def test_aggregates_are_ordered_and_the_whole_is_one_segment(values, length):
-    row = torch.tensor([values])
-    segments = torch.arange(len(values)).div(length, rounding_mode="floor").unsqueeze(0)
-    count = int(segments.max()) + 1
-    low, mid, high = (segment_rewards(row, segments, count, how) for how in ("min", "mean", "max"))
-    assert (low <= mid + 1e-6).all()
-    assert (mid <= high + 1e-6).all()
-    whole = segment_rewards(row, torch.zeros_like(segments), 1, "mean")
-    assert whole.item() == pytest.approx(sum(values) / len(values), abs=1e-5)

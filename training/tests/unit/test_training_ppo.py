@@ -12,7 +12,6 @@ from storm_training.errors import TrainingError
 from storm_training.ppo import PpoSettings, optimise
 from storm_training.returns import advantages_of, clipped_objective, token_rewards
 
-END = tokenizer().eos_token_id
 PROMPTS = [example.prompt for example in examples()[:16]]
 QUICK = PpoSettings(iterations=4, batch=16, minibatch=8, most_tokens=6, rate=3e-3, beta=0.0, save_every=2)
 
@@ -75,14 +74,6 @@ def test_it_stops_at_the_bound_of_the_kl_term():
     assert all(row["kl"] <= 1.0 for row in rows)
 
 
-def test_the_penalty_holds_the_writer_near():
-    far, near = (
-        run(writer(), PpoSettings(**{**vars(QUICK), "iterations": 15, "rate": 1e-2, "beta": beta}))[-1]["kl"]
-        for beta in (0.0, 2.0)
-    )
-    assert near < far / 2
-
-
 def test_a_killed_run_goes_on_to_the_same_weights(tmp_path):
     whole, cut = writer(), writer()
     rows = run(whole, QUICK, folder=tmp_path / "whole")
@@ -116,18 +107,6 @@ def test_the_tuned_models_reward_is_subtracted_and_what_is_watched_is_kept():
     )
     assert (rows[0]["reward"], rows[0]["gain"], rows[0]["watched"]) == (0.75, 0.25, 16.0)
     assert math.isfinite(rows[0]["loss"])
-
-
-def test_a_reward_that_is_no_number_ends_the_run():
-    with pytest.raises(TrainingError, match="the loss is nan"):
-        optimise(
-            writer(),
-            tokenizer(),
-            PROMPTS,
-            lambda answers: ([[math.nan] for _ in answers], [(0,) * len(one.example.response) for _, one in answers]),
-            QUICK,
-            baseline=[0.0] * 16,
-        )
 
 
 def test_every_prompt_needs_a_baseline():

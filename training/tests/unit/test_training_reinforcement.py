@@ -14,7 +14,6 @@ from storm_training.export import export_safetensors
 from storm_training.lfqa import Source
 from storm_training.ppo import PpoSettings
 from storm_training.reinforcement import Plan, cell_of, questions, reinforce
-from storm_training.writers import on
 
 QUESTIONS = [f"Where is town {number} with {'pots rugs lamps'.split()[number % 3]}?" for number in range(12)]
 
@@ -74,31 +73,6 @@ def test_a_killed_run_goes_on_to_the_same_figures(tmp_path):
     assert optimised(tmp_path / "killed", plan(save_every=1))[1] == whole
 
 
-def test_another_judge_measures_too(tmp_path):
-    class Long(Short):
-        name = "long"
-
-        def judge(self, questions):
-            return [Verdict("not", 0.0) for _ in questions]
-
-    figures = optimised(tmp_path, plan(), others=[Long()])[1]
-    assert figures["after long by_sentence"] == 0
-
-
-def test_one_label_only_is_refused(tmp_path):
-    class Yes(Short):
-        def judge(self, questions):
-            return [Verdict("supported", 1.0) for _ in questions]
-
-    chosen = plan()
-    asked = questions(sources(QUESTIONS), tokenizer(), Yes(), chosen)
-    learnt = [at for at in range(len(QUESTIONS)) if at % 8]
-    answers = asked.answers(writer(), learnt * 2, 1, 1.0)
-    assert all(answer.sentences for _, answer in answers), "each has a sentence, so that all labels are true"
-    with pytest.raises(TrainingError, match="one label only"):
-        reinforce(writer(), asked, asked, chosen, tmp_path)
-
-
 def test_questions_that_are_too_long_are_left_out():
     with pytest.raises(TrainingError, match="at most 3 tokens"):
         questions(sources(QUESTIONS), tokenizer(), Short(), Plan(cell_of("sentence"), PpoSettings(), longest=3))
@@ -136,12 +110,3 @@ def test_what_there_is_not_is_named(tmp_path, data, change, said):
     )
     assert found.exit_code == 1
     assert said.replace(".", "+") in str(found.exception)
-
-
-def test_a_judge_by_name():
-    assert reinforcement.judge_of("nli:cross-encoder/nli-deberta-v3-xsmall").name.endswith("nli-deberta-v3-xsmall")
-
-
-def test_the_processor_is_where_it_is():
-    model = writer()
-    assert on(model, "cpu") is model

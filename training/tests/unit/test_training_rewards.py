@@ -93,11 +93,6 @@ def test_a_judge_labels_subclaims_by_the_materials():
     assert judge_labels(Words(), said, materials, split.__getitem__) == [[1.0, 1.0], [1.0]]
 
 
-def test_empty_materials_are_refused():
-    with pytest.raises(TrainingError, match="materials are empty"):
-        judge_labels(Words(), ["Orlan sells two"], ["", " "])
-
-
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
 def test_every_cell_learns_and_rewards_each_segment(cell):
     model = RewardModel(writer(), cell, END)
@@ -117,11 +112,6 @@ def test_a_reward_model_ranks_true_segments_above_others():
     assert ranking(model, labelled()) > 0.95
     other = [judged(item.answer, [[1 - min(labels)] for labels in item.labels]) for item in labelled()]
     assert ranking(model, other) < 0.05
-
-
-def test_without_two_kinds_of_segments_nothing_is_ranked():
-    data = [judged(answer("Orlan sells two pots."), [[1.0]])]
-    assert ranking(RewardModel(writer(), Cell("sentence"), END), data) == 0.5
 
 
 def test_the_loss_is_that_of_the_table():

@@ -1,7 +1,5 @@
 """SFT and its baselines: what is learnt, what is resumed, what is refused."""
 
-import csv
-
 import pytest
 import torch
 from training_helpers import assert_rows_match, examples, tokenizer, weights, writer
@@ -42,24 +40,10 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):
         torch.testing.assert_close(weights(again)[name], tensor, atol=1e-6, rtol=0)
 
 
-def test_the_curve_is_a_table_and_a_picture(tmp_path):
-    fine_tune(writer(), examples(), FEW, padding=PADDING, folder=tmp_path)
-    with (tmp_path / "curve.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [row["step"] for row in rows] == [str(step) for step in range(8)]
-    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_a_damaged_checkpoint_is_named(tmp_path):
     (tmp_path / "checkpoint.safetensors").write_bytes(b"not a checkpoint")
     with pytest.raises(TrainingError, match="no checkpoint of this run"):
         fine_tune(writer(), examples(), FEW, padding=PADDING, folder=tmp_path)
-
-
-def test_the_rate_rises_and_falls_along_a_cosine():
-    steps = Steps(steps=12, warmup=2, rate=1.0)
-    assert [rate_at(steps, step) for step in (0, 1, 2, 7)] == pytest.approx([0.5, 1, 1, 0.5])
-    assert 0 < rate_at(steps, 11) < 0.05
 
 
 def test_a_loss_that_is_no_number_ends_the_run():
@@ -120,3 +104,9 @@ def test_prompts_of_other_lengths_do_not_change_a_likeliest_answer():
     together = sample(model, prompts, ending=end, most=8, seed=0, temperature=0)
     alone = [sample(model, [prompt], ending=end, most=8, seed=0, temperature=0)[0] for prompt in prompts]
     assert together == alone
+
+
+def test_the_rate_rises_and_falls_along_a_cosine():
+    steps = Steps(steps=12, warmup=2, rate=1.0)
+    assert [rate_at(steps, step) for step in (0, 1, 2, 7)] == pytest.approx([0.5, 1, 1, 0.5])
+    assert 0 < rate_at(steps, 11) < 0.05

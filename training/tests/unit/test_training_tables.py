@@ -74,11 +74,6 @@ def test_tables_have_times_and_orderings():
     assert "| sentence+token | 1.0 | 3.0 | 4.0 | – | +51.6% |" in alone  # only a holistic cell of its kind is compared
 
 
-def test_an_ordering_compares_the_same_seeds_of_a_run_that_was_cut_short():
-    rows = [row("holistic", 0, 0.1), row("holistic", 1, 0.6), row("sentence", 1, 0.5)]
-    assert "| by_sentence | -0.100 | +0.007 | 0 of 1 |" in tables(rows)
-
-
 def test_a_run_trains_all_rows_once(tmp_path, monkeypatch):
     torch.set_num_threads(1)
     four = [item for item, _ in pairs()[:4]]

@@ -48,10 +48,7 @@ def test_a_teachers_answers_are_written_with_their_statistics(data):
     with model() as server:
         output, rows = built(server, data)
     assert rows[1]["response"].splitlines() == [
-        "Structure: cause-effect",
-        "Outline:",
-        "Rivers bring it [1]",
-        "It stays [2]",
+        *("Structure: cause-effect", "Outline:", "Rivers bring it [1]", "It stays [2]"),
         "Answer: Rivers bring salt. It stays there.",
     ]
     assert rows[1]["prompt"].endswith("[1] Rivers bring salt.\n[2] Salt.\n")
@@ -68,14 +65,6 @@ def test_test_questions_are_kept_out_and_a_second_call_asks_nothing(data, tmp_pa
         assert built(server, data, "--tests", str(tests), "--questions", "2") == first
     assert [len(first[1]), len(server.asked)] == [1, asked]
     assert "Why is the sky" not in str(server.asked)
-
-
-def test_a_reply_that_cannot_be_read_is_a_broken_outline(data):
-    answers = {"OutlineText": lambda user: "no" if "salty" in user else taught(user), "AnswerQuestion": "It does [1]."}
-    with FakeModel(answers) as server:
-        output, rows = built(server, data)
-    assert len(rows) == 1
-    assert "2 broken outlines" in output
 
 
 def test_a_reply_that_could_not_be_read_is_asked_again(data):
@@ -104,11 +93,6 @@ def test_written_answers_of_another_form_are_named(tmp_path):
     (tmp_path / "answers.jsonl").write_text('{"question": "Why?"}')
     with pytest.raises(TrainingError, match=r"answers.jsonl does not hold answers"):
         written_answers(tmp_path / "answers.jsonl")
-
-
-def test_another_layout_is_named(data):
-    with pytest.raises(TrainingError, match="webglm, webcpm, expertqa"):
-        read(data, "eli5")
 
 
 def test_expertqas_evidence_is_read_as_materials(tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from training_helpers import pairs, tokenizer
 
-from storm_training.batches import collate, encode, order
+from storm_training.batches import encode, order
 from storm_training.errors import TrainingError
 from storm_training.segments import segment, whole
 from storm_training.truth import measure, subclaims
@@ -63,31 +63,6 @@ def test_measures_by_hand(said, expected):
     assert (found.coherent, found.helpful, found.factual) == expected
 
 
-def test_the_outline_names_each_points_material():
-    assert ITEM.outline == "Orlan sells [1]; Orlan grows [3]"
-    assert "[2] Brask sells six rugs.\n" in ITEM.prompt
-
-
-def test_original_answers_are_shorter_and_without_order():
-    rng = random.Random(1)
-    found = [measure(item, sentences(demonstrate(item, "original", 0.0, rng))) for item in items(60, 1)]
-    assert all(one.factual for one in found)
-    assert 0 < sum(one.helpful for one in found) < 30
-    assert 0 < sum(one.coherent for one in found) < 60
-
-
-def test_facts_stay_or_are_drawn_anew():
-    def said(anew):
-        return {
-            (fact.town, fact.verb, fact.count, fact.thing)
-            for item in items(60, 1, anew=anew)
-            for fact in item.materials
-        }
-
-    assert len({fact[:2] for fact in said(anew=False)}) == len(said(anew=False))
-    assert len({fact[:2] for fact in said(anew=True)}) < len(said(anew=True))
-
-
 def test_the_same_seed_draws_the_same_world():
     assert items(5, 3) == items(5, 3) != items(5, 4)
 
@@ -109,12 +84,6 @@ def test_a_pass_takes_each_example_at_most_once(count, size, seed):
     each = count // min(size, count)
     taken = [at for step in range(each) for at in order(count, size, step, seed)]
     assert len(set(taken)) == len(taken) == each * min(size, count)
-
-
-def test_a_batch_marks_the_response():
-    batch = collate([encode(tokenizer(), "Question: Orlan", "Orlan sells salt"), encode(tokenizer(), "Q", "A")], 0)
-    assert (batch.response.sum(1) > 0).all()
-    assert batch.first == int(batch.response[1].float().argmax())  # the shorter prompt's
 
 
 @pytest.mark.parametrize(("prompt", "response", "lacks"), [("", "a", "no prompt"), ("a", " ", "no response")])
