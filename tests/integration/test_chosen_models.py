@@ -11,21 +11,37 @@ from typing import Any
 import cloudpickle
 import dspy
 import pytest
+from found_pages import world
 from llm import FakeModel
-from test_batch import offline
-from test_pipeline import folder
-from test_resume import answers, stopped, storm, text
+from test_pipeline import NoContents, folder
+from test_resume import answers, storm, text
 
 from storm_pipeline import Storm
 from storm_pipeline.batch import write_batch
-from storm_pipeline.errors import ModelError, SettingsError
+from storm_pipeline.errors import ModelError, SettingsError, StoppedError
 from storm_pipeline.models import llama_server
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.run.events import CallbackSink, Event, Noted
+from storm_pipeline.retrieval.embedder import HashingEmbedder
+from storm_pipeline.run.events import CallbackSink, CallFinished, Event, Noted
+from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import ModelChoice
 
 TOPIC = "Silk Road"
+
+
+def stopping_after(calls: int, *, sinks: list[Any]) -> tuple[list[Event], list[Storm]]:
+    """Add a sink that stops the run, put into the list returned, when so many replies have come."""
+    events: list[Event] = []
+    box: list[Storm] = []
+
+    def take(event: Event) -> None:
+        events.append(event)
+        if sum(isinstance(e, CallFinished) for e in events) == calls and isinstance(event, CallFinished):
+            box[0].stop()
+
+    sinks.append(CallbackSink(take))
+    return events, box
 
 
 def own(server: FakeModel, name: str = "mine", **options: Any) -> dspy.LM:
@@ -101,7 +117,9 @@ WAYS: dict[str, tuple[Way, str]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_model_chosen_dspys_way_is_asked_for_all(tmp_path: Path, two: tuple[FakeModel, FakeModel], way: str) -> None:
+def test_a_model_chosen_dspys_way_is_asked_everything(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel], way: str
+) -> None:
     chosen, by = WAYS[way]
     made = chosen(without_model(two[0], tmp_path), own(two[1]))
     assert headings(made) == {"Two"}
@@ -110,13 +128,17 @@ def test_a_model_chosen_dspys_way_is_asked_for_all(tmp_path: Path, two: tuple[Fa
 
 
 @pytest.mark.parametrize("way", ["set_lm", "the call's lm"])
-def test_a_predictors_own_model_is_before_storms(tmp_path: Path, two: tuple[FakeModel, FakeModel], way: str) -> None:
+def test_a_predictors_own_model_comes_before_that_of_storm(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel], way: str
+) -> None:
     made = WAYS[way][0](storm(two[0], tmp_path), own(two[1]))
     assert headings(made) == {"Two"}
     assert not two[0].asked
 
 
-def test_storms_model_is_before_dspys_and_that_is_said_once(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+def test_a_model_that_storm_was_given_comes_before_dspys_and_that_is_said_once(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
     events: list[Event] = []
     with dspy.context(lm=own(two[1])):
         article = storm(two[0], tmp_path, sinks=[CallbackSink(events.append)]).write(TOPIC)
@@ -132,7 +154,56 @@ def test_storms_model_is_before_dspys_and_that_is_said_once(tmp_path: Path, two:
     }
 
 
-def test_calls_at_once_with_models_of_one_name_are_two_runs(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+def test_a_role_has_its_own_model_and_the_others_dspys(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    events: list[Event] = []
+    one = without_model(two[0], tmp_path, models={"asker": two[0].lm}, sinks=[CallbackSink(events.append)])
+    with dspy.context(lm=own(two[1])):
+        article = one.write(TOPIC)
+    assert {row.role for row in article.usage.rows if row.model == "openai/fake"} == {"asker"}
+    assert {one.chosen_by for one in article.report.models} == {"Storm", "dspy.settings.lm"}
+    said = [one.detail for one in events if isinstance(one, Noted)]
+    assert any("openai/mine, is not used for asker: Storm(…) was given openai/fake" in one for one in said)
+
+
+def test_the_configured_model_is_used(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    dspy.configure(lm=own(two[1]))
+    try:
+        made = without_model(two[0], tmp_path).program(topic=TOPIC)
+    finally:
+        dspy.configure(lm=None)
+    assert headings(made) == {"Two"}
+
+
+def test_two_threads_have_the_models_of_their_contexts(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    one = without_model(two[0], tmp_path).program
+    together = threading.Barrier(2)
+
+    def write(lm: dspy.LM) -> set[str]:
+        with dspy.context(lm=lm):
+            together.wait()
+            return headings(one(topic=TOPIC))
+
+    with ThreadPoolExecutor(2) as threads:
+        made = list(threads.map(write, [own(server) for server in two]))
+    assert made == [{"One"}, {"Two"}]
+
+
+def test_evaluate_compares_two_models_that_differ_in_nothing_but_their_answers(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
+    first = storm(two[0], tmp_path).program
+    second = first.deepcopy()
+    dev = [dspy.Example(topic=TOPIC).with_inputs("topic")]
+    evaluate = dspy.Evaluate(devset=dev, metric=lambda _, made, *__: headings(made) == {"Two"}, num_threads=1)
+    for program, server in zip((first, second), two, strict=True):
+        program.set_lm(own(server))
+    assert [evaluate(program).score for program in (first, second)] == [0.0, 100.0]
+    assert two[0].asked and two[1].asked
+
+
+def test_calls_at_once_with_other_models_of_one_name_are_two_runs(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
     program = storm(two[0], tmp_path).program
     copies = [program.deepcopy(), program.deepcopy()]
     together = threading.Barrier(2)
@@ -152,7 +223,9 @@ def with_own_section(lm: dspy.LM | None) -> Programs:
     return programs
 
 
-def test_a_programs_own_model_is_asked_by_that_one_alone(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+def test_a_single_programs_model_is_asked_by_that_program_alone(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
     article = storm(two[0], tmp_path, programs=with_own_section(own(two[1]))).write(TOPIC)
     assert {one.signature for one in two[1].asked} == {"WriteSection"}
     assert "WriteSection" not in {one.signature for one in two[0].asked}
@@ -160,7 +233,9 @@ def test_a_programs_own_model_is_asked_by_that_one_alone(tmp_path: Path, two: tu
     assert json.loads((folder(tmp_path) / "run.json").read_text())["models"] == {"section": "openai/mine"}
 
 
-def test_a_writers_own_model_does_not_judge(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+def test_a_writers_own_model_does_not_judge_and_that_of_all_programs_does(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
     storm(two[0], tmp_path, programs=with_own_section(own(two[1]))).write(TOPIC)
     assert two[0].of("CheckSentences") and not two[1].of("CheckSentences")
     two[0].asked.clear()
@@ -173,18 +248,34 @@ def test_a_writers_own_model_does_not_judge(tmp_path: Path, two: tuple[FakeModel
 
 
 def test_a_batch_asks_the_model_of_the_context(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    def opened(settings: Settings) -> Storm:
+        given = {"search": FakeSearch(world), "embedder": HashingEmbedder(), "contents": NoContents()}
+        return Storm(settings, **given)  # type: ignore[arg-type]
+
     small = {"perspectives": 1, "turns": 1, "out": tmp_path, "cache": tmp_path / "cache"}
     with dspy.context(lm=own(two[1])):
-        report = write_batch([TOPIC], open_storm=offline, **small)
+        report = write_batch([TOPIC], open_storm=opened, **small)
     assert report.all_written
     assert two[1].asked
 
 
-def test_a_resumed_run_wants_the_programs_model_again(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+def test_plans_before_texts_leave_a_program_its_model(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+    storm(two[0], tmp_path, programs=with_own_section(own(two[1])), answers="outlined").write(TOPIC)
+    assert {one.signature for one in two[1].asked} == {"OutlineText", "WriteSection"}
+
+
+def test_a_resumed_run_wants_the_programs_model_again_and_buys_nothing_twice(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
     programs = with_own_section(own(two[1]))
     whole = storm(two[0], tmp_path / "whole", programs=programs).write(TOPIC)
     calls = len(two[0].asked) + len(two[1].asked)
-    run = stopped(two[0], tmp_path, calls - 2, programs=programs)
+    sinks: list[Any] = []
+    _, box = stopping_after(calls - 2, sinks=sinks)
+    box.append(storm(two[0], tmp_path, programs=programs, sinks=sinks))
+    with pytest.raises(StoppedError):
+        box[0].write(TOPIC)
+    run = folder(tmp_path)
     with pytest.raises(
         SettingsError, match=r"section asked a model of its own, openai/mine, .* programs\.section\.set_lm"
     ):
@@ -202,7 +293,12 @@ def test_a_resumed_run_wants_the_chosen_model_again(tmp_path: Path, two: tuple[F
         return {"programs": programs} if way == "set_lm" else {}
 
     with dspy.context(lm=own(two[1]) if way == "dspy.context" else None):
-        run = stopped(two[0], tmp_path, 5, lm=None, **changes())
+        sinks: list[Any] = []
+        _, box = stopping_after(5, sinks=sinks)
+        box.append(without_model(two[0], tmp_path, sinks=sinks, **changes()))
+        with pytest.raises(StoppedError):
+            box[0].write(TOPIC)
+        run = folder(tmp_path)
         with (
             dspy.context(lm=None),
             pytest.raises(SettingsError, match=r"lm was an object, openai/mine, .*dspy\.context"),
@@ -219,11 +315,14 @@ def test_a_resumed_run_wants_the_chosen_model_again(tmp_path: Path, two: tuple[F
 
 
 def test_a_runs_model_stays_where_dspys_settings_have_another(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
-    events: list[Event] = []
-    run = stopped(two[0], tmp_path, 5)
+    sinks: list[Any] = []
+    events, box = stopping_after(5, sinks=sinks)
+    box.append(storm(two[0], tmp_path, sinks=sinks))
+    with pytest.raises(StoppedError):
+        box[0].write(TOPIC)
+    sinks = [CallbackSink(events.append)]
     with dspy.context(lm=own(two[1])):
-        again = without_model(two[0], tmp_path, sinks=[CallbackSink(events.append)])
-        again.resume(run, own=Settings(lm=two[0].lm))
+        without_model(two[0], tmp_path, sinks=sinks).resume(folder(tmp_path), own=Settings(lm=two[0].lm))
     assert not two[1].asked
     assert any("the run was begun with openai/fake" in one.detail for one in events if isinstance(one, Noted))
 
@@ -240,7 +339,9 @@ def test_caps_and_prices_hold_for_models_of_dspys(tmp_path: Path, two: tuple[Fak
     assert not two[1].asked
 
 
-def test_a_saved_state_holds_no_model(tmp_path: Path, two: tuple[FakeModel, FakeModel]) -> None:
+def test_a_saved_state_holds_no_model_and_a_program_is_not_pickled(
+    tmp_path: Path, two: tuple[FakeModel, FakeModel]
+) -> None:
     one = storm(two[0], tmp_path)
     program = one.program
     program.set_lm(own(two[1], api_base="http://user:secret@host.test/v1"))

@@ -6,26 +6,36 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import dspy
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from llm import FakeModel
-from test_batch import CountingModel
+from servers import Reply, Request
 from test_resume import answers
 from typer.testing import CliRunner, Result
 
 from storm_pipeline.cli import app
-from storm_pipeline.errors import BudgetSpentError, DatasetError, ModelError, RunError, SettingsError
+from storm_pipeline.errors import (
+    BudgetSpentError,
+    DatasetError,
+    ModelError,
+    RunError,
+    SettingsError,
+)
 from storm_pipeline.estimate.asked import ASKED
 from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.models.compiled_sets import read_set
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for
+from storm_pipeline.optimize.compiling import JOURNAL, Job, compile_program, job_for, mean_with_interval
 from storm_pipeline.optimize.cost import most_dollars
 from storm_pipeline.optimize.metrics import outline_metric
-from storm_pipeline.optimize.optimizers import OPTIMIZERS
+from storm_pipeline.optimize.optimizers import OPTIMIZERS, most_calls
 from storm_pipeline.optimize.tasks import read_articles
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.journal import Journal
@@ -97,11 +107,9 @@ def test_a_judge_learns_from_sentences_as_they_are_and_spoiled(folder: Path, tmp
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_each_optimiser_makes_a_set_that_a_run_can_use(folder: Path, tmp_path: Path, optimizer: str) -> None:
     with FakeModel(answers() | NAMED, other=REFLECTED.get(optimizer, "none")) as server:
-        made = job(server, folder, optimizer=optimizer, prices=["openai/fake=10/40"])
-        bound = most_dollars(made)
+        made = job(server, folder, optimizer=optimizer)
         how = compile_program(made, EMBED, tmp_path / "set")
         assert len(server.asked) <= made.most_calls
-    assert bound is not None and how.dollars is not None and 0 < how.dollars <= bound
     assert how.optimizer == optimizer
     assert 0 <= how.before <= 1 and 0 <= how.after <= 1
     assert how.interval[0] <= how.after - how.before + 1e-3 and how.interval[1] >= how.after - how.before - 1e-3
@@ -131,10 +139,39 @@ def test_a_compilation_that_was_killed_repeats_no_call(folder: Path, tmp_path: P
     assert (tmp_path / "set/draft.json").read_bytes() == (tmp_path / "whole/draft.json").read_bytes()
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_calls_run_side_by_side_as_far_as_the_settings_allow(folder: Path, tmp_path: Path, workers: int) -> None:
-    with CountingModel(answers() | NAMED) as server:
-        compile_program(job(server, folder, workers=workers), EMBED, tmp_path / "set")
+class MeetingModel(FakeModel):
+    """Keeps each call on some topics until another such call has come, or for some seconds, and counts them."""
+
+    def __init__(self, *answers: Any, seconds: float) -> None:
+        super().__init__(*answers)
+        self.topics: list[str] = []
+        self.most = 0
+        self._there, self._seconds = 0, seconds
+        self._met, self._counting = threading.Event(), threading.Lock()
+
+    def _reply(self, request: Request) -> Reply:
+        if not any(f"Topic: {topic}\n" in request.json["messages"][-1]["content"] for topic in self.topics):
+            return super()._reply(request)
+        with self._counting:
+            self._there += 1
+            self.most = max(self.most, self._there)
+            if self._there > 1:
+                self._met.set()
+        self._met.wait(self._seconds)
+        with self._counting:
+            self._there -= 1
+        return super()._reply(request)
+
+
+@pytest.mark.parametrize("part", ["held_back", "validation"])
+@pytest.mark.parametrize(("workers", "seconds"), [(1, 0.02), (3, 10)])
+def test_calls_run_side_by_side_as_far_as_the_settings_allow(
+    folder: Path, tmp_path: Path, part: str, workers: int, seconds: float
+) -> None:
+    with MeetingModel(answers() | NAMED, seconds=seconds) as server:
+        made = job(server, folder, workers=workers)
+        server.topics = [topic for topic, _ in getattr(made.split, part)]
+        compile_program(made, EMBED, tmp_path / "set")
     assert server.most == 1 if workers == 1 else 1 < server.most <= workers
 
 
@@ -175,6 +212,18 @@ def test_a_model_that_cannot_write_instructions_ends_the_work(folder: Path, tmp_
     assert not (tmp_path / "set" / "set.json").exists()
 
 
+def test_a_program_that_stays_as_it_is_gains_nothing(folder: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+    draws = count()
+    same = f"```\n{outline.DraftOutline.instructions}\n```"
+    with FakeModel(
+        answers() | {"DraftOutline": lambda _: drafted(*(f"Part {next(draws) % 7} {i}" for i in range(2)))}, other=same
+    ) as server:
+        how = compile_program(job(server, folder, optimizer="gepa"), EMBED, tmp_path / "set", tell=told.append)
+    assert any("stays as it is" in line for line in told)
+    assert how.after == how.before and how.interval == (0.0, 0.0)
+
+
 def test_too_little_is_refused_before_anything_is_asked(folder: Path, tmp_path: Path) -> None:
     with FakeModel() as server:
         with pytest.raises(SettingsError, match="choose among queries, passage_answer"):
@@ -203,6 +252,27 @@ def test_the_metric_of_outlines_rewards_what_editors_have_and_tells_what_is_miss
     assert "Trade" in half.feedback and "Decline" in half.feedback
     cluttered = metric(gold, outlined("Origin", "Trade", "Decline", "Origin", "Trade", "Decline"))
     assert cluttered.score < whole.score and "6" in cluttered.feedback
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=30))
+def test_the_interval_holds_the_mean(values: list[float]) -> None:
+    mean, (low, high) = mean_with_interval(values)
+    assert low - 1e-9 <= mean <= high + 1e-9 or len(set(values)) > 1
+    assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_the_bound_on_calls_grows_with_the_work(optimizer: str) -> None:
+    assert 0 <= most_calls(optimizer, 5, 3, 2) <= most_calls(optimizer, 10, 6, 4)
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_the_bound_on_dollars_holds(folder: Path, tmp_path: Path, optimizer: str) -> None:
+    with FakeModel(answers() | NAMED, other=REFLECTED.get(optimizer, "none")) as server:
+        made = job(server, folder, optimizer=optimizer, prices=["openai/fake=10/40"])
+        bound = most_dollars(made)
+        how = compile_program(made, EMBED, tmp_path / "set")
+    assert bound is not None and how.dollars is not None and 0 < how.dollars <= bound
 
 
 def test_the_dearest_model_bounds_the_dollars_and_an_unknown_price_gives_none(folder: Path) -> None:
@@ -252,7 +322,9 @@ def test_the_command_compiles_and_shows(folder: Path, tmp_path: Path, monkeypatc
     assert refused.exit_code == 2 and "--train" in refused.stderr
 
 
-def test_a_teacher_has_its_own_address_and_key(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_teacher_is_asked_at_its_own_address_with_its_own_key(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """``--lm`` has an address, a key and a role's model of its own; none of them is the teacher's."""
     monkeypatch.setenv("MINE", "key-of-the-student")
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-openai")

@@ -4,11 +4,19 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import dspy
 import pytest
+from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
+from llm import FakeModel
 from servers import Reply, Request, ScriptedServer
+from test_resume import answers
+from test_resume import storm as open_storm
 
 TESTS = Path(__file__).resolve().parents[1]
 PAGE = (TESTS.parent / "docs" / "tracing.md").read_text(encoding="utf-8")
@@ -117,3 +125,29 @@ def test_mlflow_has_one_trace_a_run_with_the_calls_nested(tmp_path: Path) -> Non
     assert all(span.parent_span_id in known for span in server.spans if span is not root)
     assert sum(span.name == "StatelessLM.__call__" for span in server.spans) == calls
     assert f'"input_tokens": {tokens_in}, "output_tokens": {tokens_out}' in str(trace)
+
+
+class Calls(BaseCallback):
+    """Keeps the modules that were called, each with the ids of its call and of the call around it."""
+
+    def __init__(self) -> None:
+        self.seen: list[SimpleNamespace] = []
+
+    def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        around = ACTIVE_CALL_ID.get()
+        self.seen.append(SimpleNamespace(id=call_id, around=around, name=type(instance).__name__, inputs=inputs))
+
+
+@pytest.mark.parametrize("method", ["write", "outline", "answer"])
+def test_dspys_callbacks_see_each_run_as_one_call_in_all_threads(tmp_path: Path, method: str) -> None:
+    calls = Calls()
+    with FakeModel(answers()) as model, dspy.context(callbacks=[calls]):
+        getattr(open_storm(model, tmp_path, workers=4), method)("Silk Road")
+    assert roots(calls.seen) == ["StormRun"]
+    assert calls.seen[0].inputs["kwargs"]["topic"] == "Silk Road"
+    assert Counter(one.name for one in calls.seen)["StormRun"] == 1
+
+
+def roots(seen: Sequence[SimpleNamespace]) -> list[str]:
+    known = {one.id for one in seen}
+    return [one.name for one in seen if one.around not in known]
