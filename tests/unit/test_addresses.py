@@ -28,15 +28,9 @@ HOLDING = [
     f"fused:wikipedia+[searxng:http://me:{SECRET}@h]",
 ]
 HARMLESS = [
-    "openai/gpt-4o@http://localhost:8000/v1",
-    "http://localhost:8080/@v2",
-    "http://h/a@b",
-    "mail me@example.org or see https://example.org/",
-    "https://example.org/?page=key&q=a%40b",
-    "http://me:${PASSWORD}@h/v1?key=${KEY}",
-    "http://${TOKEN}@h/v1",
-    "corpus:papers/",
-    "the key = 3, or ?",
+    *("openai/gpt-4o@http://localhost:8000/v1", "http://localhost:8080/@v2", "http://h/a@b"),
+    *("mail me@example.org or see https://example.org/", "https://example.org/?page=key&q=a%40b"),
+    *("http://me:${PASSWORD}@h/v1?key=${KEY}", "http://${TOKEN}@h/v1", "corpus:papers/", "the key = 3, or ?"),
     "http://[::1]:8000/v1",
 ]
 

@@ -19,7 +19,6 @@ from storm_pipeline.types import Citation, Conversation, Heading, Outline, Persp
 from storm_pipeline.writers.allocation import allocate, survey
 from storm_pipeline.writers.passage_prompts import section_inputs
 from storm_pipeline.writers.placing import place_findings
-from storm_pipeline.writers.whole import evidence_from
 
 SUBJECTS = {
     "Wells": "The salt wells of the Silk Road were dug by hand",
@@ -252,14 +251,6 @@ def test_what_headings_retrieve_is_shown_unless_what_sections_lack_was_looked_up
     assert by_points.sections[0].snippet_ids() == {own.id for own in cited}
 
 
-def test_passages_go_where_they_fit() -> None:
-    evidence, told = allocated(OUTLINE, [interview(*map(said, PAGES))], PAGES, evidence=200)
-    for own in evidence.sections:
-        assert own.passages[0].title == own.heading.title
-        assert all(own.heading.title.lower() in finding.text.lower() for finding in own.own_findings)
-    assert not told.degraded()
-
-
 def test_a_heading_without_anything_becomes_a_part_of_its_neighbour_and_that_is_told() -> None:
     few = [page("Wells", 1, 80), page("Monks", 1, 80), page("Camels", 1, 5)]
     outline = Outline("Silk Road", (Heading("Camels"), Heading("Wells"), Heading("Monks")))
@@ -305,28 +296,6 @@ def test_lengths_follow_what_was_found_and_what_is_wanted(conversations: list[Co
     for own in evidence.sections:
         assert 60 <= own.target_words <= max(60, own.words)
     assert sum(own.target_words for own in evidence.sections) <= max(1.2 * words, 60 * len(evidence.sections)) + 60
-
-
-def test_every_method_is_asked_for_as_many_words() -> None:
-    sentences = [said(one, text=f"{one.text.partition('.')[0]} {i} times.") for i, one in enumerate(PAGES, 20)]
-    found = [interview(*sentences[::2], *sentences[1:4:2])]
-    rest = (Place(section=n, findings=[2 * n - 1, 2 * n]) for n in (2, 3, 4))
-    places = [Place(section=1, findings=[1, 2, 9, 10]), *rest]
-    evidence = [allocated(OUTLINE, found, length=300, places=places)[0], allocated(OUTLINE, [], length=300)[0]]
-    words = [[own.target_words for own in one.sections] for one in evidence]
-    assert max(words[0]) > min(words[0])
-    assert len(set(words[1])) == 1
-    assert abs(sum(words[0]) - sum(words[1])) <= len(OUTLINE.sections)
-    with run(PAGES, {}, length=300) as (ctx, _):
-        apart = evidence_from(ctx, OUTLINE, PAGES, len(OUTLINE.sections)).sections
-        assert [own.target_words for own in apart] == words[1]
-        (whole,) = evidence_from(ctx, Outline("Silk Road", (Heading(""),)), PAGES).sections
-        assert whole.target_words == 330
-
-
-def test_an_outline_without_sections_needs_nothing() -> None:
-    evidence, _ = allocated(Outline("Silk Road"), [interview(said(PAGES[0]))])
-    assert evidence.sections == ()
 
 
 def test_a_survey_names_what_there_is_for_each_heading_and_what_fits_none() -> None:

@@ -1,7 +1,5 @@
 """Reading markers, numbering sources, and reading rendered text back."""
 
-import re
-
 import pytest
 from export_readers import parse_markdown, sentence_table
 from hypothesis import given, settings
@@ -140,24 +138,8 @@ def test_numbers_follow_first_use() -> None:
 
 
 @given(articles())
-def test_numbers_agree_with_references(article: Article) -> None:
-    numbers = number_references(article)
-    assert [numbers[source.id] for source in article.references] == list(range(1, len(numbers) + 1))
-
-
-@given(articles())
 @settings(max_examples=80, deadline=None)
 def test_markdown_reads_back_to_the_same_citations(article: Article) -> None:
     urls = {source.id: shared_address(source.url) for source in article.sources}
     expected = [(text, tuple(urls[i] for i in ids)) for text, ids in sentence_table(article)]
     assert parse_markdown(to_markdown(article)) == expected
-
-
-@given(st.text(alphabet="a[]1٣² .", max_size=30))
-def test_the_markers_at_the_end_of_a_line_are_its_citations(line: str) -> None:
-    sentence, markers = re.fullmatch(r"(.*?)((?:\[\d+\])*)", line).groups()  # type: ignore[union-attr]
-    numbers = re.findall(r"\d+", markers)
-    if not line.strip():
-        return
-    sources = "".join(f"{number}. [t](u{number})\n" for number in dict.fromkeys(numbers))
-    assert parse_markdown(f"{sources}{line}") == [(sentence, tuple(f"u{number}" for number in numbers))]

@@ -10,16 +10,8 @@ from storm_pipeline.references.cleaning import cleaned, has_sentences
 TOLD = "The dam was begun in 1931 above the village."
 PIECES = st.sampled_from(
     [
-        TOLD,
-        "Home",
-        "# Menu",
-        "\n",
-        "----",
-        '[a](https://x.org/(y) "t")',
-        "![p](",
-        "https://x.org.",
-        "](http://y",
-        "**b**",
+        *(TOLD, "Home", "# Menu", "\n", "----", '[a](https://x.org/(y) "t")', "![p](", "https://x.org."),
+        *("](http://y", "**b**"),
     ]
 )
 TEXTS = st.text(max_size=80) | st.sampled_from(HOSTILE) | st.lists(PIECES, max_size=12).map(" ".join)

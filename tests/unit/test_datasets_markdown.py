@@ -65,10 +65,6 @@ def test_an_opening_title_is_no_section(text: str, first: str) -> None:
     assert without_title(markdown_blocks(text), "Lake Orrin")[0].text == first
 
 
-def test_the_title_of_nothing() -> None:
-    assert without_title((), "Lake Orrin") == ()
-
-
 def test_headings_nest_by_level() -> None:
     tree = HeadingNode.of_blocks(
         [

@@ -46,10 +46,6 @@ def test_one_bad_byte_spoils_no_page() -> None:
     assert decoded(GERMAN.encode() + b"\xff", ["utf-8"]) == GERMAN + "\ufffd"
 
 
-def test_a_wrong_statement_gives_way_to_the_next() -> None:
-    assert decoded(JAPANESE.encode("euc-jp"), ["utf-8", "euc-jp"]) == JAPANESE
-
-
 @pytest.mark.parametrize("stated", ["punycode", "idna", "rot13", "zlib", "unicode_escape", "undefined"])
 def test_codecs_that_are_no_character_sets_are_passed_over(stated: str) -> None:
     start = time.monotonic()

@@ -8,7 +8,7 @@ import pytest
 from export_readers import Rows, sentence_table
 from hypothesis import example as example_of
 from hypothesis import given, settings
-from strategies import HOSTILE, URLS, articles, texts
+from strategies import articles, texts
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.export import bibtex, csl, pandoc, ris, wikitext
@@ -99,29 +99,12 @@ def test_a_document_keeps_every_sentence_with_its_sources(name: str, article: Ar
     assert DOCUMENTS[name](export(article, name)) == expected(article, name)
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_an_address_with_markup_is_read_back(name: str) -> None:
-    article = of_one_source(Snippet("https://a.org/x__y'z~~", "A", "It is."))
-    assert DOCUMENTS[name](export(article, name)) == expected(article, name)
-
-
 @pytest.mark.parametrize("name", LISTS)
 @settings(max_examples=40, deadline=None)
 @given(article=articles())
 @example_of(article=of_one_source(Snippet("", "*a* _b_ `c` ~~d~~", "It is.", accessed="2026-11-22")))
 def test_a_list_of_references_keeps_every_citation(name: str, article: Article) -> None:
     assert sorted(readers.runs_of(LISTS[name](export(article, name)))) == sorted(readers.runs_of(expected(article)))
-
-
-@pytest.mark.parametrize("name", [*DOCUMENTS, *LISTS])
-def test_the_example_is_read_back(name: str) -> None:
-    pairs = sorted(readers.runs_of({**DOCUMENTS, **LISTS}[name](export(example(), name))))
-    assert pairs == [
-        ("* It was {warm}.", "corpus:memo.pdf"),
-        ("* It was {warm}.", "https://doi.org/10.1000/182"),
-        ("Corals [1] bleach at 30 °C & die.", "https://doi.org/10.1000/182"),
-        ("Corals [1] bleach at 30 °C & die.", "https://www.example.org/a_(b)?c=1&d=2"),
-    ]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -208,21 +191,6 @@ def test_ris() -> None:
 def test_texts_survive_their_escaping(text: str) -> None:
     text = tidy(text)
     assert readers.from_tex(tex_text(text)) == text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_values_everywhere(text: str) -> None:
-    snippets = [Snippet(url, text, text, text, 3, text, "page", *(text,) * 6) for url in URLS]
-    sources = tuple(Source(one.source_id, one.url, text, (one,)) for one in snippets)
-    sentences = (Sentence(text, (Citation(one.source_id, one.id),)) for one in snippets)
-    paragraph = Paragraph((*sentences, Sentence(text)))
-    usage = Usage((UsageRow(text, text, text, 1),))
-    article = Article(text, (paragraph,), (Section(text, (paragraph,)),), sources, usage=usage, written=text)
-    for name, read in DOCUMENTS.items():
-        assert read(export(article, name)) == expected(article)
-    for name, read in LISTS.items():
-        assert sorted(readers.runs_of(read(export(article, name)))) == sorted(readers.runs_of(expected(article)))
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,3 @@ def test_without_it_they_are_where_the_platform_has_them(monkeypatch: pytest.Mon
 def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STORM_HOME", "~/storm")
     assert default_cache() == Path.home() / "storm" / "cache"
-
-
-def test_a_given_cache_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("STORM_HOME", str(tmp_path))
-    assert Settings(cache=Path("elsewhere")).cache == Path("elsewhere")

@@ -149,14 +149,6 @@ def test_a_language_model_is_told_where_a_passage_is_from_and_sees_what_is_cited
     assert told == [f"[1] {DAM.text} (Orrin Dam, a.org)"]
 
 
-def test_a_language_model_judges_a_section_in_one_call() -> None:
-    sentences = [f"In the year {year}, two thousand men built the Orrin Dam." for year in range(1931, 1937)] * 5
-    years = replace(DAM, text=f"{DAM.text} It was so in 1932, in 1933, in 1934 and in 1935 too.")
-    verdicts = "\n".join(f"{number}: supported" for number in range(1, 31))
-    _, (check,) = judged_by_model(" ".join(f"{one} [1]" for one in sentences), years, verdicts=verdicts)
-    assert len(check.splitlines()) == 30
-
-
 @pytest.mark.parametrize(("answered", "kept"), [("[1]", []), ("[1][2]", [SAID])])
 def test_a_doubted_sentence_stays_as_it_was_where_its_writer_names_a_further_passage(
     answered: str, kept: list[str]

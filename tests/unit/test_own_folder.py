@@ -79,12 +79,6 @@ def test_crossref_is_asked_once(tmp_path: Path) -> None:
     assert KeptDocuments(tmp_path).record("10.1234/a") == record
 
 
-def test_a_folder_is_counted(folder: Path, tmp_path: Path) -> None:
-    found = take_inventory(folder, tmp_path)
-    assert found.summary == "3 readable, 1 scan, 1 broken; author and year known of 3"
-    assert [scan.name for scan in found.scans] == ["minutes 1740.pdf"]
-
-
 @pytest.mark.parametrize("spec", ["corpus:{}", "fused:corpus:{}+wikipedia"])
 def test_doctor_reads_the_documents(folder: Path, tmp_path: Path, spec: str) -> None:
     settings = Settings.build({"lm": "openai/x", "search": spec.format(folder), "cache": tmp_path / "cache"})

@@ -96,12 +96,6 @@ def test_a_pdf_without_text_is_not_had(data: bytes) -> None:
         read(data, "application/pdf")
 
 
-def test_plain_text() -> None:
-    page = read(" ".join(SENTENCES).replace("silk", "Seide für"), "text/plain", "utf-8")
-    assert "Seide für" in text_of(page)
-    assert page.title == ""
-
-
 @pytest.mark.parametrize(
     ("encoding", "header", "meta"),
     [

@@ -100,13 +100,9 @@ def test_a_missing_key_of_an_engine_is_said_before_a_folder_is_made(tmp_path: Pa
 
 def test_engines_that_are_set_up_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("YDC_API_KEY", "x")
-    for spec in (
-        "you",
-        "wikipedia",
-        "searxng:http://localhost:1",
-        "fused:you+searxng:http://localhost:1",
-        "wiki-leads",
-    ):
+    for spec in """
+        you wikipedia searxng:http://localhost:1 fused:you+searxng:http://localhost:1 wiki-leads
+    """.split():
         require_engine_keys(spec)
 
 

@@ -122,20 +122,6 @@ def test_markup_within_lines_is_read_in_what_engines_deposit(markup: str, text: 
     assert fragment_text(f"A word {markup} word.") == f"A word {text} word."
 
 
-@pytest.mark.parametrize(
-    ("fragment", "text"),
-    [
-        ("<jats:p>10<jats:sup>6</jats:sup> m<jats:sup>2</jats:sup></jats:p>", "10⁶ m²"),
-        ('of 1904<jats:sup><jats:xref ref-type="bibr" rid="b3">3</jats:xref></jats:sup> by', "of 1904 by"),
-        ("10&lt;sup&gt;6&lt;/sup&gt; of H&lt;sub&gt;2&lt;/sub&gt;O", "10⁶ of H₂O"),
-        ("p &lt; 0.05 in 3<sup>rd</sup>", "p < 0.05 in 3rd"),
-        ("open <sup>3 and <sub>2", "open 3 and 2"),
-    ],
-)
-def test_fragments_of_jats(fragment: str, text: str) -> None:
-    assert fragment_text(fragment) == text
-
-
 def test_formulas_of_a_book() -> None:
     formula = (
         "<math xmlns='http://www.w3.org/1998/Math/MathML'><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup>"

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -30,7 +29,7 @@ from storm_pipeline.run.events import (
     StageStarted,
 )
 from storm_pipeline.run.folder import RunStore
-from storm_pipeline.run.listing import list_runs, read_timeline, run_entry, run_state
+from storm_pipeline.run.listing import list_runs, run_entry, run_state
 from storm_pipeline.run.log import LogSink
 from storm_pipeline.settings import Settings
 
@@ -215,17 +214,6 @@ def test_of_a_damaged_batch_the_runs_are_still_listed(tmp_path: Path) -> None:
     assert [entry.topic for entry in runs] == ["Salt", "Jade"]
     assert (last.state, "is damaged" in last.problem) == ("unreadable", True)
     assert command("runs", "--out", tmp_path).exit_code == 0
-
-
-def test_events_with_wrong_values_are_left_out(tmp_path: Path) -> None:
-    folder = made(tmp_path, "Amber", status="finished")
-    record: dict[str, Any] = {"event": "CallFinished", "at": 9, "stage": "s", "role": "r", "model": "m"}
-    record |= {"tokens_in": "many", "tokens_cached": 0, "tokens_out": 0, "seconds": 1, "cost": None}
-    with (folder / "events.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
-    assert read_timeline(folder).usage.calls == 0
-    assert not run_entry(folder).problem
-    assert command("show", folder).exit_code == 0
 
 
 def test_no_runs(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from storm_pipeline.run.events import (
     StageStarted,
 )
 from storm_pipeline.settings import Settings
-from storm_pipeline.text.formatting import age, amount, clock, dollars, printable
+from storm_pipeline.text.formatting import age, amount, clock, dollars
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 CALL = CallFinished("conversations", "asker", "m", 1000, 0, 250, 1.0, None)
@@ -117,17 +117,6 @@ def test_a_dumb_terminal_gets_plain_lines() -> None:
         run_of(sink)
     assert "\x1b[?25" not in stream.getvalue()
     assert "conversations ended after" in stream.getvalue()
-
-
-def test_the_label_of_the_last_action_is_shown_while_a_stage_goes_on() -> None:
-    made, stream = console(terminal=True, width=100)
-    with ProgressSink(made) as sink:
-        sink.emit(RunStarted("run", "Silk Road", ""))
-        sink.emit(StageStarted("conversations", 30))
-        sink.emit(StageAdvanced("conversations", "Historian: " + "why? " * 100))
-    text = plain(stream.getvalue())
-    assert "Historian: why?" in text
-    assert all(len(line) <= 100 for line in re.split(r"[\r\n]", text))
 
 
 def drawn(board: ProgressSink) -> list[str]:
@@ -346,14 +335,6 @@ def test_any_events_in_any_order_are_shown_and_cannot_steer_the_terminal(events:
             board.emit(event)
         made.print(board.get_renderable())
     assert all(c.isprintable() or c == "\n" for c in stream.getvalue())
-
-
-@given(st.text())
-def test_printable_is_one_tame_line(text: str) -> None:
-    line = printable(text)
-    assert line.isprintable()
-    assert line == printable(line)
-    assert "  " not in line
 
 
 @given(st.integers(0, 10**9))

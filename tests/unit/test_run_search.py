@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from storm_pipeline.errors import PageError, SearchError, SettingsError
+from storm_pipeline.errors import PageError, SettingsError
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.search import Engine, RunSearch, open_engine
@@ -153,12 +153,6 @@ def test_whoever_wants_no_page_asks_nobody(tmp_path: Path, k: int) -> None:
     assert RunSearch(broken, given(tmp_path)).search("silk", k) == SearchResult()
 
 
-def test_a_failing_engine_fails_the_search(tmp_path: Path) -> None:
-    broken = Engine(checked(FakeSearch({}, failing=lambda _: True)), "searxng")
-    with pytest.raises(SearchError, match="set to fail"):
-        RunSearch(broken, given(tmp_path)).search("silk", 2)
-
-
 class AskedEmbedder(HashingEmbedder):
     """Tells how much it takes, and whether that was asked."""
 
@@ -196,25 +190,3 @@ def test_an_engine_knows_whether_it_searches_own_documents_alone(tmp_path: Path,
     (tmp_path / "a.txt").write_text("Silk was sold in the markets of Samarkand and Bukhara for many centuries.")
     settings = Settings(search=spec.format(tmp_path / "a.txt"), cache=tmp_path / "cache")
     assert open_engine(settings).own is own
-
-
-def test_a_damaged_memory_of_pages_is_said(tmp_path: Path) -> None:
-    RunSearch(engine("alpha"), given(tmp_path), fetch=Web(alpha=TEXT)).search("silk", 2)
-    (tmp_path / "pages" / "pages.sqlite").write_bytes(b"no database " * 900)
-    web = Web(alpha=TEXT)
-    search = RunSearch(engine("alpha"), given(tmp_path), fetch=web)
-    assert search.search("silk", 2).snippets[0].origin == "page"
-    assert web.asked == ["https://alpha.org/1"]
-    (said,) = search.cache_problems
-    assert "pages.sqlite was damaged and moved to" in said
-
-
-def test_a_damaged_memory_of_searches_is_said(tmp_path: Path) -> None:
-    settings = given(tmp_path, search="searxng:http://127.0.0.1:9", search_cache="replay")
-    (tmp_path / "search").mkdir()
-    (tmp_path / "search" / "searches.sqlite").write_bytes(b"no database " * 900)
-    search = RunSearch(open_engine(settings), settings)
-    with pytest.raises(SearchError, match="was not recorded"):
-        search.search("silk", 2)
-    (said,) = search.cache_problems
-    assert "searches.sqlite was damaged and moved to" in said

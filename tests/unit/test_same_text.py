@@ -165,12 +165,6 @@ def test_an_answer_is_written_from_one_passage_of_a_text() -> None:
     assert [one.source_id for one in own.citations] == [found[3].source_id]
 
 
-def test_of_two_copies_the_one_that_ranks_first_is_shown() -> None:
-    a, b = pages(dict.fromkeys(HOSTS[:2], text("decision")))
-    assert [own.snippets for own in passages([b, a])] == [(b,)]
-    assert [own.snippets for own in passages([a, b])] == [(a,)]
-
-
 @pytest.mark.parametrize("name", ["wikitext", "bibtex", "csl", "ris", "latex", "docx", "odt", "epub"])
 def test_other_addresses_stand_in_what_is_exported(name: str) -> None:
     found = pages(dict.fromkeys(HOSTS[:3], text("decision")))

@@ -131,14 +131,6 @@ def test_what_an_engine_gave_in_part_is_asked_for_again(tmp_path: Path) -> None:
         assert (result.snippets, len(result.lost)) == ((SILK,), 1)
 
 
-def test_age(tmp_path: Path) -> None:
-    now = 1_000_000.0
-    cache = SqliteCache(tmp_path / "x.sqlite", clock=lambda: now)
-    cache.put("k", 1)
-    now += 86_400
-    assert (cache.get("k", 1.01), cache.get("k", 0.99), cache.get("k")) == (1, None, 1)
-
-
 def test_old_results_are_asked_for_again_but_replayed(tmp_path: Path) -> None:
     assert asked(tmp_path, "use") == 1
     with sqlite3.connect(tmp_path / "search" / "searches.sqlite") as file:

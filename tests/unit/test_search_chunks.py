@@ -23,20 +23,8 @@ from storm_pipeline.types import Snippet
 PROSE = st.lists(
     st.sampled_from(
         [
-            "the silk road",
-            "Dr. Li",
-            "said",
-            "no. 7",
-            "。",
-            "北京是首都。",
-            "走れ！",
-            "…",
-            "?!",
-            ".",
-            ". ",
-            "\n\n",
-            "x" * 95,
-            "ไทย",
+            *("the silk road", "Dr. Li", "said", "no. 7", "。", "北京是首都。", "走れ！", "…", "?!", ".", ". ", "\n\n"),
+            *("x" * 95, "ไทย"),
         ]
     ),
     max_size=60,
@@ -105,13 +93,8 @@ def test_abbreviations_end_no_sentence() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "." * 200_000 + "x",
-        "\n" * 200_000,
-        ("\n" + " " * 50) * 5_000 + "x",
-        ".\n" * 50_000,
-        "a" * 500_000,
-        '."' * 99_999,
-        "silk " * 100_000,
+        *("." * 200_000 + "x", "\n" * 200_000, ("\n" + " " * 50) * 5_000 + "x", ".\n" * 50_000, "a" * 500_000),
+        *('."' * 99_999, "silk " * 100_000),
     ],
     ids=["dots", "lines", "blanks", "dotted lines", "one word", "quotes", "words"],
 )

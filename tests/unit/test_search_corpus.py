@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from storm_pipeline.documents.chunks import MOST_SHARED
-from storm_pipeline.documents.decoding import decoded, decoded_lines
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.references.passages import passages
 from storm_pipeline.search.engines.corpus import CorpusSearch
@@ -91,12 +90,7 @@ def test_bad_lines_are_skipped_and_named(tmp_path: Path) -> None:
     path.write_text(lines(SILK, "", *bad), encoding="utf-8")
     engine = CorpusSearch(path)
     reasons = [
-        "is not JSON",
-        "is not an object",
-        "is not an object",
-        "has no url",
-        "has no text",
-        "has no text",
+        *("is not JSON", "is not an object", "is not an object", "has no url", "has no text", "has no text"),
         "is not JSON",
     ]
     assert len(engine.problems) == len(bad)
@@ -291,21 +285,6 @@ def test_the_best_passage_comes_with_what_is_beside_it(tmp_path: Path) -> None:
     assert told[0] <= 40 < 50 <= told[-1]
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.text(st.characters(exclude_characters="\r\x00", exclude_categories=["Cs"])))
-def test_utf8_is_read_as_it_was_written(text: str) -> None:
-    if not text.startswith("\ufeff"):
-        assert decoded(text.encode()) == text
-        assert decoded_lines(text.encode()) == text.split("\n")
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.binary(max_size=400))
-def test_any_bytes_decode(data: bytes) -> None:
-    assert "\r" not in decoded(data)
-    assert decoded_lines(data)
-
-
 WHOLE_PDF = pdf(["Some text."])
 BROKEN_PDF = st.tuples(st.integers(0, len(WHOLE_PDF)), st.binary(min_size=1, max_size=12)).map(
     lambda change: WHOLE_PDF[: change[0]] + change[1] + WHOLE_PDF[change[0] + len(change[1]) :]
@@ -313,19 +292,8 @@ BROKEN_PDF = st.tuples(st.integers(0, len(WHOLE_PDF)), st.binary(min_size=1, max
 BROKEN_HTML = st.lists(
     st.sampled_from(
         [
-            "<p>",
-            "</p>",
-            "<html",
-            ">",
-            "<!--",
-            "<script>",
-            "&#0;",
-            "&#xD800;",
-            "text",
-            "<table>",
-            "\x00",
-            "<?xml",
-            "<a href=",
+            *("<p>", "</p>", "<html", ">", "<!--", "<script>", "&#0;", "&#xD800;", "text", "<table>", "\x00"),
+            *("<?xml", "<a href="),
         ]
     ),
     max_size=12,

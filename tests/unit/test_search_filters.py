@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
+from storm_pipeline.documents.plain import iso_date, plain_text, web_address
 from storm_pipeline.errors import CorpusError, SearchError, SettingsError
 from storm_pipeline.identity import host_of
 from storm_pipeline.net.retrying import retry_after_seconds
@@ -129,15 +129,6 @@ def test_plain_text_can_be_encoded_and_is_stable(value: object) -> None:
     assert isinstance(value, str) or not text
     assert web_address(value) in {"", text}
     assert iso_date(value) is None or isinstance(value, str)
-
-
-@settings(max_examples=80, deadline=None)
-@given(st.text(max_size=80), st.integers(1, 40))
-def test_a_query_becomes_one_line(query: str, limit: int) -> None:
-    line = one_line(query, limit)
-    assert len(line) <= limit
-    assert plain_text(query).startswith(line)
-    assert bool(line) == bool(plain_text(query))
 
 
 def test_dates_and_addresses() -> None:

@@ -75,6 +75,8 @@ def test_addresses_of_papers() -> None:
         ("<jats:sec><jats:title>Aims:</jats:title><jats:p>A</jats:p></jats:sec>\n<jats:sec><jats:title>Results"
          "</jats:title><jats:p>B</jats:p></jats:sec>", "Aims: A Results: B"),
         ("<jats:p>H<jats:sub>2</jats:sub>O, p &lt; 0.05 &amp;amp; n &gt; 3</jats:p>", "H₂O, p < 0.05 & n > 3"),
+        ("10&lt;sup&gt;6&lt;/sup&gt; of H&lt;sub&gt;2&lt;/sub&gt;O", "10⁶ of H₂O"),
+        ('of 1904<jats:sup><jats:xref ref-type="bibr" rid="b3">3</jats:xref></jats:sup> by', "of 1904 by"),
         ("<jats:p>open<jats:italic>ed", "opened"),
         ("a < b and c > d <!-- gone -->", "a < b and c > d"),
         (None, ""),

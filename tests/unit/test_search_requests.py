@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from storm_pipeline.documents.plain import objects, one_line, plain_text, texts
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.search.engine_info import SearchOptions
-from storm_pipeline.search.engines.tavily import countries
 from storm_pipeline.search.paging import paged
 from storm_pipeline.search.queries import with_sites
 from storm_pipeline.types import Snippet
@@ -97,14 +96,3 @@ def test_a_period_fills_its_open_end() -> None:
     assert SearchOptions(until=last).period() == (date(1970, 1, 1), last)
     today = datetime.now(UTC).date()
     assert SearchOptions(since=first).period() in {(first, today), (first, datetime.now(UTC).date())}
-
-
-def test_countries_are_read_from_their_table() -> None:
-    assert len(countries()) == 166
-    assert all(len(code) == 2 and code.isalpha() and code.islower() for code in countries())
-    assert all(name == name.casefold().strip() and len(name) > 2 for name in countries().values())
-    assert (countries()["gb"], countries()["ba"], countries()["zw"]) == (
-        "united kingdom",
-        "bosnia and herzegovina",
-        "zimbabwe",
-    )

@@ -55,9 +55,3 @@ def test_a_damaged_record_is_none_or_a_whole_result(result: SearchResult, name: 
     rest = decoded({key: part for key, part in encoded(result).items() if key != name})
     assert rest == (replace(result, pages=()) if name == "pages" else None)  # runs of earlier versions have no pages
     assert decoded(encoded(result) | {"more": value}) is None
-
-
-def test_a_record_of_an_earlier_form_is_none() -> None:
-    of_before = encoded(SearchResult()) | {"query": "silk", "unread": {"https://a.org": "answered 404"}}
-    assert decoded(of_before) is None
-    assert decoded(encoded(SearchResult()) | {"unread": {}}) is None

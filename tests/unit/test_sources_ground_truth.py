@@ -159,11 +159,6 @@ def test_what_a_copy_adds_of_its_own_is_not_held_against_others() -> None:
     assert truth.recognise("https://other.example/1", "", OTHER_PROSE) is None
 
 
-def test_a_few_words_are_no_copy() -> None:
-    truth = GroundTruth(texts=[PROSE])
-    assert truth.recognise("https://a.example/1", "", "the drivers had unloaded their bales of raw silk in the") is None
-
-
 @given(st.lists(st.sampled_from("silk road horse jade salt bead".split()), min_size=15, max_size=40), st.data())
 def test_the_bound_divides_copies_from_others(known: list[str], data: st.DataObject) -> None:
     share = data.draw(st.floats(0.05, 1.0))

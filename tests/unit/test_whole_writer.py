@@ -18,7 +18,6 @@ DAM = Snippet(
 FLOOD = Snippet(
     "https://b.org/flood", "Floods", "A flood came over the wall in 1952 and took away the mill of the town."
 )
-COPY = Snippet("https://mirror.net/dam", "Orrin Dam", DAM.text)
 OUTLINE = Outline("Orrin Dam", (Heading("History", (Heading("Floods"), Heading("Repairs"))), Heading("Lake")))
 BUILT = "The dam of concrete was built by two thousand men from 1931 until 1936 [1]."
 FLOODED = "Which flood came over the wall in 1952 and took away the mill of the town?"
@@ -116,14 +115,3 @@ def test_an_unchecked_answer_keeps_what_it_cites() -> None:
     assert [own.text for own in answer.sentences][1:] == ["Penguins waltz beneath Antarctic moonlight."]
     assert known == [DAM, FLOOD]
     assert told.counted("dropped_unsupported") == 1
-
-
-def test_an_answer_cites_one_of_two_copies_and_it_can_be_looked_up() -> None:
-    with run(replies={"AnswerFromPassages": lambda inputs: {"answer": BUILT}}) as (ctx, _):
-        (own,) = answer_from_passages(ctx, "Orrin Dam", "Who built it?", [DAM, COPY]).sentences
-        assert [ctx.store.snippet(c.snippet_id).url for c in own.citations] == [DAM.url]
-
-
-def test_without_anything_found_nobody_is_asked() -> None:
-    with run() as (ctx, _):
-        assert answer_from_passages(ctx, "Orrin Dam", "Who paid?", []).sentences == ()

@@ -28,16 +28,11 @@ from storm_pipeline.search.registry import Choice
 from storm_pipeline.settings import CAPS, CONTENT, Settings, option_name
 
 OTHERS_MAY_NOT = sorted(set(Settings.model_fields) - CONTENT)
-OF_NO_REQUEST = {
-    "workers",
-    "process_workers",
-    "lm_timeout",
-    "call_attempts",
-    "parse_attempts",
-    "max_failures",
-    "prices",
-    "search_rate",
-}
+OF_NO_REQUEST = set(
+    """
+    workers process_workers lm_timeout call_attempts parse_attempts max_failures prices search_rate
+""".split()
+)
 OF_NO_REQUEST |= {"search_cache_days", "out", "cache"}
 ADDRESS = "http://localhost:9/v1"
 
@@ -256,15 +251,9 @@ def test_the_named_file_stands_above_the_folders_wherever_it_is_given(at: int, f
     "name",
     [
         *("PYTHONPATH", "PYTHONSTARTUP", "GIT_CONFIG_GLOBAL", "STORM_API_TOKEN", "MY_SECRET", "HF_TOKEN"),
-        *(
-            "AWS_ACCESS_KEY_ID",
-            "SEARXNG_URL",
-            "LANGSMITH_API_KEY",
-            "MY_MODEL",
-            "LC_API_KEY",
-            "LD_PRELOAD",
-            "NODE_OPTIONS",
-        ),
+        *"""
+            AWS_ACCESS_KEY_ID SEARXNG_URL LANGSMITH_API_KEY MY_MODEL LC_API_KEY LD_PRELOAD NODE_OPTIONS
+        """.split(),
     ],
 )
 def test_children_get_no_keys_and_nothing_that_changes_what_is_executed(
