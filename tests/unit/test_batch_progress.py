@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from test_run_progress import Clock
 
 from storm_pipeline.batch import TopicRequest, TopicStatus
 from storm_pipeline.cli.output import EventLines
@@ -17,15 +18,6 @@ CALL = CallFinished("sections", "writer", "m", 1000, 0, 50, 1.0, 0.25)
 
 def row(number: int, state: str = "waiting", **facts: object) -> TopicStatus:
     return TopicStatus(number, TopicRequest(f"Topic {number}"), state, **facts)  # type: ignore[arg-type]
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    time = 0.0
-
-    def __call__(self) -> float:
-        return self.time
 
 
 def board(*rows: TopicStatus, height: int = 20, now: Clock | None = None) -> BatchProgress:

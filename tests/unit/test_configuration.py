@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 
 from storm_pipeline.cli import app
 from storm_pipeline.configuration.layers import configuration, configured
-from storm_pipeline.configuration.variables import use_files, variable
+from storm_pipeline.configuration.variables import default_cache, use_files, user_configuration, variable
 from storm_pipeline.errors import InvalidSettingError, SettingsError
 from storm_pipeline.settings import Settings
 
@@ -170,3 +171,24 @@ def test_commands_read_the_configuration(folder: Path) -> None:
     result = CliRunner().invoke(app, ["estimate", "Silk Road"])
     assert result.exit_code == 2
     assert "(--turns)" in result.stderr and "(from storm.toml)" in result.stderr
+
+
+def test_storm_home_holds_cache_and_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("STORM_HOME", str(tmp_path))
+    assert default_cache() == tmp_path / "cache" == Settings().cache
+    assert user_configuration() == tmp_path / "storm.toml"
+
+
+@pytest.mark.parametrize("value", [None, "", "  "])
+def test_without_it_they_are_where_the_platform_has_them(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
+    monkeypatch.delenv("STORM_HOME", raising=False)
+    if value is not None:
+        monkeypatch.setenv("STORM_HOME", value)
+    assert default_cache() == platformdirs.user_cache_path("storm-pipeline", appauthor=False)
+    assert user_configuration().parent == platformdirs.user_config_path("storm-pipeline", appauthor=False)
+    assert Settings().cache.is_absolute()
+
+
+def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORM_HOME", "~/storm")
+    assert default_cache() == Path.home() / "storm" / "cache"

@@ -1,13 +1,13 @@
 """Canonical addresses and content ids: spellings of one page meet, different pages stay apart."""
 
 import re
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.identity import canonical_url, normalised_text, snippet_id, source_id
+from storm_pipeline.identity import canonical_url, is_title, normalised_text, page_address, snippet_id, source_id
 
 HOSTS = st.from_regex(r"[a-z]{3,8}(\.[a-z]{3,8})?\.(com|org|net)", fullmatch=True).filter(
     lambda host: not host.startswith(("www.", "mobile.", "amp."))
@@ -171,3 +171,35 @@ def test_snippet_ids_follow_normalised_text_and_page(one: str, other: str) -> No
 def test_white_space_and_case_do_not_make_another_snippet(text: str) -> None:
     assert snippet_id("https://x.org", f"  {text}\n\t") == snippet_id("https://x.org", text)
     assert snippet_id("https://x.org", "Straße  Ａ") == snippet_id("https://x.org", "STRASSE a")
+
+
+TEXTS = st.one_of(st.text(max_size=300), st.text(st.sampled_from("ab /#<>[]{}|é漢𐎠"), max_size=300), st.just("\ud800"))
+
+
+@pytest.mark.parametrize("title", ["A", "C++", "AC/DC", "Silk Road (disambiguation)", "漢字", "é" * 127, "a" * 255])
+def test_titles(title: str) -> None:
+    assert is_title(title)
+
+
+@pytest.mark.parametrize("text", ["", "C#", "A|B", "[[A]]", "{{A}}", "<i>", "é" * 128, "a" * 256])
+def test_what_no_page_can_be_called(text: str) -> None:
+    assert not is_title(text)
+
+
+@given(TEXTS, TEXTS)
+def test_a_part_of_a_title_is_one(one: str, other: str) -> None:
+    if is_title(one + other):
+        assert all(is_title(part) for part in (one, other) if part)
+
+
+@given(st.lists(TEXTS, max_size=5))
+def test_titles_can_be_joined_into_one_request(texts: list[str]) -> None:
+    titles = [text for text in texts if is_title(text)]
+    assert ("|".join(titles).split("|") if titles else []) == titles
+
+
+@given(st.text(st.characters(blacklist_categories=["Cs"]), max_size=100))
+def test_an_address_names_the_article(title: str) -> None:
+    address = page_address(title)
+    assert address.isascii()
+    assert unquote(urlsplit(address).path) == "/wiki/" + title.replace(" ", "_")

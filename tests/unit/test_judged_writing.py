@@ -277,24 +277,15 @@ def test_alce_leaves_one_out() -> None:
 
 @pytest.mark.slow
 def test_a_runs_judge_is_opened_by_its_setting(tmp_path: Any) -> None:
-    models: Any = SimpleNamespace(ask=lambda *_: None)
-    assert judge_of_run(Settings.build({}), models, Programs()) is None  # the model is the embedded one
-    assert judge_of_run(Settings.build({"lm": "openai/x", "judge": "off"}), models, Programs()) is None
-    assert judge_of_run(Settings.build({"lm": "openai/x", "writing": "sentences"}), models, Programs()) is None
-    assert judge_of_run(Settings.build({"judge": "model", "reviewer_lm": "openai/x"}), models, Programs()) is None
-    judge = judge_of_run(Settings.build({"lm": "openai/x"}), models, Programs())
-    assert judge is not None
-    assert judge.name == "model:openai/x"
-    judge = judge_of_run(
-        Settings.build({"judge": "model", "reviewer_lm": "openai/x", "writing": "whole"}), models, Programs()
-    )
-    assert judge is not None
-    assert judge.name == "model:openai/x"
-    judge = judge_of_run(
-        Settings.build({"judge": "model", "judge_lm": "openai/y", "writing": "whole"}), models, Programs()
-    )
-    assert judge is not None
-    assert judge.name == "model:openai/y"
+    def opened(**values: object) -> str | None:
+        judge = judge_of_run(Settings.build(values), SimpleNamespace(ask=lambda *_: None), Programs())  # type: ignore[arg-type]
+        return judge.name if judge else None
+
+    assert opened() is None  # the model is the embedded one
+    assert opened(lm="openai/x", judge="off") is opened(lm="openai/x", writing="sentences") is None
+    assert opened(judge="model", reviewer_lm="openai/x") is None
+    assert opened(lm="openai/x") == opened(judge="model", reviewer_lm="openai/x", writing="whole") == "model:openai/x"
+    assert opened(judge="model", judge_lm="openai/y", writing="whole") == "model:openai/y"
     (tmp_path / "empty").mkdir()
     with pytest.raises(SettingsError, match="cannot be loaded"):
-        judge_of_run(Settings.build({"judge": str(tmp_path / "empty")}), models, Programs())
+        opened(judge=str(tmp_path / "empty"))

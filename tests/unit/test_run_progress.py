@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from strategies import happenings
 
 from storm_pipeline.progress.phases import ORDER, Phase, SoFar, expected_phases, place_of, seconds_left
 from storm_pipeline.progress.run_progress import ProgressSink
 from storm_pipeline.run.events import (
     CallFinished,
-    Counted,
     Degraded,
     Event,
     Events,
@@ -307,25 +307,10 @@ def test_events_from_many_threads() -> None:
     assert "80 problems" in text
 
 
-stages = st.sampled_from(["conversations", "sections", "outline"])
-texts = st.text(max_size=80)
-happenings = st.one_of(
-    st.builds(RunStarted, stages, texts, texts, st.integers(0, 3)),
-    st.builds(RunStopped, stages, st.floats(0, 1e5), texts),
-    st.builds(Reused, stages, texts),
-    st.builds(StageStarted, stages, st.none() | st.integers(0, 9)),
-    st.builds(StageAdvanced, stages, texts),
-    st.builds(StageFinished, stages, st.floats(0, 1e5)),
-    st.builds(Retried, stages, texts, texts, st.floats(0, 60)),
-    st.builds(Counted, stages, texts, st.integers(0, 9)),
-    st.builds(Degraded, stages, texts),
-    st.builds(Failed, stages, texts),
-    st.builds(RunFinished, stages, st.floats(0, 1e5), texts),
-    st.just(CALL),
-)
+HAPPENINGS = happenings(st.sampled_from(["conversations", "sections", "outline"]), st.text(max_size=80))
 
 
-@given(st.lists(happenings, max_size=12), st.integers(10, 150))
+@given(st.lists(HAPPENINGS, max_size=12), st.integers(10, 150))
 def test_any_events_in_any_order_are_shown_and_cannot_steer_the_terminal(events: list[Event], width: int) -> None:
     made, stream = console(terminal=False, width=width)
     board = ProgressSink(now=Clock())

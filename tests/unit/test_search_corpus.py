@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import papers
 import pypdf
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from storm_pipeline.documents.chunks import MOST_SHARED
 from storm_pipeline.errors import CorpusError
@@ -29,25 +29,15 @@ SUFFIXES = [".txt", ".md", ".html", ".htm", ".pdf", ".jsonl"]
 
 def pdf(pages: list[str], *, title: str = "", password: str = "") -> bytes:
     """A PDF with a text a page; an empty text gives an empty page."""
-    writer = pypdf.PdfWriter()
-    font = DictionaryObject(
-        {NameObject("/Type"): NameObject("/Font"), NameObject("/Subtype"): NameObject("/Type1"),
-         NameObject("/BaseFont"): NameObject("/Helvetica")}
-    )  # fmt: skip
-    for text in pages:
-        page = writer.add_blank_page(600, 800)
-        page[NameObject("/Resources")] = DictionaryObject(
-            {NameObject("/Font"): DictionaryObject({NameObject("/F1"): writer._add_object(font)})}
-        )
-        stream = DecodedStreamObject()
-        lines = "".join(f"({line}) Tj 0 -14 Td " for line in text.split("\n"))
-        stream.set_data(f"BT /F1 12 Tf 50 700 Td {lines}ET".encode() if text else b"")
-        page[NameObject("/Contents")] = writer._add_object(stream)
-    if title:
-        writer.add_metadata({"/Title": title})
-    if password:
-        writer.encrypt(password, algorithm="RC4-128")
-    out = io.BytesIO()
+    sheets = [papers.Sheet() for _ in pages]
+    for sheet, text in zip(sheets, pages, strict=True):
+        for place, line in enumerate(text.split("\n") if text else ()):
+            sheet.put(50, 700 - 14 * place, line, 12)
+    made = papers.file(sheets, info={"Title": title} if title else None)
+    if not password:
+        return made
+    writer, out = pypdf.PdfWriter(clone_from=io.BytesIO(made)), io.BytesIO()
+    writer.encrypt(password, algorithm="RC4-128")
     writer.write(out)
     return out.getvalue()
 

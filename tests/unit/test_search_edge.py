@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import SearchError, SettingsError, StoppedError
-from storm_pipeline.search.edge import checked
+from storm_pipeline.search.base import Asked
+from storm_pipeline.search.edge import LONGEST_TEXT, LONGEST_TITLE, bounded, checked
 from storm_pipeline.search.engines.fused import fused
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.result import SearchResult
@@ -224,3 +225,29 @@ def test_what_is_checked_stays_as_it_is() -> None:
     assert result.lost == (
         "the search engine `mine` failed: the engine `mine` raised ValueError: broken; the search went on without it",
     )
+
+
+def found_bounds(text: str, title: str = "") -> tuple[Snippet, tuple[str, ...]]:
+    engine = checked(FakeSearch(lambda _: [Snippet("https://example.org/a", title, text)]))
+    result = bounded(engine.search("q", 1), Asked("q", 1, engine.name))
+    return result.snippets[0], result.lost
+
+
+TITLES = st.lists(st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=9), max_size=5).map(" ".join)
+"""Titles as people write them; `documents.plain.readable_title` repairs others."""
+
+
+@given(st.text(min_size=1, max_size=300).filter(str.strip), TITLES)
+def test_what_is_short_stays_but_for_what_cannot_be_encoded(text: str, title: str) -> None:
+    snippet, lost = found_bounds(text, title)
+    assert (snippet.text, snippet.title, lost) == (text, title, ())
+
+
+@given(st.text("ab \n", min_size=1, max_size=40), st.integers(1, 3))
+def test_what_is_long_is_cut_at_white_space_where_there_is_some(piece: str, times: int) -> None:
+    text = "x" + piece * (times * LONGEST_TEXT // len(piece) + 1)
+    snippet, lost = found_bounds(text, text)
+    assert len(snippet.text) <= LONGEST_TEXT
+    assert len(snippet.title) <= LONGEST_TITLE
+    assert text.startswith(snippet.text)
+    assert "1 texts of more than 50,000 characters" in lost[0]
