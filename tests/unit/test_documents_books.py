@@ -132,10 +132,8 @@ LAUGHS = (
     ("name", "content", "said"),
     [
         ("b.docx", b"", "cannot be read as DOCX"),
-        ("b.docx", b"PK\x03\x04 not a zip", "cannot be read as DOCX"),
         ("b.docx", zipped({"a": "b"}), "cannot be read as DOCX"),
         ("b.docx", changed(word("x"), {"word/document.xml": "<w:document"}), "cannot be read as DOCX"),
-        ("b.docx", word(paragraph(run("Text.")))[:900], "cannot be read as DOCX"),
         ("b.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500, "encrypted or in Word's old format"),
         ("b.docx", word(paragraph(run(" "))), "contains no text"),
         ("b.epub", b"", "cannot be read as EPUB"),
@@ -145,7 +143,6 @@ LAUGHS = (
         ("b.epub", changed(epub("x"), {"META-INF/encryption.xml": encryption(AES)}), "protected against copying"),
         ("b.epub", changed(epub("x"), {"META-INF/sinf.xml": "<x/>"}), "protected against copying"),
         ("b.epub", epub(), "contains no text"),
-        ("b.epub", epub("<img src='x.png'/>"), "contains no text"),
         ("b.epub", changed(epub("x", "y"), {"OEBPS/chapter 2.xhtml": None}), "lacks 1 of its 2 chapters"),
     ],
 )

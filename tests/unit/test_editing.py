@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import pytest
+from articles import cites
 from contexts import Told, run
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -250,10 +251,6 @@ def test_sections_and_subsections_are_moved_with_all_that_stands_below(
     assert [(own.before, own.outcome) for own in told.revised()] == [
         ({1: "History", 2: "Floods", 3: "Lake"}[edit.sentence], "moved by the editor")
     ]
-
-
-def cites(text: str, *snippets: Snippet) -> Sentence:
-    return Sentence(text, tuple(Citation(own.source_id, own.id) for own in snippets))
 
 
 PAPER = Snippet(

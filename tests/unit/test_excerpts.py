@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import pytest
+from articles import cites
 from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import PassageEvidence, words_of_sections
 from storm_pipeline.references.passages import numbered_passages, passages
-from storm_pipeline.types import Citation, Heading, Sentence, Snippet
+from storm_pipeline.types import Heading, Sentence, Snippet
 from storm_pipeline.writers.findings import with_excerpts
 
 TEXTS = (
@@ -22,16 +23,12 @@ MILL = [Snippet("https://example.org/mill", "The mill", text, place=place) for p
 WOOD = Snippet("https://example.org/wood", "The wood", "The wood behind the town was felled in 1947.")
 
 
-def told(text: str, *snippets: Snippet) -> Sentence:
-    return Sentence(text, tuple(Citation(one.source_id, one.id) for one in snippets))
-
-
 def section(title: str, shown: list[Snippet], *findings: Sentence) -> PassageEvidence:
     return PassageEvidence(Heading(title), passages(shown), findings, len(findings))
 
 
-BUILT, STANDS, BURNT = (told(f"Finding {n}.", own) for n, own in enumerate(MILL[:3]))
-FELLED = told("The wood was felled in 1947.", WOOD)
+BUILT, STANDS, BURNT = (cites(f"Finding {n}.", own) for n, own in enumerate(MILL[:3]))
+FELLED = cites("The wood was felled in 1947.", WOOD)
 
 
 def prompts(*shares: PassageEvidence) -> list[str]:
@@ -67,7 +64,7 @@ def test_a_section_that_no_finding_is_assigned_to_has_all_whole() -> None:
 
 def test_where_a_copy_is_cited_the_text_that_stands_for_it_is_whole() -> None:
     copy = replace(WOOD, url="https://mirror.net/wood")
-    shares = section("Wood", [WOOD, copy], FELLED, FELLED), section("Town", [WOOD, copy], told("It was felled.", copy))
+    shares = section("Wood", [WOOD, copy], FELLED, FELLED), section("Town", [WOOD, copy], cites("It was felled.", copy))
     assert all(WOOD.text in one for one in prompts(*shares))
 
 

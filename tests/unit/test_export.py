@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import export_readers as readers
 import pytest
+from articles import cites, citing, page_of
 from export_readers import Rows, sentence_table
 from hypothesis import example as example_of
 from hypothesis import given, settings
@@ -51,25 +52,18 @@ def example() -> Article:
     )
     memo = Snippet("corpus:memo.pdf", "A memo", "It was warm.", page=3)
     more = Snippet("corpus:memo.pdf", "A memo", "It stayed warm.", page=7)
-    sources = tuple(
-        Source(own[0].source_id, own[0].url, own[0].title, own) for own in ((page,), (paper,), (memo, more))
-    )
-
-    def cite(*snippets: Snippet) -> tuple[Citation, ...]:
-        return tuple(Citation(one.source_id, one.id) for one in snippets)
-
-    lead = Sentence("Corals [1] bleach at 30 °C & die.", cite(paper, page))
+    lead = cites("Corals [1] bleach at 30 °C & die.", paper, page)
     return Article(
         "Coral #1",
         (Paragraph((lead, Sentence("Nobody says so."))),),
         (
             Section(
                 "Heat_waves",
-                (Paragraph((Sentence("* It was {warm}.", cite(memo, more, paper)),)),),
+                (Paragraph((cites("* It was {warm}.", memo, more, paper),)),),
                 (Section("1 | 2"),),
             ),
         ),
-        sources,
+        (page_of(page), page_of(paper), page_of(memo, more)),
         usage=Usage((UsageRow("sections", "writer", "small--model", 1),)),
         written="2026-11-22",
     )
@@ -85,13 +79,6 @@ def expected(article: Article, name: str = "") -> Rows:
     return [(text, tuple(address[i] for i in ids)) for raw, ids in sentence_table(article) if (text := tidy(raw))]
 
 
-def of_one_source(snippet: Snippet) -> Article:
-    """An article whose one sentence cites one snippet."""
-    source = Source(snippet.source_id, snippet.url, snippet.title, (snippet,))
-    cited = (Citation(source.id, snippet.id),)
-    return Article("A", (Paragraph((Sentence("It is.", cited),)),), sources=(source,))
-
-
 @pytest.mark.parametrize("name", DOCUMENTS)
 @settings(max_examples=40, deadline=None)
 @given(article=articles())
@@ -102,7 +89,7 @@ def test_a_document_keeps_every_sentence_with_its_sources(name: str, article: Ar
 @pytest.mark.parametrize("name", LISTS)
 @settings(max_examples=40, deadline=None)
 @given(article=articles())
-@example_of(article=of_one_source(Snippet("", "*a* _b_ `c` ~~d~~", "It is.", accessed="2026-11-22")))
+@example_of(article=citing(Snippet("", "*a* _b_ `c` ~~d~~", "It is.", accessed="2026-11-22")))
 def test_a_list_of_references_keeps_every_citation(name: str, article: Article) -> None:
     assert sorted(readers.runs_of(LISTS[name](export(article, name)))) == sorted(readers.runs_of(expected(article)))
 
@@ -200,13 +187,10 @@ def test_texts_survive_their_escaping(text: str) -> None:
         ("Jane Doe", (Name("Doe", "Jane"),)),
         ("Doe, Jane; Roe, R. M.", (Name("Doe", "Jane"), Name("Roe", "R. M."))),
         ("Vincent van Gogh", (Name("van Gogh", "Vincent"),)),
-        ("María de la Cruz", (Name("de la Cruz", "María"),)),
         ("World Health Organization", (Name("World Health Organization"),)),
-        ("Reuters", (Name("Reuters"),)),
         ("陳大文", (Name("陳大文"),)),
         ("jane doe", (Name("jane doe"),)),
         ("By J.-P. O'Neil-Smith;;", (Name("O'Neil-Smith", "J.-P."),)),
-        ("Jane Doe; Jane Doe", (Name("Doe", "Jane"),)),
     ],
 )
 def test_names(text: str | None, names: tuple[Name, ...]) -> None:

@@ -1,6 +1,9 @@
 """Imported articles: their text, and which passage of which page each sentence cites."""
 
+from dataclasses import replace
+
 import pytest
+from articles import citing
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from imported_cases import DAM, DOCUMENTS, LAKE, by_sentence, cited_articles, headings, passages, read_markdown, rows
@@ -8,7 +11,7 @@ from imported_cases import DAM, DOCUMENTS, LAKE, by_sentence, cited_articles, he
 from storm_pipeline.documents.articles import AvailablePages, Reference
 from storm_pipeline.documents.articles.markdown import markdown_article
 from storm_pipeline.render.markdown import to_markdown
-from storm_pipeline.types import Article, Citation, Paragraph, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Snippet
 
 BODY = """# Lake Orrin
 
@@ -127,9 +130,7 @@ def test_an_exported_article_comes_back_from_markdown(article: Article) -> None:
 @pytest.mark.parametrize("note", ["", "A small model planned this article."])
 def test_a_single_source_without_a_link_comes_back_with_its_citation(note: str) -> None:
     memo = Snippet("corpus:memo.txt", "A memo", "The lake was filled in 1926.")
-    sentence = Sentence("The lake was filled in 1926.", (Citation(memo.source_id, memo.id),))
-    source = Source(memo.source_id, memo.url, memo.title, (memo,))
-    article = Article("Lake", (Paragraph((sentence,)),), (), (source,), note=note)
+    article = replace(citing(memo, text=memo.text, title="Lake"), note=note)
     pages = AvailablePages([Reference(memo.url, memo.title, memo.text)])
     found = pages.cite(markdown_article("Lake", to_markdown(article)))
     assert [len(one.citations) for one in found.sentences()] == [1]

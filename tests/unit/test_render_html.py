@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from articles import cites, citing, page_of
 from hypothesis import example as also
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -136,15 +137,12 @@ def example() -> Article:
     one = Snippet("https://www.example.org/a", "First page", "The tower is old.", page=4)
     two = Snippet("https://www.example.org/a", "First page", "It is also tall.")
     memo = Snippet("corpus:memo.md", "A memo", "It leans.")
-    a = Source(one.source_id, one.url, one.title, (one, two))
-    b = Source(memo.source_id, memo.url, memo.title, (memo,))
-    cited = Sentence("It is old and tall.", (Citation(a.id, one.id), Citation(a.id, two.id)))
-    both = Sentence("It leans.", (Citation(b.id, memo.id), Citation(a.id, two.id)))
+    cited, both = cites("It is old and tall.", one, two), cites("It leans.", memo, two)
     return Article(
         "The tower",
         (Paragraph((cited, Sentence("Nobody says so."))),),
         (Section("History", (Paragraph((both,)),)),),
-        (a, b),
+        (page_of(one, two), page_of(memo)),
         usage=Usage((UsageRow("sections", "writer", "small-model", 2, 1000, 0, 50, 9.0, 0.5),), 75.0),
         report=Report(dropped_faulty=2, problems=(Problem("sections", "failure", "One was lost."),)),
     )
@@ -185,9 +183,8 @@ def test_the_words_that_carry_a_sentence_are_marked_in_its_passage(case: tuple[s
 
 def carried(snippet: Snippet, spans: Spans) -> Article:
     """An article of one sentence, which words of a passage carry."""
-    source = Source(snippet.source_id, snippet.url, snippet.title, (snippet,))
-    sentence = Sentence("It is old.", (Citation(source.id, snippet.id, spans),))
-    return Article("x", (Paragraph((sentence,)),), sources=(source,))
+    sentence = Sentence("It is old.", (Citation(snippet.source_id, snippet.id, spans),))
+    return Article("x", (Paragraph((sentence,)),), sources=(page_of(snippet),))
 
 
 OLD = "By 1900 the well-known tower, built of stone & lime, had been called old for six hundred years. It leans."
@@ -240,12 +237,11 @@ def test_remarks_stand_behind_their_sentences(article: Article, remarks: dict[in
     assert list(map(tidy, found)) == list(map(tidy, shown))
 
 
-def cites(sources: list[set[int]], titles: list[str]) -> Article:
+def cites_of(sources: list[set[int]], titles: list[str]) -> Article:
     """An article whose every sentence, a paragraph each, cites the sources of these numbers in ``titles``."""
     snippets = [Snippet(f"https://example.org/{n}", title, f"Passage {n}: {title}") for n, title in enumerate(titles)]
-    known = tuple(Source(s.source_id, s.url, s.title, (s,)) for s in snippets)
-    sentences = [Sentence("So.", tuple(Citation(known[n].id, snippets[n].id) for n in sorted(row))) for row in sources]
-    return Article("x", tuple(Paragraph((sentence,)) for sentence in sentences), sources=known)
+    paragraphs = (Paragraph((cites("So.", *(snippets[n] for n in sorted(row))),)) for row in sources)
+    return Article("x", tuple(paragraphs), sources=tuple(map(page_of, snippets)))
 
 
 @given(st.lists(st.sets(st.integers(0, 9)), max_size=5), st.lists(texts, min_size=10, max_size=10))
@@ -254,7 +250,7 @@ def cites(sources: list[set[int]], titles: list[str]) -> Article:
 def test_at_most_three_marks_stand_at_a_sentence_and_all_citations_are_reached(
     sources: list[set[int]], titles: list[str]
 ) -> None:
-    article = cites(sources, titles)
+    article = cites_of(sources, titles)
     check_harmless(article)
     numbers = {source.id: number for number, source in enumerate(article.references, 1)}
     paragraphs = lxml_html.fromstring(to_html(article)).xpath("//div[@class='lead']/p")
@@ -279,7 +275,7 @@ def test_at_most_three_marks_stand_at_a_sentence_and_all_citations_are_reached(
 
 
 def test_folded_marks_need_no_script_and_are_printed_in_full() -> None:
-    page = to_html(cites([set(range(6))], ["A title"] * 6))
+    page = to_html(cites_of([set(range(6))], ["A title"] * 6))
     style = page[page.index("<style>") : page.index("</style>")]
     assert ".cite:focus-within > .card" in style
     printing = style[style.index("@media print") :]
@@ -380,9 +376,7 @@ def test_the_page_can_be_copied_and_saved_once_its_script_runs() -> None:
 
 def test_the_page_names_local_files_without_their_folders() -> None:
     snippet = Snippet("file:///home/me/secret%20project/My%20notes.pdf", "Notes", "It is so.", page=2)
-    source = Source(snippet.source_id, snippet.url, "Notes", (snippet,))
-    cited = Sentence("It is so.", (Citation(source.id, snippet.id),))
-    html = to_html(Article("x", lead=(Paragraph((cited,)),), sources=(source,)))
+    html = to_html(citing(snippet))
     assert "My notes.pdf" in html
     assert "home" not in Page(html).visible and "file:" not in html and "secret" not in html
 
@@ -390,10 +384,8 @@ def test_the_page_names_local_files_without_their_folders() -> None:
 def test_references_say_who_published_them_where_and_when() -> None:
     about = {"author": "Jane Doe", "site": "Marine Letters", "publisher": "Sea Press", "published": "2019-05"}
     one = Snippet("https://example.org/a", "Corals", "They bleach.", accessed="2026-11-22", page=4, **about)
-    source = Source(one.source_id, one.url, one.title, (one,))
-    article = Article("x", (Paragraph((Sentence("So.", (Citation(source.id, one.id),)),)),), sources=(source,))
     said = "example.org · Jane Doe · Marine Letters · Sea Press · p. 4 · 2019-05 · accessed 2026-11-22"
-    assert said in Page(to_html(article)).visible
+    assert said in Page(to_html(citing(one))).visible
 
 
 @given(articles())

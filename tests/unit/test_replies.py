@@ -280,7 +280,6 @@ def test_a_field_may_have_a_name_of_thinking() -> None:
     ("response", "cut"),
     [
         (SimpleNamespace(choices=[SimpleNamespace(finish_reason="length")]), True),  # of LiteLLM
-        (SimpleNamespace(choices=[{"finish_reason": "model_length"}]), True),
         (SimpleNamespace(status="incomplete", incomplete_details={"reason": "max_output_tokens"}), True),
         ((SimpleNamespace(finish_reason="stop"), SimpleNamespace(finish_reason="length")), True),
         (SimpleNamespace(finish_reason="stop", provider_data={"choices": [{"finish_reason": "MAX_TOKENS"}]}), True),
@@ -303,20 +302,16 @@ def test_a_tool_call_alone_is_the_text_of_a_reply() -> None:
 HOSTILE = (
     "{" * 50_000,
     '{"' * 20_000,
-    '{"queries": ' * 4000,
     '{"a": {"queries": ["x' * 3000,
     "<" + " " * 49_000 + "b",
     "<think" * 8000,
-    "<think>" * 7000,
     "</think> x" * 5000,
     "```\n" * 12_000,
-    "<text>" * 8000,
     "</s>" * 12_000,
     " " * 49_000 + "x" + " " * 1000,
     '"' + " ' " * 16_000,
     "[" * 50_000,
     '{"queries": ["' + 'a "b" ' * 8000 + '"]}',
-    "x:" * 25_000,
     "<|" * 25_000,
     "\\" * 49_999,
     "\n---\n" * 10_000,
@@ -342,8 +337,6 @@ def test_no_reply_takes_long(reply: str) -> None:
         ("Yes. <think>hm", "Yes."),
         ("<THINK a='1'>x<think>y</think>z</Think >Yes.", "Yes."),
         ("Yes <thinking>x</thinking>no", "Yes no"),
-        ("<think></think>", ""),
-        ("No tags < here >.", "No tags < here >."),
         ("<thinker>x", "<thinker>x"),
     ],
 )

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.chunks import MOST_SHARED
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.references.passages import passages
 from storm_pipeline.search.engines.corpus import CorpusSearch
@@ -249,18 +248,6 @@ def test_encodings_and_line_ends(tmp_path: Path, encoding: str, end: str) -> Non
             end.join([json.dumps(SILK | {"title": "Café"}, ensure_ascii=False), ""]).encode(encoding)
         )
         assert only(tmp_path, "silk horses").title == "Café"
-
-
-def test_one_line_in_latin_1_spoils_no_other(tmp_path: Path) -> None:
-    good = json.dumps(SILK | {"title": "Ōsaka 大阪"}, ensure_ascii=False).encode()
-    odd = json.dumps(SILK | {"url": "u:2", "title": "Café"}, ensure_ascii=False).encode("latin-1")
-    (tmp_path / "a.jsonl").write_bytes(good + b"\n" + odd)
-    assert {s.title for s in CorpusSearch(tmp_path).search("silk", 5)} == {"Ōsaka 大阪", "Café"}
-
-
-def test_a_huge_line_is_cut_into_passages(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text(lines(SILK | {"text": "silk " * 200_000}), encoding="utf-8")
-    assert 100 < len(CorpusSearch(tmp_path).search("silk", 1)[0].text.split()) <= 150 + MOST_SHARED
 
 
 def test_the_best_passage_comes_with_what_is_beside_it(tmp_path: Path) -> None:

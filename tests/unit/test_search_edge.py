@@ -49,17 +49,13 @@ def test_snippets_and_dicts_are_taken() -> None:
     [
         (None, "no fields, being None"),
         ("https://a.org", "no fields, being an object of type str"),
-        (object(), "no fields, being an object of type object"),
         ({"title": "T", "text": "t"}, "no `url` but `title`, `text`"),
         ({"url": "u:a", "title": "T"}, "no `text` but `url`, `title`"),
         ({"url": "u:a", "text": " \n"}, "no `text`"),
-        ({"url": "u:a", "text": None}, "no `text`"),
         ({"url": 5, "text": "t"}, "`url` of type int"),
-        ({"url": "u:a", "text": ["t"]}, "`text` of type list"),
         ({**PLAIN, "published": date(2020, 1, 1)}, "`published` of type date"),
         ({**PLAIN, "page": "4"}, "`page` of type str"),
         ({"link": "u:a", "snippet": "t"}, "no `url` and no `text` but `link`, `snippet`"),
-        ({"title": "T", 5: "t\n"}, "no `url` and no `text` but `title`, `5`"),
         ({}, "no `url` and no `text`"),
         (Snippet("", "T", "t"), "no `url`"),
         (Snippet("u:a", "T", ""), "no `text`"),
@@ -94,7 +90,6 @@ def test_many_lost_items_are_one_sentence() -> None:
     ("answer", "said"),
     [
         (None, "None"),
-        (7, "an object of type int"),
         ("text", "an object of type str"),
         ({"results": []}, "an object of type dict"),
         (SILK, "an object of type Snippet"),
@@ -124,11 +119,6 @@ def test_every_item_is_a_whole_snippet_or_lost(items: list[Any]) -> None:
     for snippet in result.snippets:
         assert snippet.url.strip() and snippet.text.strip()
         assert isinstance(snippet.title, str)
-
-
-@given(ITEM)
-def test_any_answer_is_a_result(answer: Any) -> None:
-    assert isinstance(found(answer), SearchResult)
 
 
 class MuteError(Exception):
@@ -198,10 +188,8 @@ class Failing(Nameless):
     [
         (Nameless(), "not an object of type Nameless, whose `name` is None: it must be a non-empty single-line string"),
         (engine([], name=5), "whose `name` is 5: it must be a non-empty single-line string"),
-        (engine([], name="  "), "it must be a non-empty single-line string"),
         (engine([], name="two\nlines"), "it must be a non-empty single-line string"),
         (Failing(), "whose `name` raised RuntimeError: not connected"),
-        (SimpleNamespace(name="x"), "which has no method `search`"),
         (SimpleNamespace(name="x", search=[]), "which has no method `search`"),
         (5, "not an object of type int, which has no method `search`"),
         (Whole, "not the class Whole: create an instance of it"),

@@ -69,13 +69,6 @@ def test_the_record_does_not_depend_on_which_search_was_first(queries: list[str]
     ]
 
 
-def test_pages_kept_out_are_recorded_in_the_same_way() -> None:
-    engine = filtered(SILK, *GOOD, policy="any", kept_out=GroundTruth([SILK]))
-    result = engine.search("silk", 2)
-    assert [s.url for s in result.snippets] == GOOD[:2]
-    assert result.excluded == (Exclusion(SILK, f"about {SILK}", "this page is kept out", "silk"),)
-
-
 def test_what_is_kept_out_is_named_so_even_where_the_policy_would_exclude_it() -> None:
     engine = filtered(SILK, BAD[0], kept_out=GroundTruth([SILK]))
     result = engine.search("silk", 2)

@@ -8,7 +8,7 @@ from storm_pipeline.references.facts import facts_of, numbered
 from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.outline import share_budget
 from storm_pipeline.text.sentences import split_sentences
-from storm_pipeline.text.words import numbers, word_count
+from storm_pipeline.text.words import word_count
 from storm_pipeline.types import Conversation, Heading, Perspective, Section, Sentence, Snippet, Turn
 from storm_pipeline.writers.section_loop import _with_distinct_headings
 
@@ -87,10 +87,6 @@ def test_a_fact_is_one_line_of_a_prompt(snippets: list[Snippet]) -> None:
 @given(st.text(min_size=1).filter(lambda text: text.strip() and word_count(text) < 5))
 def test_what_is_too_short_for_a_sentence_still_gives_a_fact(text: str) -> None:
     assert facts_of(Snippet("https://x.org", "t", text))
-
-
-def test_numbers() -> None:
-    assert numbers("In 1,200 towns, 3.5 % of 12 people by 1999.") == {"1200", "3.5", "12", "1999"}
 
 
 def test_two_sections_do_not_come_to_one_heading() -> None:

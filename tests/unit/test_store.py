@@ -145,18 +145,6 @@ def test_a_text_of_several_pages_is_cited_from_each_embedded_once_and_found_on_o
     assert embedder.texts.count(text) == 1
 
 
-def test_another_form_of_an_embedded_snippet_takes_its_place() -> None:
-    embedder = SlowEmbedder()
-    embedder.may_go.set()
-    bare, titled = Snippet("https://a.org", "", "the silk road"), Snippet("https://a.org", "Silk", "The Silk Road")
-    with ReferenceStore(embedder) as store:
-        assert store.add([bare]) == (bare,)
-        assert store.search(["camel"], 1) == [(bare,)]
-        assert store.keep([titled]) == ()
-        assert store.search(["camel"], 1) == [(titled,)]
-    assert embedder.texts == [bare.text, "camel", titled.text]
-
-
 @settings(max_examples=30, deadline=None)
 @given(several, st.integers(0, 7))
 def test_a_removed_source_is_as_if_it_had_never_come(found: list[Snippet], mask: int) -> None:

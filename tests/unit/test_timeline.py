@@ -14,10 +14,8 @@ from storm_pipeline.run.events import (
     Failed,
     Noted,
     Retried,
-    Reused,
     RunFinished,
     RunStarted,
-    RunStopped,
     Searched,
     StageAdvanced,
     StageFinished,
@@ -100,37 +98,6 @@ def test_stages_are_told_in_order_with_what_they_took() -> None:
         Problem("sections", "degradation", "a page was not read"),
         Problem("sections", "failure", "section 'B': no reply"),
     )
-
-
-def test_sessions_and_how_each_ended() -> None:
-    events = at_once(
-        RunStarted("run", "T", ""),
-        StageStarted("sections"),
-        CALL,
-        RunStarted("run", "T", "", 2),
-        StageStarted("sections"),
-        Reused("sections", "search"),
-        Searched("sections", "wiki", "q", 3, 3, 0.1),
-        Searched("sections", "wiki", "r", 3, 3, 0.1),
-        StageFinished("sections", 3.0),
-        RunStopped("run", 5.0, "stopped; saved"),
-        RunStarted("run", "T", "", 3),
-        StageStarted("sections"),
-        Reused("sections", "reply"),
-    )
-    made = timeline(events)
-    assert [(s.number, s.ending, s.reason) for s in made.sessions] == [
-        (1, "interrupted", ""),
-        (2, "stopped", "stopped; saved"),
-        (3, "interrupted", ""),
-    ]
-    assert [(s.stages[0].ended, s.stages[0].seconds) for s in made.sessions] == [
-        (False, 1.0),
-        (True, 3.0),
-        (False, 1.0),
-    ]
-    assert [(s.stages[0].searches, s.stages[0].reused) for s in made.sessions] == [(0, 0), (1, 1), (0, 1)]
-    assert timeline(events, running=True).sessions[-1].ending == "running"
 
 
 def test_a_run_whose_beginning_is_lost_is_told_as_far_as_it_is_known() -> None:
