@@ -17,7 +17,6 @@ from storm_pipeline.references.snippet_index import SnippetIndex
 from storm_pipeline.signatures.shapes import Place
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
 from storm_pipeline.writers.allocation import allocate, survey
-from storm_pipeline.writers.passage_prompts import section_inputs
 from storm_pipeline.writers.placing import place_findings
 
 SUBJECTS = {
@@ -140,16 +139,6 @@ def test_a_finding_under_an_empty_heading_is_placed_there_and_not_left_out() -> 
     assert not told.counted("left_out")
 
 
-def test_a_finding_that_says_the_same_as_another_gives_it_its_sources() -> None:
-    first, again, camels = said(page("Wells", 1)), said(page("Wells", 2), text="Hands dug wells."), said(PAGES[8])
-    places = [Place(section=1, findings=[1, 2]), Place(section=3, findings=[3])]
-    evidence, told = allocated(OUTLINE, [interview(first, again, camels)], places=places, same=[[1, 2, 99], [2, 1]])
-    assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[first.text], [], [camels.text], []]
-    assert evidence.sections[0].own_findings[0].citations == (*first.citations, *again.citations)
-    assert page("Wells", 2).id in evidence.sections[0].snippet_ids()
-    assert not told.counted("left_out")
-
-
 def test_a_finding_with_a_number_of_its_own_is_not_merged() -> None:
     first, other = said(PAGES[0], text="The wells were deep."), said(PAGES[1], text="The wells were 30 metres deep.")
     evidence, _ = allocated(OUTLINE, [interview(first, other)], same=[[1, 2]])
@@ -169,22 +158,6 @@ def test_what_is_off_the_topic_is_told_nowhere_and_counted() -> None:
         assert {f.text for own in evidence.sections for f in own.own_findings} == {one.text for one in told_of[:2]}
         assert away.id not in evidence.snippet_ids()
         assert told.counted("left_out") == 1
-
-
-def test_what_matters_most_comes_first_and_what_contradicts_stands_together() -> None:
-    texts = [f"The wells were closed in {year}." for year in (1931, 1936)] + [
-        "Wells of the Silk Road were dug by hand."
-    ]
-    found = [interview(*(said(own, text=text) for own, text in zip(PAGES, texts, strict=False)))]
-    notes = FindingNotes(contradicting=((texts[0], texts[1]),), doubtful=(texts[1],), order=(texts[1], texts[2]))
-    places = [Place(section=1, findings=[1, 3]), Place(section=2, findings=[2])]
-    evidence, _ = allocated(OUTLINE, found, places=places, notes=notes)
-    (own, *_) = evidence.sections
-    assert [f.text for f in own.own_findings] == [texts[1], texts[2], texts[0]]
-    with run(PAGES) as (ctx, _):
-        shown = str(section_inputs(ctx, OUTLINE, own)["findings"]).splitlines()
-    assert [line.endswith(" (doubtful)") for line in shown[:3]] == [True, False, False]
-    assert re.fullmatch(rf"Contradict each other: “{texts[0]} \[\d+\]” and “{texts[1]} \[\d+\]”", shown[-1])
 
 
 @pytest.mark.parametrize(("number", "batches"), [(120, [120]), (121, [61, 60]), (250, [84, 83, 83])])

@@ -109,10 +109,6 @@ def test_other_character_sets_are_read(tmp_path: Path) -> None:
     assert topics(write(tmp_path, "t.TXT", "\ufeffZürich\n")) == ["Zürich"]
 
 
-def test_repetitions_are_kept_here(tmp_path: Path) -> None:
-    assert topics(write(tmp_path, "t.txt", "Jade\nSilk\nJade\n")) == ["Jade", "Silk", "Jade"]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [

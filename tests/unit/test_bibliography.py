@@ -88,12 +88,6 @@ def test_a_bibliography_tells_of_the_file_that_it_names(tmp_path: Path, name: st
     assert (record.work.editors, record.work.place) == ("Falck, Ida", "Turnhout")
 
 
-def test_names_and_accents_of_bibtex() -> None:
-    entries = read_bibliography("x.bib", own_papers.BIBLIOGRAPHY.encode())
-    assert entries is not None
-    assert entries[0].record.authors == "Nedkvitne, Arnved; van der Berg, Jörg"
-
-
 @pytest.mark.parametrize(
     ("url", "record"),
     [

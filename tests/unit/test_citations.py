@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import HOSTILE, articles
 
-from storm_pipeline.references.citations import CitedText, marker, number_references, parse_cited
+from storm_pipeline.references.citations import CitedText, parse_cited
 from storm_pipeline.render.links import shared_address
 from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.text.marker_forms import MARKS
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Source
+from storm_pipeline.types import Article, Citation, Sentence
 
 SHOWN = [Citation(f"s{n}", f"t{n}") for n in range(1, 6)]
 
@@ -110,25 +110,6 @@ def test_every_number_is_kept_or_counted(numbers: list[list[int]]) -> None:
         Sentence("It ran.", tuple(dict.fromkeys(SHOWN[n - 1] for n in row if 1 <= n <= 5))) for row in numbers
     )
     assert parse_cited(text, SHOWN) == CitedText(expected, sum(not 1 <= n <= 5 for row in numbers for n in row))
-
-
-def test_nothing_shown_makes_every_number_an_invention() -> None:
-    assert parse_cited("It ran [1-2].", []).invented == 2
-
-
-def test_numbers_follow_first_use() -> None:
-    c = {key: Citation(key, "t") for key in "abc"}
-    sentence = Sentence("It ran.", (c["c"], c["b"], Citation("c", "u")))
-    article = Article(
-        "T",
-        lead=(Paragraph((Sentence("It is.", (c["b"],)),)),),
-        sections=(Section("H", (Paragraph((sentence,)),)),),
-        sources=tuple(Source(key, f"https://{key}.org", key.upper()) for key in "abc"),
-    )
-    assert number_references(article) == {"b": 1, "c": 2}
-    assert marker(sentence, number_references(article)) == "[1][2]"
-    assert marker(Sentence("Bare."), {}) == ""
-    assert sentence_table(article) == [("It is.", ("b",)), ("It ran.", ("b", "c"))]
 
 
 @given(articles())

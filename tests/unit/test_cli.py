@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
-from storm_pipeline import __version__, assets
+from storm_pipeline import assets
 from storm_pipeline.cli import app
 from storm_pipeline.cli.downloads import needed
 from storm_pipeline.errors import (
@@ -396,10 +396,6 @@ def test_an_interruption_before_the_run_names_no_folder(
 @pytest.mark.parametrize("arguments", [("write",), ("write", "x", "--no-such-option"), ("no-such-command",)])
 def test_usage_errors_are_2(arguments: tuple[str, ...]) -> None:
     assert run(*arguments).exit_code == 2
-
-
-def test_version() -> None:
-    assert run("--version").stdout == f"storm-pipeline {__version__}\n"
 
 
 def test_what_libraries_warn_and_log_is_shown_with_debug_only(

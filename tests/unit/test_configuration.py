@@ -1,9 +1,7 @@
 """Where settings come from: the caller, the environment, and files."""
 
-import json
 import os
 from pathlib import Path
-from typing import Any
 
 import platformdirs
 import pytest
@@ -153,14 +151,6 @@ def test_any_file_is_read_or_refused(folder: Path, content: bytes) -> None:
         configured()
     except SettingsError as error:
         assert "storm.toml" in str(error)
-
-
-@pytest.mark.parametrize("value", [3, "text", True, [1], {"a": 1}, 1.5])
-def test_a_value_of_another_type_is_a_setting_error(folder: Path, value: Any) -> None:
-    text = json.dumps(value) if not isinstance(value, dict) else "{a = 1}"
-    put(folder, "storm.toml", f"source_language = {text}")
-    with pytest.raises(SettingsError, match=r"--source-language.*storm.toml"):
-        configured()
 
 
 def test_commands_read_the_configuration(folder: Path) -> None:

@@ -11,7 +11,6 @@ from storm_pipeline.documents.articles.markdown_blocks import (
     plain_markdown,
     without_title,
 )
-from storm_pipeline.text.words import words
 
 LINES = [
     ("Plain text, and no more.", "Plain text, and no more."),
@@ -62,23 +61,6 @@ def test_an_opening_title_is_no_section(text: str, first: str) -> None:
     assert without_title(markdown_blocks(text), "Lake Orrin")[0].text == first
 
 
-def test_headings_nest_by_level() -> None:
-    tree = HeadingNode.of_blocks(
-        [
-            TextBlock("lead"),
-            TextBlock("A", 2),
-            TextBlock("a"),
-            TextBlock("B", 4),
-            TextBlock("b"),
-            TextBlock("C", 3),
-            TextBlock("D", 1),
-        ]
-    )
-    assert tree == HeadingNode(
-        "", ("lead",), (HeadingNode("A", ("a",), (HeadingNode("B", ("b",)), HeadingNode("C"))), HeadingNode("D"))
-    )
-
-
 BLOCKS = st.lists(st.builds(TextBlock, st.sampled_from("abc"), st.integers(0, 7)), max_size=30)
 
 
@@ -97,8 +79,3 @@ def test_no_text_breaks_the_reading(text: str) -> None:
     for block in markdown_blocks(text):
         assert block.text == " ".join(block.text.split()) != ""
     assert len(plain_markdown(text).split("\n")) <= max(1, len(text.split("\n")))
-
-
-@given(st.lists(st.text("abcé", min_size=1, max_size=6), min_size=1, max_size=12))
-def test_the_words_of_plain_text_stay(spoken: list[str]) -> None:
-    assert words(plain_markdown(" ".join(spoken))) == words(" ".join(spoken))

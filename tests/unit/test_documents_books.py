@@ -4,17 +4,14 @@ import struct
 from pathlib import Path
 
 import pytest
-from books import NOTED, SET, changed, epub, page, paragraph, run, table, word, zipped
+from books import NOTED, SET, changed, epub, paragraph, run, table, word, zipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.documents import untrusted
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
-from storm_pipeline.documents.markup import parse_xhtml, text_of
 from storm_pipeline.search.engines.corpus import CorpusSearch
-
-XML_TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\xad\ufffe\uffff"), max_size=30)
 
 
 def test_a_word_file_is_read_in_order() -> None:
@@ -69,18 +66,6 @@ def test_titles_and_dates_that_are_nobodys() -> None:
     assert (read_docx(bare).title, read_docx(bare).published, read_docx(bare).pages) == ("", None, ((None, "Text."),))
 
 
-@pytest.mark.slow
-@settings(max_examples=25)
-@given(st.lists(st.lists(XML_TEXT, min_size=1, max_size=3), min_size=1, max_size=4))
-def test_a_word_file_gives_each_page_its_paragraphs(pages: list[list[str]]) -> None:
-    blocks = [paragraph(run(text)) for text in pages[0]]
-    for texts in pages[1:]:
-        blocks += [paragraph(SET), *(paragraph(run(text)) for text in texts)]
-    wanted = {n: "\n\n".join(" ".join(t.split()) for t in texts if t.strip()) for n, texts in enumerate(pages, 1)}
-    numbered = tuple((n if len(pages) > 1 else None, text) for n, text in wanted.items() if text)
-    assert read_docx(word(*blocks)).pages == numbered
-
-
 def test_a_book_is_read_in_the_order_of_its_spine() -> None:
     book = epub(
         "<h1>First</h1><p>Caf&eacute; &amp; <i>tea</i>&nbsp;house.<br/>New line.</p><script>no()</script>",
@@ -99,15 +84,6 @@ def test_a_chapter_that_is_not_well_formed_is_read_as_html() -> None:
     assert read_epub(changed(epub("x"), {"OEBPS/chapter 1.xhtml": "<p>One<br>two<p>three"})).pages == (
         (None, "One\ntwo\n\nthree"),
     )
-
-
-@settings(max_examples=50)
-@given(st.lists(XML_TEXT, max_size=5))
-def test_paragraphs_come_out_as_they_went_in(texts: list[str]) -> None:
-    from xml.sax.saxutils import escape
-
-    body = "".join(f"<p>{escape(text)}</p>" for text in texts)
-    assert text_of(parse_xhtml(page(body).encode())) == "\n\n".join(" ".join(t.split()) for t in texts if t.strip())
 
 
 def encryption(algorithm: str) -> str:

@@ -82,10 +82,6 @@ def test_long_lines_are_read_in_a_time_that_grows_with_them() -> None:
     assert time.process_time() - start < 5
 
 
-def test_a_last_sentence_that_ends_with_its_marker_is_whole() -> None:
-    assert read_draft("Two men built it. Char live there [2]", 2).claims()[-1] == Claim("Char live there", (1,))
-
-
 @given(st.text(max_size=80) | st.lists(st.sampled_from([*HOSTILE, GOOD, "## H", "- x [1]", "\n"])).map("\n".join))
 def test_reading_never_fails_and_cites_only_what_was_shown(text: str) -> None:
     draft = read_draft(text, 2)
@@ -207,12 +203,6 @@ def test_a_whole_section_or_the_remark_itself_does_not_answer_it(reply: str) -> 
     assert "“1947” is not in [1]" in remarks
 
 
-def test_a_section_of_as_many_paragraphs_as_there_are_remarks_answers_none() -> None:
-    sentences, told, _ = review(f"{WRONG} {STRAY}", f"{SECTION}\n\n{SECTION}")
-    assert not sentences
-    assert [own.outcome for own in told.revised()] == ["dropped", "dropped"]
-
-
 def test_a_reply_without_markers_says_so() -> None:
     plain = GOOD.replace(" [1]", "")
     sentences, told, _ = review(plain, "")
@@ -244,14 +234,6 @@ def test_unchecked_sentences_stay_as_written_with_their_writers_citations() -> N
         ("Nobody knows.", []),
     ]
     assert (remarks, told.revised()) == ([], [])
-
-
-def test_a_quotation_of_a_passage_turns_a_doubt() -> None:
-    claim = "Fish of the salmon kind swim there [2]."
-    assert not review(claim, f'1: {claim} | "pike live in the lake"')[0]
-    sentences, told, _ = review(claim, f'1: {claim} | "Char live in the lake"')
-    assert [c.snippet_id for own in sentences for c in own.citations] == [PASSAGES[1].snippets[0].id]
-    assert [own.outcome for own in told.revised()] == ["kept"]
 
 
 def test_a_copied_sentence_stays_if_what_replaces_it_lacks_support() -> None:
@@ -294,17 +276,6 @@ def test_every_sentence_is_the_draft_s_or_the_reply_s_and_none_goes_unrecorded(
         assert recorded.count(claim) >= lost
     known = {own.id for passage in PASSAGES for own in passage.snippets}
     assert {c.snippet_id for own in sentences for c in own.citations} <= known
-
-
-def test_a_draft_is_cut_into_the_sentences_of_its_language() -> None:
-    german = "Die Mühle brannte am 3. August 1931 ab [1]. Sie wurde z. B. von Dr. Meier nicht wieder aufgebaut [2]."
-    told = [claim.text for claim in read_draft(german, 2, "de").claims()]
-    assert told == [
-        "Die Mühle brannte am 3. August 1931 ab.",
-        "Sie wurde z. B. von Dr. Meier nicht wieder aufgebaut.",
-    ]
-    japanese = "水車小屋は1931年に焼失した[1]。再建されなかった[2]。"
-    assert [claim.cited for claim in read_draft(japanese, 2, "ja").claims()] == [(0,), (1,)]
 
 
 def test_titles_with_stops_are_not_split() -> None:

@@ -305,12 +305,6 @@ def test_what_is_about_something_else_is_not_taken_for_a_rewording() -> None:
     assert after == REPORT
 
 
-def test_a_model_that_fails_leaves_the_article_as_it_is() -> None:
-    after, told = edited(ARTICLE, ModelError("the endpoint is down"))
-    assert after == ARTICLE
-    assert "not edited" in told.degraded()[0]
-
-
 NUMBER = st.integers(-1, 9)
 SENTENCES = st.builds(
     lambda what, number, cited: sentence(f"{what} {number}.", *cited),

@@ -57,11 +57,6 @@ def test_what_no_finding_rests_on_is_shown_once_with_what_others_say_of_it() -> 
     assert (rest.findings, rest.own) == ((FELLED,), 1)
 
 
-def test_a_section_that_no_finding_is_assigned_to_has_all_whole() -> None:
-    whole = " ".join(TEXTS)
-    assert all(whole in one for one in prompts(section("Building", MILL, BUILT), section("Fire", MILL)))
-
-
 def test_where_a_copy_is_cited_the_text_that_stands_for_it_is_whole() -> None:
     copy = replace(WOOD, url="https://mirror.net/wood")
     shares = section("Wood", [WOOD, copy], FELLED, FELLED), section("Town", [WOOD, copy], cites("It was felled.", copy))

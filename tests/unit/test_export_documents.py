@@ -208,15 +208,6 @@ def test_references_have_addresses_pages_and_dates() -> None:
     ]
 
 
-def test_the_other_pages_of_a_text_stand_behind_its_reference() -> None:
-    (page,) = (one for one in example().sources if one.title == "Reefs")
-    article = replace(
-        example(),
-        sources=(*(s for s in example().sources if s is not page), replace(page, also=("https://b.org/x_y",))),
-    )
-    assert any("Also at https://b.org/x_y." in line for line in readers.open_docx(export(article, "docx")).lines)
-
-
 def test_names_of_pages_are_kept() -> None:
     """Pages are numbered as the document numbers them."""
     labels = ["xiv", "A-3", "117", "12b"]

@@ -16,12 +16,11 @@ from storm_pipeline.languages import (
 )
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import names_topic, without_topic
-from storm_pipeline.references.passages import passages
 from storm_pipeline.steps.conversations import _first_question, _is_farewell
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import foreign_script_share
-from storm_pipeline.types import Citation, Snippet
+from storm_pipeline.types import Citation
 from storm_pipeline.writers.drafts import read_draft, read_replies
 
 ENGLISH = st.text("abc dE'’-.,\n", max_size=300)
@@ -182,20 +181,6 @@ def test_the_letters_of_the_articles_language_are_never_foreign() -> None:
     assert foreign_script_share("東京は日本の首都である。", "東京", scripts_of("ja")) == 0.0
     assert foreign_script_share("Айфон — смартфон.", "iPhone", scripts_of("ru")) == 0.0
     assert foreign_script_share("故宫位于北京。", "Дворец", scripts_of("ru")) == 1.0
-
-
-def test_chinese_passages_are_measured_in_words() -> None:
-    (made,) = passages([Snippet("https://a.org/", "丝绸之路", f"{HAN}。")])
-    assert made.words == count_words(HAN) < len(HAN)
-
-
-@given(st.sampled_from(["zh", "ja", "de", "ar"]), st.lists(st.sampled_from([*HAN]), min_size=1, max_size=9))
-def test_a_draft_loses_no_sentence(language: str, parts: list[str]) -> None:
-    stop, gap = ("。", "") if language in {"zh", "ja"} else (".", " ")
-    text = gap.join(f"{part * 5}{stop}[1]" for part in parts)
-    draft = read_draft(text, 1, language)
-    assert [claim.text for claim in draft.claims()] == [f"{part * 5}{stop}" for part in parts]
-    assert not draft.broken_off
 
 
 @pytest.mark.parametrize(

@@ -156,13 +156,6 @@ def test_snippet_ids_follow_normalised_text_and_page(one: str, other: str) -> No
     )
 
 
-@settings(deadline=None)
-@given(st.text())
-def test_white_space_and_case_do_not_make_another_snippet(text: str) -> None:
-    assert snippet_id("https://x.org", f"  {text}\n\t") == snippet_id("https://x.org", text)
-    assert snippet_id("https://x.org", "Straße  Ａ") == snippet_id("https://x.org", "STRASSE a")
-
-
 TEXTS = st.one_of(st.text(max_size=300), st.text(st.sampled_from("ab /#<>[]{}|é漢𐎠"), max_size=300), st.just("\ud800"))
 
 
@@ -174,12 +167,6 @@ def test_titles(title: str) -> None:
 @pytest.mark.parametrize("text", ["", "C#", "A|B", "[[A]]", "{{A}}", "<i>", "é" * 128, "a" * 256])
 def test_what_no_page_can_be_called(text: str) -> None:
     assert not is_title(text)
-
-
-@given(TEXTS, TEXTS)
-def test_a_part_of_a_title_is_one(one: str, other: str) -> None:
-    if is_title(one + other):
-        assert all(is_title(part) for part in (one, other) if part)
 
 
 @given(st.lists(TEXTS, max_size=5))

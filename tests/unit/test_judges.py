@@ -7,22 +7,18 @@ from typing import Any
 
 import pytest
 from articles import article, section, sentence, source
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from lxml import html as lxml_html
-from strategies import articles
 
 from storm_pipeline.errors import ModelError, SettingsError
-from storm_pipeline.judges.base import CachingJudge, Parameters, Question, Span, Verdict, label_of
+from storm_pipeline.judges.base import CachingJudge, Parameters, Question, Verdict, label_of
 from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.judges.opening import open_judge
 from storm_pipeline.judges.screen import ScreenJudge
 from storm_pipeline.judges.spans import ExplainingJudge, deciding, lacking, quoted, with_spans
 from storm_pipeline.models.programs import Program, Programs
-from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
-from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Sentence
 
 PASSAGE = "The Orrin Dam was built between 1931 and 1936. Selby took in 400 families who lost their farms."
@@ -114,23 +110,6 @@ def test_spans_resolve_to_words_of_the_passages(question: Question) -> None:
     assert all(0 <= span.start < span.end for span in found)
 
 
-def test_the_sentences_with_a_claims_words_decide() -> None:
-    claim = "Selby took in 400 families, and the dam was built between 1931 and 1936."
-    question = Question(claim, ("Char is eaten smoked.", f"{PASSAGE} It rained."))
-    spans = deciding(question)
-    assert [question.passages[span.passage][span.start : span.end] for span in spans] == [
-        "The Orrin Dam was built between 1931 and 1936.",
-        "Selby took in 400 families who lost their farms.",
-    ]
-    assert deciding(Question("Char", (PASSAGE,))) == ()
-
-
-def test_a_quotation_is_found_in_spite_of_white_space_and_case() -> None:
-    question = Question("", ("Nothing.", "The Orrin\n Dam was built"))
-    assert quoted(question, "orrin  dam") == (Span(1, 4, 14),)
-    assert quoted(question, "orrin river") == quoted(question, " ") == ()
-
-
 def test_an_explaining_judge_adds_spans_and_what_lacks() -> None:
     judge = ExplainingJudge(LengthJudge())
     wrong = Question("The dam was built in 1940.", (PASSAGE,))
@@ -182,20 +161,6 @@ def test_spans_that_a_judge_has_found_stay() -> None:
     page = source("orrin", DAM)
     own = Sentence("The dam was finished in 1926.", (Citation(page.id, page.snippets[0].id, ((0, 4),)),))
     assert next(with_spans(article(lead=(own,), sources=(page,))).sentences()) == own
-
-
-@given(articles())
-@settings(max_examples=60, deadline=None)
-def test_every_format_with_spans_has_the_words_of_the_passage(drawn: Article) -> None:
-    own = with_spans(drawn)
-    cited = [citation for one in own.sentences() for citation in one.citations]
-    assert all(text for citation in cited for text in words_of(own, citation))
-    reloaded = from_json(own.to_json())
-    assert reloaded == own
-    page = lxml_html.fromstring(reloaded.to_html())
-    marked = sorted(filter(None, map(tidy, page.xpath("//span[@class='sheet']//mark/text()"))))
-    rendered = [citation for one in own.sentences() if tidy(one.text) for citation in one.citations]
-    assert marked == sorted(filter(None, (tidy(text) for citation in rendered for text in words_of(own, citation))))
 
 
 BUILT = "The Orrin Dam was built between 1931 and 1936."

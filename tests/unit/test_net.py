@@ -54,13 +54,6 @@ def test_no_window_holds_more_than_the_rate_allows(rate: float, idle: list[float
             assert last - first <= (times[last] - times[first]) * rate + 1e-6
 
 
-def test_a_limiter_spaces_entries_out(clock: Clock) -> None:
-    limiter = Limiter(2.0)
-    assert [round(t - 100, 3) for t in entries(limiter, clock, 3)] == [0, 0.5, 1.0]
-    clock.sleep(60)
-    assert [round(t - clock.now, 3) for t in entries(limiter, clock, 2)] == [-0.5, 0]
-
-
 def test_a_limiter_holds_everybody_when_the_server_asks(clock: Clock) -> None:
     limiter = Limiter(math.inf)
     limiter.hold(7)

@@ -161,12 +161,6 @@ def test_levels_are_contiguous(text: str) -> None:
     assert all(b <= a + 1 for a, b in itertools.pairwise(depths))
 
 
-@pytest.mark.parametrize("title", ["Overview", "Introduction"])
-def test_what_the_lead_tells_is_no_section(title: str) -> None:
-    outline = parse_outline(f"# {title}\n# Trade\n# Decline of the overview of trade", "Silk Road")
-    assert [section.title for section in outline.sections] == ["Trade", "Decline of the overview of trade"]
-
-
 def test_a_lone_subheading_that_names_a_section_again_goes() -> None:
     text = "# Goods\n## Silk\n## Goods\n# Routes\n## Goods\n## Silk\n### Routes\n### Inns"
     outline = parse_outline(text, "Silk Road")

@@ -3,7 +3,6 @@
 import os
 import sys
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 
 import own_papers
@@ -13,8 +12,8 @@ from typer.testing import CliRunner
 from storm_pipeline.cli import app
 from storm_pipeline.configuration.diagnosis import diagnose
 from storm_pipeline.documents import reader
-from storm_pipeline.documents.document import Document, Record, Unreadable
-from storm_pipeline.documents.kept import FILE, KeptDocuments
+from storm_pipeline.documents.document import Document, Record
+from storm_pipeline.documents.kept import KeptDocuments
 from storm_pipeline.documents.reader import read_documents, take_inventory
 from storm_pipeline.documents.recognition import recognise
 from storm_pipeline.errors import CorpusError
@@ -58,18 +57,6 @@ def test_a_bibliography_that_changes_counts_at_once(folder: Path, tmp_path: Path
     (folder / "library.bib").unlink()
     found = [one for one in read_documents(folder, kept=kept) if isinstance(one, Document)]
     assert next(one for one in found if "chapter" in one.url).record.authors == ""
-
-
-def test_damaged_kept_values_are_read_anew(tmp_path: Path) -> None:
-    def read(_: Path) -> Iterator[Document | Unreadable]:
-        yield Document("u", "t", ((1, "x"),))
-
-    file = tmp_path / "a.txt"
-    file.write_text("x")
-    kept = KeptDocuments(tmp_path)
-    kept.read(file, read)
-    (tmp_path / FILE).write_bytes(b"no database")
-    assert kept.read(file, read) == [Document("u", "t", ((1, "x"),))]
 
 
 def test_crossref_is_asked_once(tmp_path: Path) -> None:

@@ -132,11 +132,6 @@ def test_a_passage_is_one_line_of_a_prompt(found: list[Snippet], hostile: str) -
     assert [line.partition("] ")[0] for line in lines] == [f"[{n}" for n in range(1, len(shown) + 1)]
 
 
-def test_a_line_tells_title_site_and_date() -> None:
-    shown = passages([Snippet("https://www.example.org/a", "Dams: a list", "It is high.", published="2020-05-01")])
-    assert numbered_passages(shown) == "[1] Dams – a list (example.org, 2020-05-01): It is high."
-
-
 def test_what_an_engine_marks_as_cut_is_joined_without_its_dots() -> None:
     (passage,) = passages(
         [snippet("... above the village of Lower Orrin."), snippet("The dam lies above the village of Lower ...")]

@@ -10,7 +10,6 @@ from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.file_reader import read_html, read_markdown
 from storm_pipeline.documents.markup import fragment_text, parse_html, text_of
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.languages import stem_set
 from storm_pipeline.pages.extract import extract
 from storm_pipeline.pages.fetch import Fetched
 from storm_pipeline.text.index_terms import terms
@@ -227,13 +226,3 @@ def test_no_digits_are_glued(number: int, mark: int) -> None:
         assert not missing(f"It was {number}.", [text])
         assert terms(text)[0] == str(number)
         assert folded_words(text)[1] == str(number)
-
-
-def test_a_raised_number_is_no_part_of_the_number_before_it() -> None:
-    source = "It was founded in 1904³ by 68⁴ monks on 12 May 1905²."
-    assert not missing("Founded in 1904 by 68 monks on 12 May 1905.", [source])
-    for wrong in ("19043", "684", "12 May 19052"):
-        assert missing(f"It was {wrong}.", [source])
-    assert terms("3½ of 1904³") == ["3", "1", "2", "1904", "3"]
-    assert terms("40 km² of H₂O") == ["40", "km2", "h2o"]
-    assert "19043" not in stem_set(source)

@@ -4,7 +4,6 @@ import itertools
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from storm_pipeline.errors import PageError
 from storm_pipeline.identity import source_id
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.run.events import CallbackSink, Events, Excluded
+from storm_pipeline.run.events import Events
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.run.recorded_search import RecordedSearch
@@ -108,30 +107,6 @@ def test_a_page_that_one_search_read_is_not_unread_though_it_said_nothing_to_oth
     snippets, _, unread, _ = in_every_order(tmp_path, done, shown)
     assert [{snippet.origin for snippet in own} for own in snippets] == [{"page"}, {"page"}, {"snippet"}]
     assert unread == {}
-
-
-def test_threads_lose_nothing_and_each_page_left_out_is_told_once(tmp_path: Path) -> None:
-    def many(query: str) -> Sequence[Snippet]:
-        return [
-            Snippet(f"https://www.reddit.com/r/{number}", query, "text", engine="searxng")
-            for number in (0, 1 + int(query) % 20, int(query) + 1000)
-        ]
-
-    told: list[Excluded] = []
-    settings = Settings(cache=tmp_path / "cache", search_cache="off", read_pages="never")
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        search = RecordedSearch(
-            RunSearch(Engine(checked(FakeSearch(many)), "searxng"), settings),
-            journal,
-            events=Events(CallbackSink(lambda event: told.append(event) if isinstance(event, Excluded) else None)),
-            control=RunControl(settings, Spent(), threading.Event()),
-            settings=settings,
-            spec="searxng",
-        )
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda number: search.search(str(number), 3), range(80)))
-    urls = [f"https://www.reddit.com/r/{number}" for number in (*range(21), *range(1000, 1080))]
-    assert sorted(one.url for one in search.research.excluded_pages) == sorted(urls) == sorted(one.url for one in told)
 
 
 @pytest.mark.parametrize("done", range(len(QUERIES) + 1))

@@ -18,15 +18,6 @@ def test_round_trip(article: Article) -> None:
     assert from_json(to_json(article)) == article
 
 
-def test_the_page_of_a_citation_can_be_looked_up() -> None:
-    snippet = Snippet("file:///a.pdf", "Port books", "Ships came.", page=3)
-    article = json.loads(to_json(citing(snippet)))["article"]
-    (citation,) = article["lead"][0]["sentences"][0]["citations"]
-    read = from_json(json.dumps({"schema": SCHEMA, "article": article}))
-    (found,) = [s for source in read.references for s in source.snippets if s.id == citation["snippet_id"]]
-    assert found.page == article["sources"][0]["snippets"][0]["page"] == 3
-
-
 @pytest.mark.parametrize("spans", [[[0, 11]], [[-1, 4]], [[4, 4]], [[5, 3]], [[0, 5], [4, 6]], [[6, 8], [0, 4]]])
 def test_words_that_a_passage_lacks_are_damage(spans: list[list[int]]) -> None:
     record = json.loads(to_json(citing(Snippet("https://a.org", "", "Ships came"))))

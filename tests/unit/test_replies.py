@@ -11,7 +11,6 @@ import pytest
 from dspy.utils.exceptions import AdapterParseError
 from hypothesis import given
 from hypothesis import strategies as st
-from reply_forms import FORMS, of_kind
 
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.reply_frames import strip_thinking
@@ -20,13 +19,6 @@ from storm_pipeline.signatures.answers import OutlineText
 from storm_pipeline.signatures.outline import RefineOutline
 from storm_pipeline.signatures.research import AskQuestion, FindPerspectives, WriteQueries
 from storm_pipeline.signatures.writing import WriteSection
-
-TITLES = ("Origins", "The “Golden” Age", "Use of {braces} and <think> tags", "Decline")
-OUTLINE = {"sections": [{"title": title, "subsections": ["Early", "Late"]} for title in TITLES]}
-TEXTS = (
-    "Salt was carried over the hills of Varn in spring [1]. The road was 40 km long [2][3].",
-    "Salt {NaCl} came first [1].\n\n## Trade\n\nMerchants called it “white gold” [2].\n\nTwo ways:\n- a road [1]",
-)
 
 
 def parsed(signature: type[dspy.Signature], reply: str) -> dict[str, Any]:
@@ -37,32 +29,6 @@ def refused(signature: type[dspy.Signature], reply: str) -> str:
     with pytest.raises(AdapterParseError) as caught:
         parsed(signature, reply)
     return caught.value.message
-
-
-def written(kind: str) -> list[str]:
-    """The forms that a message's content alone has."""
-    return [name for name, form in of_kind(kind).items() if isinstance(form.wrap('{"text": "x"}', "text"), str)]
-
-
-@pytest.mark.parametrize("name", written("json"))
-def test_an_object_is_read_in_every_form(name: str) -> None:
-    for signature, plain, field in (
-        (RefineOutline, json.dumps(OUTLINE, ensure_ascii=False), "sections"),
-        (WriteQueries, '{"queries": ["salt road Varn", "it’s \\"white\\" gold"]}', "queries"),
-    ):
-        content = FORMS[name].wrap(plain, field)
-        assert isinstance(content, str)
-        assert parsed(signature, content) == parsed(signature, plain)
-
-
-@pytest.mark.parametrize("name", written("text"))
-@pytest.mark.parametrize("text", TEXTS)
-def test_a_text_is_read_in_every_form(name: str, text: str) -> None:
-    if name == "quoted" and "“" in text:
-        return
-    content = FORMS[name].wrap(text, "text")
-    assert isinstance(content, str)
-    assert parsed(WriteSection, content) == {"text": text}
 
 
 LEVELS: tuple[tuple[str, str], ...] = (

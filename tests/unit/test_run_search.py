@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from storm_pipeline.errors import PageError, SettingsError
+from storm_pipeline.errors import PageError
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.search import Engine, RunSearch, open_engine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.registry import choose, engines
-from storm_pipeline.search.result import SearchResult, Unread
+from storm_pipeline.search.result import SearchResult
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Snippet
 
@@ -64,23 +64,6 @@ def test_what_of_ones_own_documents_cannot_be_read_is_told(tmp_path: Path) -> No
     opened = open_engine(given(tmp_path, search=f"corpus:{tmp_path}"))
     assert not opened.why
     assert any("bad.pdf" in problem for problem in opened.problems)
-
-
-def test_a_replay_cannot_choose(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="--search"):
-        open_engine(given(tmp_path, search_cache="replay"))
-
-
-def test_pages_are_read_and_the_snippet_stands_in(tmp_path: Path) -> None:
-    web = Web(alpha=TEXT)
-    search = RunSearch(engine("alpha", "beta"), given(tmp_path), fetch=web)
-    result = search.search("camels silk", 2)
-    found = result.snippets
-    assert [(s.url, s.origin) for s in found] == [("https://alpha.org/1", "page"), ("https://beta.org/1", "snippet")]
-    assert "Camels carried silk" in found[0].text
-    assert result.unread == (Unread("https://beta.org/1", "https://beta.org/1 answered 404"),)
-    assert result.read == ("https://alpha.org/1",)
-    search.close()
 
 
 def test_pages_of_collections_and_of_ones_own_engine_are_not_fetched(tmp_path: Path) -> None:

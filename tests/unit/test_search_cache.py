@@ -38,11 +38,6 @@ SNIPPETS = st.lists(
     ),
     max_size=3,
 )
-JSON = st.recursive(
-    st.booleans() | st.integers() | st.floats(allow_nan=False) | ANY_TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
-    max_leaves=8,
-)
 SILK = Snippet("https://a.org", "Silk", "Silk was traded.", page=3)
 
 
@@ -60,17 +55,6 @@ def test_what_is_found_once_is_found_again(query: str, found: list[Snippet], k: 
             again = cached(checked(FakeSearch({}, failing=lambda _: True)), Path(folder), mode)
             assert again.search(query, k) == first
         assert len(engine.queries) == 1
-
-
-@settings(max_examples=50)
-@given(st.dictionaries(ANY_TEXT, JSON, max_size=5))
-def test_what_is_put_is_got(values: dict[str, Any]) -> None:
-    with TemporaryDirectory() as folder:
-        for key, value in values.items():
-            SqliteCache(Path(folder, "x.sqlite")).put(key, value)
-        again = SqliteCache(Path(folder, "x.sqlite"))
-        assert {key: again.get(key) for key in values} == values
-        assert again.get("\0 no such key") is None
 
 
 def asked(folder: Path, mode: CacheMode, *, query: str = "silk", k: int = 3, identity: str | None = None) -> int:

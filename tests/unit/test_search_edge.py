@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.errors import SearchError, SettingsError, StoppedError
+from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.search.base import Asked
 from storm_pipeline.search.edge import LONGEST_TEXT, LONGEST_TITLE, bounded, checked
 from storm_pipeline.search.engines.fused import fused
@@ -69,15 +69,6 @@ def test_an_item_that_is_no_result_is_lost_and_the_others_stay(item: Any, said: 
     assert lost == (
         f"the search engine `mine` returned 1 result that cannot be used, such as number 2, which has {said}: "
         "expected a list of Snippet objects, or of dicts with url, title and text"
-    )
-
-
-def test_halves_of_characters_are_replaced() -> None:
-    odd = Snippet("u:a\ud800", "T\udfff", "a \ud801 b", author="\ud802")
-    mended = Snippet("u:a\ufffd", "T\ufffd", "a \ufffd b", author="\ufffd")
-    assert found([odd, {"url": odd.url, "title": odd.title, "text": odd.text}]).snippets == (
-        mended,
-        Snippet(mended.url, mended.title, mended.text, engine="mine"),
     )
 
 
@@ -148,24 +139,6 @@ def test_any_error_of_an_engine_is_a_search_error(error: Exception, said: str) -
         found(raising(error))
     assert str(caught.value) == said
     assert caught.value.__cause__ is error
-
-
-def test_an_error_while_results_are_read_is_one_too() -> None:
-    def lazily(_: str) -> Any:
-        yield SILK
-        raise OSError("gone")
-
-    with pytest.raises(SearchError, match="raised OSError: gone"):
-        found(lazily)
-
-
-@pytest.mark.parametrize(
-    "error", [SearchError("asked too often"), StoppedError("stop"), KeyboardInterrupt(), SystemExit()]
-)
-def test_errors_of_the_package_and_interrupts_pass(error: BaseException) -> None:
-    with pytest.raises(type(error)) as caught:
-        found(raising(error))
-    assert caught.value is error
 
 
 class Nameless:
