@@ -24,11 +24,7 @@ SETTINGS: dict[str, st.SearchStrategy[Any]] = {
 }
 PRINTED = st.characters(codec="utf-8", categories=("L", "M", "N", "P", "S", "Zs"))
 TOPICS = st.text(PRINTED, min_size=1, max_size=40).map(lambda text: " ".join(text.split())).filter(bool)
-ORDERS = st.lists(
-    st.builds(TopicRequest, TOPICS, st.fixed_dictionaries({}, optional=SETTINGS)),
-    min_size=1,
-    max_size=8,
-)
+ORDERS = st.lists(st.builds(TopicRequest, TOPICS, st.fixed_dictionaries({}, optional=SETTINGS)), min_size=1, max_size=8)
 ANY = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 

@@ -30,11 +30,7 @@ def read(text: str) -> tuple[list[tuple[str, str]], int]:
         ("It ran [1-3]. It fell [2–4].", [("It ran.", "123"), ("It fell.", "234")], 0),
         ("It ran [4-99]. It fell [3-1].", [("It ran.", "45"), ("It fell.", "123")], 1),
         ("It ran [0] [99].", [("It ran.", "")], 2),
-        (
-            "It ran [[1]]. It fell [Source 1]. It sat [^2].",
-            [("It ran.", "1"), ("It fell.", "1"), ("It sat.", "2")],
-            0,
-        ),
+        ("It ran [[1]]. It fell [Source 1]. It sat [^2].", [("It ran.", "1"), ("It fell.", "1"), ("It sat.", "2")], 0),
         ("It ran [Sources 1 and 2]. It fell [#3].", [("It ran.", "12"), ("It fell.", "3")], 0),
         ("It ran (1).", [("It ran (1).", "")], 0),
         ("It ran ([1]).", [("It ran.", "1")], 0),

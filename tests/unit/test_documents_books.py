@@ -73,10 +73,7 @@ def test_a_book_is_read_in_the_order_of_its_spine() -> None:
         "<table><tr><td><p>a</p></td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>",
     )
     text = read_epub(book)
-    assert text.pages == (
-        (None, "First\n\nCafé & tea house.\nNew line."),
-        (None, "Second.Tail.\n\na | b\nc | d"),
-    )
+    assert text.pages == ((None, "First\n\nCafé & tea house.\nNew line."), (None, "Second.Tail.\n\na | b\nc | d"))
     assert (text.title, text.published, text.problems) == ("A Book", "2001-02-03", ())
 
 

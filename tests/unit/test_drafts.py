@@ -176,8 +176,7 @@ def test_no_line_of_markers_takes_another_sentence_s_place(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply",
-    ["1: 1931 to 1936 were years of work on the Orrin Dam [1].", f'1: "{PLAIN}" [1]', f"1: {GOOD} {GOOD}"],
+    "reply", ["1: 1931 to 1936 were years of work on the Orrin Dam [1].", f'1: "{PLAIN}" [1]', f"1: {GOOD} {GOOD}"]
 )
 def test_a_repair_may_begin_with_a_number_be_quoted_or_be_two_sentences(reply: str) -> None:
     (sentence,), told, _ = review(WRONG, reply)

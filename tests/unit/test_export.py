@@ -23,9 +23,7 @@ from storm_pipeline.text.person_names import Name, read_names
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source, Usage, UsageRow
 
-DOCUMENTS: dict[str, Callable[[bytes], Rows]] = {
-    "wikitext": readers.read_wikitext,
-}
+DOCUMENTS: dict[str, Callable[[bytes], Rows]] = {"wikitext": readers.read_wikitext}
 """Formats of whole articles, and what reads them."""
 LISTS: dict[str, Callable[[bytes], Rows]] = {
     "bibtex": readers.read_bibtex,
@@ -56,13 +54,7 @@ def example() -> Article:
     return Article(
         "Coral #1",
         (Paragraph((lead, Sentence("Nobody says so."))),),
-        (
-            Section(
-                "Heat_waves",
-                (Paragraph((cites("* It was {warm}.", memo, more, paper),)),),
-                (Section("1 | 2"),),
-            ),
-        ),
+        (Section("Heat_waves", (Paragraph((cites("* It was {warm}.", memo, more, paper),)),), (Section("1 | 2"),)),),
         (page_of(page), page_of(paper), page_of(memo, more)),
         usage=Usage((UsageRow("sections", "writer", "small--model", 1),)),
         written="2026-11-22",

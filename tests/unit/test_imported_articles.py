@@ -39,20 +39,14 @@ FORMS: dict[str, tuple[dict[str, str], str]] = {
     "definitions": (NUMBERS, f'[1]: {LAKE} "The lake"\n[2]: <{DAM}>\n  (The dam)\n'),
     "a list": ({**NUMBERS, "ab": "[1, 2]"}, f"## References\n[1] {LAKE}\n[2] {DAM}"),
     "a range": ({**NUMBERS, "ab": "[1–2]"}, f"## Notes\n[1] {LAKE}\n[2] {DAM}"),
-    "escaped": (
-        {"a": r"\[1\]", "b": r" \[2\]", "ab": r"\[1\]\[2\]"},
-        f"## References\n\\[1\\] {LAKE}\n\\[2\\] {DAM}",
-    ),
+    "escaped": ({"a": r"\[1\]", "b": r" \[2\]", "ab": r"\[1\]\[2\]"}, f"## References\n\\[1\\] {LAKE}\n\\[2\\] {DAM}"),
     "in another language": (NUMBERS, f"## Einzelnachweise\n\n1. [The lake]({LAKE})\n2. [The dam]({DAM})\n"),
     "footnotes": (NOTES, f"[^a]: The lake, {LAKE}\n[^b]: The dam\n    {DAM}\n"),
     "numbered footnotes": (
         {"a": "[^1]", "b": "[^2]", "ab": "[^1] [^2]"},
         f"[^1]: [The lake]({LAKE})\n[^2]: [The dam]({DAM})\n",
     ),
-    "linked numbers": (
-        {"a": f"[[1]]({LAKE})", "b": f"[2]({DAM})", "ab": rf"[\[1\]]({LAKE})[\[2\]]({DAM})"},
-        "",
-    ),
+    "linked numbers": ({"a": f"[[1]]({LAKE})", "b": f"[2]({DAM})", "ab": rf"[\[1\]]({LAKE})[\[2\]]({DAM})"}, ""),
     "linked numbers with a list": (
         {"a": "[[1]](#ref-1)", "b": f"[[7]]({DAM})", "ab": f"[1](#ref-1)[[7]]({DAM})"},
         f"## References\n1. [The lake]({LAKE})\n2. [The dam]({DAM})",

@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.languages import (
-    count_words,
-    detect,
-    length_in_words,
-    split_sentences,
-    windows,
-)
+from storm_pipeline.languages import count_words, detect, length_in_words, split_sentences, windows
 from storm_pipeline.languages.stems import stop_words
 from storm_pipeline.text.words import foreign_script_share, word_count
 

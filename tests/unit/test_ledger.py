@@ -7,17 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.run.events import (
-    COUNTED,
-    CallbackSink,
-    CallFinished,
-    Counted,
-    Degraded,
-    Event,
-    Events,
-    Failed,
-    RunStarted,
-)
+from storm_pipeline import CallbackSink
+from storm_pipeline.run.events import COUNTED, CallFinished, Counted, Degraded, Event, Events, Failed, RunStarted
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.types import Problem, Report
 

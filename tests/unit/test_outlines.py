@@ -37,10 +37,7 @@ def lines(text: str, topic: str = "Rome", **limits: int) -> list[str]:
         ("- A town\n  - C town\n    - E town\n- G town", ["# A town", "## C town", "### E town", "# G town"]),
         ("# Rome\n- History\n  - Early\n- Impact", ["# History", "## Early", "# Impact"]),
         ("# C# language\n## F#\n# #MeToo\n# Closed ##", ["# C# language", "## F#", "# #MeToo", "# Closed"]),
-        (
-            "# History\n## Old\n# Impact\n# history\n## New\n## Old",
-            ["# History", "## Old", "## New", "# Impact"],
-        ),
+        ("# History\n## Old\n# Impact\n# history\n## New\n## Old", ["# History", "## Old", "## New", "# Impact"]),
         (
             "# Life\n# Notes\n# Later life\n# References\n## Books\n# Impact\n# See also:\n# External links",
             ["# Life", "# Later life", "# Impact"],
@@ -122,16 +119,7 @@ LINE = st.builds(
     st.one_of(TITLES, st.text(max_size=15)),
 )
 OUTLINES = st.one_of(st.lists(LINE, max_size=14).map("\n".join), st.text())
-BACK = {
-    "notes",
-    "references",
-    "see also",
-    "external links",
-    "further reading",
-    "bibliography",
-    "sources",
-    "citations",
-}
+BACK = {"notes", "references", "see also", "external links", "further reading", "bibliography", "sources", "citations"}
 
 
 def levels(headings: Sequence[Heading]) -> Iterator[Sequence[Heading]]:

@@ -157,8 +157,7 @@ def test_of_a_near_copy_the_first_page_alone_is_cited_and_both_are_known() -> No
 
 
 @pytest.mark.parametrize(
-    ("said", "instead"),
-    [("34 metres", "43 metres"), ("1931", "1936"), ("400 families", "four thousand families")],
+    ("said", "instead"), [("34 metres", "43 metres"), ("1931", "1936"), ("400 families", "four thousand families")]
 )
 def test_other_numbers_keep_texts_apart(said: str, instead: str) -> None:
     assert len(passages([snippet(STORY), snippet(STORY.replace(said, instead), OTHER)])) == 2

@@ -3,8 +3,10 @@
 import itertools
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,27 +51,31 @@ def fetch(url: str) -> Page:
 Told = tuple[list[Sequence[Snippet]], tuple[Exclusion, ...], Mapping[str, str], frozenset[str]]
 
 
-def session(folder: Path, engine: FakeSearch, queries: Sequence[str]) -> Told:
-    """What the queries find, by query, and what was left out and not read once they are answered."""
-    settings = Settings(cache=folder / "cache", search_cache="off", exclude_urls=(WIKI,))
+@contextmanager
+def recorded(
+    folder: Path, engine: FakeSearch, fetch: Callable[[str], Page], **settings: Any
+) -> Iterator[RecordedSearch]:
+    """The searches of a run in a folder, whose journal keeps them."""
+    given = Settings(cache=folder / "cache", search_cache="off", **settings)
     with Journal(folder / "journal.jsonl") as journal:
         search = RecordedSearch(
-            RunSearch(Engine(checked(engine), "searxng"), settings, fetch=fetch),
+            RunSearch(Engine(checked(engine), "searxng"), given, fetch=fetch),
             journal,
             events=Events(),
-            control=RunControl(settings, Spent(), threading.Event()),
-            settings=settings,
+            control=RunControl(given, Spent(), threading.Event()),
+            settings=given,
             spec="searxng",
         )
-        snippets = {query: search.search(query, 3).snippets for query in queries}
+        yield search
         search.run_search.close()
-        gone = search.excluded_ids()
-        return (
-            [snippets[query] for query in QUERIES],
-            search.research.excluded_pages,
-            search.research.unread_pages,
-            gone,
-        )
+
+
+def session(folder: Path, engine: FakeSearch, queries: Sequence[str]) -> Told:
+    """What the queries find, by query, and what was left out and not read once they are answered."""
+    with recorded(folder, engine, fetch, exclude_urls=(WIKI,)) as search:
+        snippets = {query: search.search(query, 3).snippets for query in queries}
+    told = search.research
+    return [snippets[query] for query in QUERIES], told.excluded_pages, told.unread_pages, search.excluded_ids()
 
 
 def in_every_order(tmp_path: Path, done: int, find: Callable[[str], Sequence[Snippet]]) -> Told:
@@ -123,20 +129,12 @@ def test_copies_are_left_out_in_the_end_whichever_search_gave_them_away(tmp_path
 
 def pages_told(folder: Path, queries: Sequence[str], text: str) -> list[tuple[Snippet, ...]]:
     """The passages of the pages of each query, where the page that can be read says ``text``."""
-    settings = Settings(cache=folder / "cache", search_cache="off")
-    run_search = RunSearch(
-        Engine(checked(FakeSearch(found, name="searxng")), "searxng"),
-        settings,
-        fetch=lambda url: Page(url, "", ((None, text),)) if "alpha" in url else fetch(url),
-    )
-    with Journal(folder / "journal.jsonl") as journal:
-        control = RunControl(settings, Spent(), threading.Event())
-        search = RecordedSearch(
-            run_search, journal, events=Events(), control=control, settings=settings, spec="searxng"
-        )
-        told = [page.snippets for query in queries for page in search.search(query, 3).pages]
-        run_search.close()
-    return told
+
+    def read(url: str) -> Page:
+        return Page(url, "", ((None, text),)) if "alpha" in url else fetch(url)
+
+    with recorded(folder, FakeSearch(found, name="searxng"), read) as search:
+        return [page.snippets for query in queries for page in search.search(query, 3).pages]
 
 
 TOLD = "# Trade\n\nSilk went to Rome.\n\n## Camels\n\nThey carried it."

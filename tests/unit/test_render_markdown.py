@@ -109,5 +109,5 @@ def test_labels_and_hosts() -> None:
     assert label(Source("s", "https://www.example.org/a", " ")) == "example.org"
     assert label(Source("s", "https://[bad", "")) == "https://[bad"
     assert [is_link(u) for u in ["http://a", "HTTPS://a", "file:///a", "java\nscript:x", "//a", "data:x", ""]] == [
-        *(True, True, True, False, False, False, False),
+        *(True, True, True, False, False, False, False)
     ]

@@ -11,25 +11,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 from strategies import happenings
 
+from storm_pipeline import CallFinished, RunFinished, RunStarted, StageAdvanced, StageFinished, StageStarted
 from storm_pipeline.progress.phases import ORDER, Phase, SoFar, expected_phases, place_of, seconds_left
 from storm_pipeline.progress.run_progress import ProgressSink
-from storm_pipeline.run.events import (
-    CallFinished,
-    Degraded,
-    Event,
-    Events,
-    Failed,
-    Noted,
-    Retried,
-    Reused,
-    RunFinished,
-    RunStarted,
-    RunStopped,
-    Searched,
-    StageAdvanced,
-    StageFinished,
-    StageStarted,
-)
+from storm_pipeline.run.events import Degraded, Event, Events, Failed, Noted, Retried, Reused, RunStopped, Searched
 from storm_pipeline.settings import Settings
 from storm_pipeline.text.formatting import age, amount, clock, dollars
 
@@ -40,12 +25,7 @@ CALL = CallFinished("conversations", "asker", "m", 1000, 0, 250, 1.0, None)
 def console(*, terminal: bool, width: int = 120) -> tuple[Console, io.StringIO]:
     stream = io.StringIO()
     made = Console(
-        file=stream,
-        force_terminal=terminal,
-        width=width,
-        height=40,
-        legacy_windows=False,
-        _environ={"TERM": "xterm"},
+        file=stream, force_terminal=terminal, width=width, height=40, legacy_windows=False, _environ={"TERM": "xterm"}
     )
     return made, stream
 

@@ -17,12 +17,7 @@ from storm_pipeline.references.passages import passages
 from storm_pipeline.search.engines.corpus import CorpusSearch
 from storm_pipeline.types import Snippet
 
-SILK = {
-    "url": "https://a.org/silk",
-    "title": "Silk",
-    "text": "Silk was traded for horses.",
-    "published": "2020-01-02",
-}
+SILK = {"url": "https://a.org/silk", "title": "Silk", "text": "Silk was traded for horses.", "published": "2020-01-02"}
 SUFFIXES = [".txt", ".md", ".html", ".htm", ".pdf", ".jsonl"]
 
 
@@ -101,8 +96,7 @@ def test_a_folder_of_everything(tmp_path: Path) -> None:
     (deep / "notes.txt").write_text("Camels carried amber.", encoding="utf-8")
     (tmp_path / "b.md").write_text("# The Oasis\n\nWells were dug in Turfan.", encoding="utf-8")
     (tmp_path / "c.HTML").write_text(
-        "<html><head><title>Jade</title></head><body><p>Jade came from Khotan.</p></body></html>",
-        encoding="utf-8",
+        "<html><head><title>Jade</title></head><body><p>Jade came from Khotan.</p></body></html>", encoding="utf-8"
     )
     (tmp_path / "d.pdf").write_bytes(pdf(["First page.", "Paper was in-\nvented in Luoyang."], title="On Paper"))
     (tmp_path / "e.jsonl").write_text(lines(SILK), encoding="utf-8")
@@ -285,8 +279,7 @@ BROKEN_HTML = st.lists(
             st.tuples(st.just(".pdf"), BROKEN_PDF),
             st.tuples(st.just(".html"), BROKEN_HTML),
             st.tuples(
-                st.just(".jsonl"),
-                st.text(max_size=80).map(lambda text: lines({"url": text, "text": text}).encode()),
+                st.just(".jsonl"), st.text(max_size=80).map(lambda text: lines({"url": text, "text": text}).encode())
             ),
         ),
         min_size=1,

@@ -7,20 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import happenings
 
-from storm_pipeline.run.events import (
-    CallFinished,
-    Degraded,
-    Event,
-    Failed,
-    Noted,
-    Retried,
-    RunFinished,
-    RunStarted,
-    Searched,
-    StageAdvanced,
-    StageFinished,
-    StageStarted,
-)
+from storm_pipeline import CallFinished, StageAdvanced, StageFinished, StageStarted
+from storm_pipeline.run.events import Degraded, Event, Failed, Noted, Retried, RunFinished, RunStarted, Searched
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.run.timeline import timeline
 from storm_pipeline.types import Problem
