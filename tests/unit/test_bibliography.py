@@ -253,13 +253,7 @@ def test_references_have_the_right_types_keys_and_pages(tmp_path: Path) -> None:
     assert "file:///" not in bib
     ris = export(written, "ris").decode()
     for line in (
-        "TY  - JOUR",
-        "TY  - CHAP",
-        "A2  - Falck, Ida",
-        "SP  - 117",
-        "EP  - 140",
-        "VL  - 12",
-        "CY  - Turnhout",
+        *("TY  - JOUR", "TY  - CHAP", "A2  - Falck, Ida", "SP  - 117", "EP  - 140", "VL  - 12", "CY  - Turnhout"),
     ):
         assert line in ris
     items = {one["id"]: one for one in json.loads(export(written, "csl"))}

@@ -62,22 +62,7 @@ def test_parse_cited(text: str, sentences: list[tuple[str, str]], invented: int)
 PIECES = st.lists(
     st.sampled_from(
         [
-            "[1]",
-            "[2, 9]",
-            "[3-4]",
-            "[[",
-            "]]",
-            "[",
-            "]",
-            "5",
-            "(",
-            ")",
-            "It ran.",
-            "no",
-            ".",
-            "\n",
-            "【2】",
-            "\0",
+            *("[1]", "[2, 9]", "[3-4]", "[[", "]]", "[", "]", "5", "(", ")", "It ran.", "no", ".", "\n", "【2】", "\0"),
             *HOSTILE,
         ]
     ),

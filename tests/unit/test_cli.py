@@ -254,10 +254,8 @@ def test_an_article_and_an_answer_print_paths_and_a_summary(command: str) -> Non
     assert result.stdout.splitlines() == [str(Path("runs/x/article.md")), str(Path("runs/x/article.html"))]
     for fact in (
         "1 section, 7 words, 1 reference, 1 of 2 sentences uncited, 2 questions asked",
-        "7 calls, 1.2k tokens in, 300 out, unknown cost, 42 s",
-        "3 problems:",
-        "failure in sections: no reply (3 times)",
-        "conversations",
+        *("7 calls, 1.2k tokens in, 300 out, unknown cost, 42 s", "3 problems:"),
+        *("failure in sections: no reply (3 times)", "conversations"),
     ):
         assert fact in result.stderr
 

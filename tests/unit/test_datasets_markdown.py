@@ -37,13 +37,8 @@ def test_plain_text_of_a_line(line: str, plain: str) -> None:
 def test_headings_and_paragraphs() -> None:
     text = "# Lake Orrin #\n\nA lake.\n---\n## *History*\nIt was dug.\n**Later years:**\nIt grew.\n**It** stayed."
     assert markdown_blocks(text) == (
-        TextBlock("Lake Orrin", 1),
-        TextBlock("A lake."),
-        TextBlock("History", 2),
-        TextBlock("It was dug."),
-        TextBlock("Later years", 7),
-        TextBlock("It grew."),
-        TextBlock("It stayed."),
+        *(TextBlock("Lake Orrin", 1), TextBlock("A lake."), TextBlock("History", 2), TextBlock("It was dug.")),
+        *(TextBlock("Later years", 7), TextBlock("It grew."), TextBlock("It stayed.")),
     )
 
 

@@ -49,11 +49,8 @@ def test_headings_bullets_emphasis_and_markers_are_read() -> None:
     draft = read_draft(text + "**Later years**\nIt ended\nin 1936. [1]\n[2]\n---\n```\n", 2)
     assert [block.heading for block in draft.blocks] == ["", "Early history", "Later years"]
     assert draft.claims() == [
-        Claim("Lead one.", (0,)),
-        Claim("Lead two.", (0, 1)),
-        Claim("Trade: silk was sold.", (1,)),
-        Claim("Salt too.", ()),
-        Claim("It ended in 1936.", (0, 1)),
+        *(Claim("Lead one.", (0,)), Claim("Lead two.", (0, 1)), Claim("Trade: silk was sold.", (1,))),
+        *(Claim("Salt too.", ()), Claim("It ended in 1936.", (0, 1))),
     ]
     assert (draft.invented, draft.broken_off) == (1, "")
     assert [len(block.paragraphs) for block in draft.blocks] == [1, 2, 1]

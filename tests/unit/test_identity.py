@@ -68,28 +68,16 @@ def test_spellings_of_one_page_meet(host: str, path: str, query: dict[str, str])
     mark = "&" if query else "?"
     backwards = build(host, path, dict(reversed(query.items())))
     spellings = [
-        build(host, path, query, "http"),
-        build(host, path, query, "HTTPS"),
-        build(host.upper(), path, query),
-        build(f"www.{host}", path, query),
-        build(f"m.{host}", path, query),
-        build(f"{host}:443", path, query),
-        build(host, f"{path}/", query),
-        build(host, f"{path}/amp", query),
-        build(host, f"{path}%3E", query),
-        build(host, f"/amp{path}", query),
-        build(f"amp.{host}", path, query),
+        *(build(host, path, query, "http"), build(host, path, query, "HTTPS"), build(host.upper(), path, query)),
+        *(build(f"www.{host}", path, query), build(f"m.{host}", path, query), build(f"{host}:443", path, query)),
+        *(build(host, f"{path}/", query), build(host, f"{path}/amp", query), build(host, f"{path}%3E", query)),
+        *(build(host, f"/amp{path}", query), build(f"amp.{host}", path, query)),
         build("www.google.com", f"/amp/s/{host}{path}", query),
         build("google.de", f"/amp/www.{host}{path}/amp/", query),
         build(f"{host.replace('.', '-')}.cdn.ampproject.org", f"/c/s/{host}{path}", query),
         build("cdn.ampproject.org", f"/v/amp.{host}{path}", query),
-        build("www.bing-amp.com", f"/c/s/{host}{path}", query),
-        f"{url}{mark}amp=1",
-        f"{url}{mark}outputType=amp",
-        f"{url}#section",
-        f"{url}{mark}utm_source=x&UTM_Medium=y&fbclid=z",
-        f"  {url}\n",
-        backwards,
+        *(build("www.bing-amp.com", f"/c/s/{host}{path}", query), f"{url}{mark}amp=1", f"{url}{mark}outputType=amp"),
+        *(f"{url}#section", f"{url}{mark}utm_source=x&UTM_Medium=y&fbclid=z", f"  {url}\n", backwards),
     ]
     assert {canonical_url(spelling) for spelling in spellings} == {canonical_url(url)}
 

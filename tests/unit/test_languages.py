@@ -141,9 +141,7 @@ def test_a_name_without_its_bracket_is_not_cut_either(language: str) -> None:
         ["It went to Walsh Construction Co. II LLC and Fluor Enterprises Inc.", "Work on it began at once."],
         ["It was built in Stage B.", "The vitamin is A. B. Smith's."],
         [
-            "Those of Prunus subg. Prunus are figs.",
-            "Figs. 3 and 4 are in vol. II.",
-            "He led a religious sect.",
+            *("Those of Prunus subg. Prunus are figs.", "Figs. 3 and 4 are in vol. II.", "He led a religious sect."),
             "It grew.",
         ],
     ],

@@ -31,10 +31,8 @@ def call(cost: float | None) -> CallFinished:
 
 def test_problems_are_told_by_stage_kind_and_detail() -> None:
     told = [
-        Failed("sections", "section 'B': no reply"),
-        Degraded("sections", "section 'C' left out"),
-        Degraded("sections", "section 'A' left out"),
-        Failed("lead", "no lead"),
+        *(Failed("sections", "section 'B': no reply"), Degraded("sections", "section 'C' left out")),
+        *(Degraded("sections", "section 'A' left out"), Failed("lead", "no lead")),
     ]
     assert after(told).report().problems == (
         Problem("lead", "failure", "no lead"),

@@ -119,10 +119,8 @@ def test_character_sets(encoding: str, header: str | None, meta: str | None) -> 
     [
         "Please enable JavaScript to view this page.",
         "Just a moment... Checking your browser before accessing the site.",
-        "Verify you are human by completing the action below.",
-        "We use cookies. Accept all cookies to continue.",
-        "Bitte JavaScript aktivieren.",
-        "404 Not Found",
+        *("Verify you are human by completing the action below.", "We use cookies. Accept all cookies to continue."),
+        *("Bitte JavaScript aktivieren.", "404 Not Found"),
     ],
 )
 @pytest.mark.parametrize("filler", ["", " ".join(["The reference number of this request is kept in a log."] * 10)])

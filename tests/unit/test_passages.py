@@ -219,9 +219,7 @@ def test_neighbours_are_what_goes_on_before_and_behind() -> None:
     before, own, behind, far = (
         snippet(text)
         for text in (
-            "k1 k2 k3 a1 a2 a3 a4",
-            "a1 a2 a3 a4 m1 m2 b1 b2 b3 b4",
-            "b1 b2 b3 b4 n1 n2 n3",
+            *("k1 k2 k3 a1 a2 a3 a4", "a1 a2 a3 a4 m1 m2 b1 b2 b3 b4", "b1 b2 b3 b4 n1 n2 n3"),
             "b3 b4 n1 n2 n3 o1 o2 o3 o4",
         )
     )

@@ -142,10 +142,7 @@ def test_the_first_page_names_the_authors_where_metadata_does_not() -> None:
 def test_xmp_tells_journal_volume_pages_and_doi() -> None:
     record = read_pdf(own_papers.two_columns()).record
     assert (record.authors, record.published, record.container, record.doi) == (
-        "Knut Helle; Anna B. Lunde",
-        "2019-03-01",
-        "Journal of Northern Trade",
-        "10.1234/jnt.2019.12.233",
+        *("Knut Helle; Anna B. Lunde", "2019-03-01", "Journal of Northern Trade", "10.1234/jnt.2019.12.233"),
     )
     assert (record.work.kind, record.work.volume, record.work.extent) == ("article", "12", "233-234")
 

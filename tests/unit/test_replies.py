@@ -84,22 +84,14 @@ def test_any_text_in_any_forms_is_read_to_itself(text: str, levels: list[tuple[s
 
 
 KEPT = (
-    "The `<think>` tag marks where a model thinks [1].",
-    '"Silk" was called "gold"',
-    "{a} and {b} are sets [1].",
-    "Four roads were known:\n\n- one [1]\n- two [2]",
-    "The inscription reads:\n\n> Here lies a king [1].",
-    "after 0:\n\nSalt came first [1].",
-    "1: supported\n2: partly - the year | it was 1904",
+    *("The `<think>` tag marks where a model thinks [1].", '"Silk" was called "gold"', "{a} and {b} are sets [1]."),
+    *("Four roads were known:\n\n- one [1]\n- two [2]", "The inscription reads:\n\n> Here lies a king [1]."),
+    *("after 0:\n\nSalt came first [1].", "1: supported\n2: partly - the year | it was 1904"),
     "## History\nIt was [1].\n\n## Goods\nSilk [2].",
     "Python prints it [1].\n```python\nprint(1)\nprint(2)\nprint(3)\nprint(4)\n```\nIt is so [2].",
-    "<div> is an element of HTML [1].",
-    "<p>One [1].</p>\n<p>Two [2].</p>",
+    *("<div> is an element of HTML [1].", "<p>One [1].</p>\n<p>Two [2].</p>"),
     'A body such as `{"text": "hi"}` is sent with the request [1].',
-    "The token <|endoftext|> stands between two documents of a training set [1].",
-    "[1]",
-    "none",
-    "Answer: no",
+    *("The token <|endoftext|> stands between two documents of a training set [1].", "[1]", "none", "Answer: no"),
 )
 
 
@@ -266,21 +258,9 @@ def test_a_tool_call_alone_is_the_text_of_a_reply() -> None:
 
 
 HOSTILE = (
-    "{" * 50_000,
-    '{"' * 20_000,
-    '{"a": {"queries": ["x' * 3000,
-    "<" + " " * 49_000 + "b",
-    "<think" * 8000,
-    "</think> x" * 5000,
-    "```\n" * 12_000,
-    "</s>" * 12_000,
-    " " * 49_000 + "x" + " " * 1000,
-    '"' + " ' " * 16_000,
-    "[" * 50_000,
-    '{"queries": ["' + 'a "b" ' * 8000 + '"]}',
-    "<|" * 25_000,
-    "\\" * 49_999,
-    "\n---\n" * 10_000,
+    *("{" * 50_000, '{"' * 20_000, '{"a": {"queries": ["x' * 3000, "<" + " " * 49_000 + "b", "<think" * 8000),
+    *("</think> x" * 5000, "```\n" * 12_000, "</s>" * 12_000, " " * 49_000 + "x" + " " * 1000, '"' + " ' " * 16_000),
+    *("[" * 50_000, '{"queries": ["' + 'a "b" ' * 8000 + '"]}', "<|" * 25_000, "\\" * 49_999, "\n---\n" * 10_000),
 )
 
 

@@ -66,15 +66,8 @@ def test_the_essential_facts_appear(terminal: bool) -> None:
         run_of(sink)
     text = plain(stream.getvalue())
     for fact in (
-        "Silk Road",
-        "conversations",
-        "22 of at most 30 turns",
-        "perspectives",
-        "1 of at most 2 sections",
-        "25 sources",
-        "1 call, ",
-        "1.0k tokens in, 250 out",
-        "section 'Legacy' could not be written",
+        *("Silk Road", "conversations", "22 of at most 30 turns", "perspectives", "1 of at most 2 sections"),
+        *("25 sources", "1 call, ", "1.0k tokens in, 250 out", "section 'Legacy' could not be written"),
         "1 problem, ",
     ):
         assert fact in text
@@ -245,9 +238,7 @@ def test_runs_side_by_side_share_bars() -> None:
     board = ProgressSink(now=clock)
     clock.time = 1.0
     for event in (
-        StageStarted("sections", 3),
-        StageStarted("sections", 4),
-        StageAdvanced("sections", "a"),
+        *(StageStarted("sections", 3), StageStarted("sections", 4), StageAdvanced("sections", "a")),
         StageFinished("sections", 1.0),
     ):
         board.emit(event)
@@ -350,9 +341,7 @@ def test_that_a_run_was_stopped_and_goes_on_is_told(terminal: bool) -> None:
         resumed_run_of(sink)
     text = plain(stream.getvalue())
     for fact in (
-        "stopped after 1:15",
-        "session 2, resuming Silk Road in runs/x",
-        "3 of at most 8 turns, 2 reused",
+        *("stopped after 1:15", "session 2, resuming Silk Road in runs/x", "3 of at most 8 turns, 2 reused"),
         "2 problems, 0 sources, 2 calls, 2.0k tokens in, 500 out, 2 reused",
     ):
         assert fact in text

@@ -16,19 +16,13 @@ TITLES = st.text(
     st.characters(exclude_categories=("C", "Z"), exclude_characters="#<>[]|{}_/?"), min_size=1, max_size=15
 )
 FORMS = [
-    "https://en.wikipedia.org/wiki/{}",
-    "http://en.wikipedia.org/wiki/{}#History",
-    "https://en.m.wikipedia.org/wiki/{}",
-    "https://www.en.wikipedia.org/wiki/{}/",
+    *("https://en.wikipedia.org/wiki/{}", "http://en.wikipedia.org/wiki/{}#History"),
+    *("https://en.m.wikipedia.org/wiki/{}", "https://www.en.wikipedia.org/wiki/{}/"),
     "https://en.wikipedia.org/w/index.php?title={}",
     "https://en.wikipedia.org/w/index.php?oldid=5&title={}&action=history",
-    "https://en.m.wikipedia.org/w/index.php/{}",
-    "https://www.wikiwand.com/en/{}",
-    "https://wikiwand.com/en/articles/{}",
-    "https://wikimili.com/en/{}",
-    "https://wiki2.org/en/{}",
-    "https://en.wikipedia-on-ipfs.org/wiki/{}",
-    "https://dbpedia.org/page/{}",
+    *("https://en.m.wikipedia.org/w/index.php/{}", "https://www.wikiwand.com/en/{}"),
+    *("https://wikiwand.com/en/articles/{}", "https://wikimili.com/en/{}", "https://wiki2.org/en/{}"),
+    *("https://en.wikipedia-on-ipfs.org/wiki/{}", "https://dbpedia.org/page/{}"),
 ]
 MIRRORS = [
     ("https://everything.explained.today/Silk_Road/", "Silk Road explained"),
