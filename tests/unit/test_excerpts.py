@@ -1,4 +1,4 @@
-"""A passage stands whole in one section's prompt; in those of others, what their own findings cite of it."""
+"""What a section is shown and asked for: passages whole or in part, and its share of the words."""
 
 from dataclasses import replace
 

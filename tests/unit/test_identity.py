@@ -1,4 +1,4 @@
-"""Canonical addresses and content ids: spellings of one page meet, different pages stay apart."""
+"""Canonical addresses, titles and content ids: spellings of one page meet, different pages stay apart."""
 
 import re
 from urllib.parse import quote, unquote, urlsplit

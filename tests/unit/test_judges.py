@@ -1,4 +1,4 @@
-"""Judges of support: the screen, the judge that remembers, and the deciding words."""
+"""Judges of support: the screen, the language model, the judge that remembers, and the deciding words."""
 
 from collections.abc import Sequence
 from pathlib import Path

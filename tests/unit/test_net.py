@@ -1,4 +1,4 @@
-"""Rates, circuits and the gates that the runs of a process share."""
+"""Rates, circuits, the gates that the runs of a process share, and a limit of time for work that has none."""
 
 import math
 import time

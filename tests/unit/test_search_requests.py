@@ -1,4 +1,4 @@
-"""What engines share before they ask and after they are answered: queries, operators, paging, JSON values."""
+"""What engines share before they ask and after they are answered: queries, operators, paging, dates, fragments."""
 
 import re
 import unicodedata

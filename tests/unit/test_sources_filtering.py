@@ -1,4 +1,4 @@
-"""The search engine that returns only pages that may be used."""
+"""The search engine that returns only pages that may be used, and the dates in their addresses."""
 
 import re
 from typing import Any
