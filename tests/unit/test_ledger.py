@@ -12,7 +12,6 @@ from strategies import happenings
 from storm_pipeline import CallbackSink, CallFinished, StageAdvanced, StageFinished, StageStarted
 from storm_pipeline.run.events import (
     COUNTED,
-    CallFinished,
     Counted,
     Degraded,
     Event,
