@@ -1,6 +1,5 @@
 """Which passages and findings each section gets: whatever a finding cites reaches one, unless it is left out."""
 
-import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -185,23 +184,6 @@ def test_a_model_that_leaves_nearly_everything_out_is_not_believed() -> None:
     wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
     evidence, _ = allocated(OUTLINE, [interview(wells, camels)], places=[Place(section=0, findings=[1, 2])])
     assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[wells.text], [], [camels.text], []]
-
-
-def test_where_the_model_fails_findings_go_where_they_fit() -> None:
-    wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
-    evidence, told = allocated(OUTLINE, [interview(wells, camels)], places=ModelError("the endpoint is down"))
-    assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[wells.text], [], [camels.text], []]
-    assert "the endpoint is down" in told.degraded()[0]
-
-
-@settings(max_examples=15)
-@given(INTERVIEWS, st.randoms(use_true_random=False))
-def test_evidence_depends_on_no_order_in_which_pages_came(
-    conversations: list[Conversation], chance: random.Random
-) -> None:
-    mixed = [*PAGES, *ALIKE]
-    chance.shuffle(mixed)
-    assert allocated(OUTLINE, conversations)[0] == allocated(OUTLINE, conversations, mixed)[0]
 
 
 def test_pages_that_left_the_store_are_passed_over() -> None:

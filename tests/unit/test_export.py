@@ -9,11 +9,10 @@ from articles import cites, citing, page_of
 from export_readers import Rows, sentence_table
 from hypothesis import example as example_of
 from hypothesis import given, settings
-from strategies import articles, texts
+from strategies import articles
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.export import bibtex, csl, pandoc, ris, wikitext
-from storm_pipeline.export.bibtex import tex_text
 from storm_pipeline.export.conversion import CONVERTED
 from storm_pipeline.export.formats import FORMATS, export, export_format
 from storm_pipeline.export.manuscript import manuscript
@@ -163,13 +162,6 @@ def test_ris() -> None:
         "UR  - https://doi.org/10.1000/182\r\nY2  - 2026/11/22/\r\nN1  - Cited: “Corals [1] bleach at 30 °C & die.” "
         "“* It was {warm}.”\r\nER  - "
     )
-
-
-@given(texts)
-@settings(deadline=None)
-def test_texts_survive_their_escaping(text: str) -> None:
-    text = tidy(text)
-    assert readers.from_tex(tex_text(text)) == text
 
 
 @pytest.mark.parametrize(

@@ -83,11 +83,6 @@ def test_a_cost_is_told_without_the_noise_of_adding() -> None:
     assert row.cost == 0.3
 
 
-def test_one_call_of_unknown_price_leaves_the_cost_unknown() -> None:
-    (row,) = after([call(0.1), call(None), call(0.2)]).usage(1).rows
-    assert row.cost is None
-
-
 def test_what_is_counted_is_what_the_report_holds() -> None:
     of_articles_written_elsewhere = {"unavailable_citations"}
     assert {field.name for field in fields(Report)} - {"problems", "models"} - of_articles_written_elsewhere == COUNTED
@@ -112,12 +107,6 @@ def test_a_clock_that_is_set_back_takes_no_time_off() -> None:
     day = 86_400.0
     times = [(day, started), (day + 60, said), (60, said), (90, said), (5, started), (15, said)]
     assert Ledger().restore(times).seconds == pytest.approx(60 + 30 + 10)
-
-
-@given(st.lists(st.floats(0, 1e9), min_size=1))
-def test_the_seconds_of_a_session_run_from_its_first_event_to_its_last(times: list[float]) -> None:
-    events = [(at, Degraded("sections", "a page was not read")) for at in sorted(times)]
-    assert Ledger().restore(events).seconds == pytest.approx(max(times) - min(times))
 
 
 happenings_of_runs = happenings(st.sampled_from(["conversations", "sections", "outline", "run"]), st.text(max_size=9))

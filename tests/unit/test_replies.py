@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.reply_frames import strip_thinking
-from storm_pipeline.models.request import is_cut, with_text
+from storm_pipeline.models.request import is_cut
 from storm_pipeline.signatures.answers import OutlineText
 from storm_pipeline.signatures.outline import RefineOutline
 from storm_pipeline.signatures.research import AskQuestion, FindPerspectives, WriteQueries
@@ -248,13 +248,6 @@ def test_a_field_may_have_a_name_of_thinking() -> None:
 )
 def test_a_response_tells_whether_it_ended_at_its_limit(response: Any, cut: bool) -> None:
     assert is_cut(response) is cut
-
-
-def test_a_tool_call_alone_is_the_text_of_a_reply() -> None:
-    call = SimpleNamespace(function=SimpleNamespace(name="reply", arguments='{"queries": ["a"]}'))
-    assert with_text({"text": None, "tool_calls": [call]})["text"] == '{"queries": ["a"]}'
-    assert with_text({"text": "It is so.", "tool_calls": [call]})["text"] == "It is so."
-    assert with_text("It is so.") == "It is so."
 
 
 HOSTILE = (
