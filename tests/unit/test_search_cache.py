@@ -64,6 +64,12 @@ def asked(folder: Path, mode: CacheMode, *, query: str = "silk", k: int = 3, ide
     return len(engine.queries)
 
 
+def change(folder: Path, what: str, *values: str) -> None:
+    """Change every entry of the file of searches."""
+    with contextlib.closing(sqlite3.connect(folder / "search" / "searches.sqlite")) as file, file:
+        file.execute(f"UPDATE entries SET {what}", values)
+
+
 def test_modes(tmp_path: Path) -> None:
     modes: list[CacheMode] = ["off", "use", "use", "refresh", "off", "replay"]
     assert [asked(tmp_path, mode) for mode in modes] == [1, 1, 0, 1, 1, 0]
@@ -117,9 +123,7 @@ def test_what_an_engine_gave_in_part_is_asked_for_again(tmp_path: Path) -> None:
 
 def test_old_results_are_asked_for_again_but_replayed(tmp_path: Path) -> None:
     assert asked(tmp_path, "use") == 1
-    with sqlite3.connect(tmp_path / "search" / "searches.sqlite") as file:
-        file.execute("UPDATE entries SET saved = saved - 31 * 86400")
-    file.close()
+    change(tmp_path, "saved = saved - 31 * 86400")
     assert asked(tmp_path, "replay") == 0
     assert asked(tmp_path, "use") == 1
     assert asked(tmp_path, "use") == 0
@@ -176,9 +180,7 @@ def test_a_damaged_file_is_moved_aside(
 @pytest.mark.parametrize("value", ["", "[", "5", '{"a": 1}', "[[1]]", "[5]", "[" * 100_000])
 def test_a_record_of_another_form_is_asked_for_again(tmp_path: Path, value: str) -> None:
     assert asked(tmp_path, "use") == 1
-    with sqlite3.connect(tmp_path / "search" / "searches.sqlite") as file:
-        file.execute("UPDATE entries SET value = ?", (value,))
-    file.close()
+    change(tmp_path, "value = ?", value)
     assert asked(tmp_path, "use") == 1
 
 

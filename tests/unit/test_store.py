@@ -35,11 +35,13 @@ def numbered(n: int, page: str = "https://a.org") -> list[Snippet]:
 class SlowEmbedder(HashingEmbedder):
     """Counts its calls and can be held up."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_held: bool = True) -> None:
         super().__init__()
         self.calls: list[int] = []
         self.texts: list[str] = []
         self.may_go = threading.Event()
+        if not is_held:
+            self.may_go.set()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         self.may_go.wait(10)
@@ -131,8 +133,7 @@ def test_a_search_gives_up_to_k_kept_snippets_of_distinct_texts(found: list[Snip
 
 
 def test_a_text_of_several_pages_is_cited_from_each_embedded_once_and_found_on_one() -> None:
-    embedder = SlowEmbedder()
-    embedder.may_go.set()
+    embedder = SlowEmbedder(is_held=False)
     text = "Inns stood a day's march apart."
     copies = [Snippet(f"https://{host}.org/inns", "", text) for host in "abc"]
     more = Snippet("https://c.org/inns", "", "Camels rested in the courtyard.")
@@ -196,8 +197,7 @@ def test_adding_returns_at_once_and_waiting_snippets_are_embedded_together() -> 
 
 
 def test_an_added_snippet_is_embedded_once_whoever_asks_for_its_vector() -> None:
-    embedder = SlowEmbedder()
-    embedder.may_go.set()
+    embedder = SlowEmbedder(is_held=False)
     with ReferenceStore(embedder) as store:
         (first, second) = numbered(2)
         store.add([first, second])
@@ -327,8 +327,7 @@ def test_remembered_vectors_are_the_embedders_own(batches: list[list[str]], size
 
 
 def test_a_remembered_text_is_not_embedded_again() -> None:
-    embedder = SlowEmbedder()
-    embedder.may_go.set()
+    embedder = SlowEmbedder(is_held=False)
     with ReferenceStore(embedder) as store:
         store.embed(["silk", "road", "silk"])
         store.embed(["road", "camel"])
@@ -353,8 +352,7 @@ def test_fusion_prefers_what_several_rankings_agree_on() -> None:
 
 
 def test_what_is_kept_is_found_by_its_words_and_embedded_once_it_is_added() -> None:
-    embedder = SlowEmbedder()
-    embedder.may_go.set()
+    embedder = SlowEmbedder(is_held=False)
     kept, added = (
         Snippet("https://a.org", "", text) for text in ("a caravanserai by a river", "camels in the courtyard")
     )
@@ -389,8 +387,7 @@ def test_what_whole_pages_hold_is_found_and_is_no_source_until_it_is_kept() -> N
 
 
 def test_a_search_embeds_few_of_what_is_held_and_what_it_finds_does_not_depend_on_others() -> None:
-    embedder = SlowEmbedder()
-    embedder.may_go.set()
+    embedder = SlowEmbedder(is_held=False)
     held = [Snippet("https://a.org", "", f"Merchants sold silk and camel {n}.", place=n) for n in range(200)]
     queries = [f"camel {n} of merchants" for n in (3, 77, 150)]
     with ReferenceStore(embedder) as store:
