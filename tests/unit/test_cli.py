@@ -353,9 +353,7 @@ def test_of_what_is_no_run_nothing_is_said_to_be_saved(storm: type[FakeStorm], t
     assert HOW_TO_GO_ON.split("runs", maxsplit=1)[0] in run("resume", a_run(tmp_path), "--quiet").stderr
 
 
-def test_an_interruption_before_the_run_names_no_folder(
-    storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_before_the_run_no_folder_is_told(storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -369,9 +367,7 @@ def test_usage_errors_are_2(arguments: tuple[str, ...]) -> None:
     assert run(*arguments).exit_code == 2
 
 
-def test_what_libraries_warn_and_log_is_shown_with_debug_only(
-    storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_libraries_warn_is_shown_with_debug_only(storm: type[FakeStorm], monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[tuple[bool, bool]] = []
     logger = logging.getLogger("some.library")
 

@@ -75,9 +75,7 @@ def test_places_complement_each_other_and_are_named(folder: Path, monkeypatch: p
     assert configured().domains == ("a.example", "b.example")
 
 
-def test_a_named_file_of_variables_sets_what_the_environment_does_not(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_named_env_file_sets_what_the_environment_does_not(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STORM_TURNS", "7")
     for name in ("OPENAI_API_KEY", "STORM_PERSPECTIVES"):
         monkeypatch.setenv(name, "")  # so that they are restored

@@ -256,9 +256,7 @@ REPLIES = st.lists(
 
 
 @given(st.lists(LINES, max_size=6).map("\n".join), REPLIES, st.sampled_from(["drop", "keep"]))
-def test_every_sentence_is_the_draft_s_or_the_reply_s_and_none_goes_unrecorded(
-    text: str, reply: str, uncited: str
-) -> None:
+def test_sentences_are_the_drafts_or_the_replys_and_none_goes_unrecorded(text: str, reply: str, uncited: str) -> None:
     draft = read_draft(text, len(PASSAGES))
     replies = {own.claim.text for own in read_replies(reply, len(PASSAGES)).values() if own.claim}
     replies |= {own.text for own in read_draft(reply, len(PASSAGES)).claims()}  # one without numbers

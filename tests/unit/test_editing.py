@@ -241,9 +241,7 @@ def outline(sections: Sequence[Section]) -> dict[str, list[str]]:
         (Edit(kind="section", sentence=2, other=1), {"History": [], "Floods": [], "Lake": []}),
     ],
 )
-def test_sections_and_subsections_are_moved_with_all_that_stands_below(
-    edit: Edit, expected: dict[str, list[str]]
-) -> None:
+def test_sections_and_subsections_are_moved_with_all_below_them(edit: Edit, expected: dict[str, list[str]]) -> None:
     after, told = edited(ARTICLE, [edit])
     assert outline(after) == expected
     assert list(outline(after)) == list(expected)

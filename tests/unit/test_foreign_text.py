@@ -152,9 +152,7 @@ def test_replies_to_remarks_are_read_in_any_language(language: str, reply: str, 
         ("ja", "# 概要\n# 歴史\n# 脚注", ["歴史"]),
     ],
 )
-def test_headings_that_are_no_sections_are_known_in_every_language(
-    language: str, outline: str, left: list[str]
-) -> None:
+def test_headings_of_no_sections_are_known_in_every_language(language: str, outline: str, left: list[str]) -> None:
     assert [heading.title for heading in parse_outline(outline, f"x {language}").sections] == left
 
 

@@ -148,9 +148,7 @@ def test_a_language_model_is_told_where_a_passage_is_from_and_sees_what_is_cited
 
 
 @pytest.mark.parametrize(("answered", "kept"), [("[1]", []), ("[1][2]", [SAID])])
-def test_a_doubted_sentence_stays_as_it_was_where_its_writer_names_a_further_passage(
-    answered: str, kept: list[str]
-) -> None:
+def test_a_doubted_sentence_stays_where_its_writer_names_a_further_passage(answered: str, kept: list[str]) -> None:
     doubt = "1: not - no passage says so"
     assert by_model(f"{SAID} [1]", [DAM, LAKE], doubt, f"1: {SAID} {answered}")[0] == kept
 

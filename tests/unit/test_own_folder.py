@@ -131,9 +131,7 @@ def test_scans_are_recognised_in_copies(folder: Path, tmp_path: Path, monkeypatc
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory is not limited")
-def test_a_scan_that_takes_too_much_memory_is_named_and_the_others_are_recognised(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scan_of_too_much_memory_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "bin" / "ocrmypdf", OCRMYPDF_DOUBLE)
     put(tmp_path / "bin" / "tesseract", "#!/bin/sh\n")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
@@ -145,9 +143,7 @@ def test_a_scan_that_takes_too_much_memory_is_named_and_the_others_are_recognise
     assert (folder / "minutes 1740.ocr.pdf").is_file() and not (folder / "endless.ocr.pdf").exists()
 
 
-def test_recognition_runs_no_module_and_takes_no_option_of_the_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recognition_takes_no_module_or_option_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the program OCRmyPDF is run as a module: not the current folder's, whatever a scan is called."""
     own = tmp_path / "own"
     own.mkdir()
@@ -162,9 +158,7 @@ def test_recognition_runs_no_module_and_takes_no_option_of_the_folder(
     assert not (own / "ran").exists()
 
 
-def test_without_the_programs_it_is_said_how_to_get_them(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_programs_it_is_said_what_to_get(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
     code, output = run("documents", str(folder), "--ocr")

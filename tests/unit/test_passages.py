@@ -32,9 +32,7 @@ def windows(words: list[str], size: int, shared: int) -> list[str]:
 
 
 @given(st.integers(1, 120), st.integers(9, 30), st.integers(4, 8), st.randoms(use_true_random=False))
-def test_overlapping_snippets_of_a_page_become_its_text(
-    length: int, size: int, shared: int, chance: random.Random
-) -> None:
+def test_overlapping_snippets_are_joined_to_a_text(length: int, size: int, shared: int, chance: random.Random) -> None:
     words = [f"w{i}" for i in range(length)]
     cut = windows(words, size, shared)
     chance.shuffle(cut)

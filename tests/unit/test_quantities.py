@@ -92,9 +92,7 @@ LANGUAGES = st.sampled_from(["en", "de", "fr", "es", "it", "pt", "pl", "ru", "zh
 
 
 @pytest.mark.parametrize(("sentence", "language", "source", "of_source"), HELD)
-def test_a_value_is_found_however_its_digits_are_written(
-    sentence: str, language: str, source: str, of_source: str
-) -> None:
+def test_a_value_is_found_however_it_is_written(sentence: str, language: str, source: str, of_source: str) -> None:
     assert missing(sentence, [source], language=language, source_languages=[of_source]) == ()
 
 

@@ -247,9 +247,7 @@ def cites_of(sources: list[set[int]], titles: list[str]) -> Article:
 @given(st.lists(st.sets(st.integers(0, 9)), max_size=5), st.lists(texts, min_size=10, max_size=10))
 @also([{0, 1, 2}, {0, 1, 2, 3}, {5}, set(range(10))], (HOSTILE * 10)[:10])
 @settings(max_examples=40, deadline=None)
-def test_at_most_three_marks_stand_at_a_sentence_and_all_citations_are_reached(
-    sources: list[set[int]], titles: list[str]
-) -> None:
+def test_at_most_three_marks_stand_at_a_sentence_that_reach_all(sources: list[set[int]], titles: list[str]) -> None:
     article = cites_of(sources, titles)
     check_harmless(article)
     numbers = {source.id: number for number, source in enumerate(article.references, 1)}

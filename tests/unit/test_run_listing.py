@@ -139,9 +139,7 @@ def a_batch(root: Path, created: float) -> Path:
     return store.folder
 
 
-def test_a_run_that_ends_while_it_is_looked_at_was_not_interrupted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_ends_while_looked_at_was_not_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with RunStore.create(tmp_path, "Jade", "storm") as run:
         run.begin(Settings.build({}))
         LogSink(run.folder).close()
@@ -156,9 +154,7 @@ def test_a_run_that_ends_while_it_is_looked_at_was_not_interrupted(
         assert run_entry(run.folder).state == "stopped"
 
 
-def test_a_run_that_renames_its_files_while_it_is_looked_at_was_not_interrupted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_renames_its_files_was_not_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with RunStore.create(tmp_path, "Jade", "storm") as run:
         run.begin(Settings.build({}))
         (run.folder / "piece").write_text("being written")

@@ -120,9 +120,7 @@ def test_where_nothing_is_kept_out_nothing_seen_is_remembered() -> None:
         (SourcePolicy("any"), None, 5),
     ],
 )
-def test_the_engine_is_asked_for_more_where_pages_may_be_excluded(
-    judge: SourcePolicy, kept_out: GroundTruth | None, asked: int
-) -> None:
+def test_more_is_asked_for_where_pages_may_go(judge: SourcePolicy, kept_out: GroundTruth | None, asked: int) -> None:
     class Counting(FakeSearch):
         def search(self, query: str, k: int) -> list[Snippet]:
             numbers.append(k)
@@ -149,9 +147,7 @@ def test_what_the_engine_lost_is_passed_on() -> None:
     st.booleans(),
     st.integers(0, 6),
 )
-def test_never_an_excluded_page_and_never_more_than_k(
-    urls: list[str], policy: Policy, without_silk: bool, k: int
-) -> None:
+def test_no_excluded_page_and_no_more_than_k(urls: list[str], policy: Policy, without_silk: bool, k: int) -> None:
     found = snippets(*urls)
     judge = SourcePolicy(policy)
     engine = reliable(FakeSearch({"q": found}), judge, GroundTruth([SILK]) if without_silk else None)

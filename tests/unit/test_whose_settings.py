@@ -243,9 +243,7 @@ def test_the_named_file_stands_above_the_folders_wherever_it_is_given(at: int, f
         """.split(),
     ],
 )
-def test_children_get_no_keys_and_nothing_that_changes_what_is_executed(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_children_get_no_keys_and_nothing_that_changes_the_code(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "http://u:p@x")
     for network in (False, True):
         left = child_environment(network=network)
