@@ -244,15 +244,6 @@ def test_findings_that_differ_in_a_number_are_both_told() -> None:
     assert sorted((own.text, len(own.citations)) for own in findings) == [(texts[0], 2), (texts[1], 1)]
 
 
-@settings(max_examples=15)
-@given(INTERVIEWS, st.integers(300, 5000))
-def test_lengths_follow_what_was_found_and_what_is_wanted(conversations: list[Conversation], words: int) -> None:
-    evidence, _ = allocated(OUTLINE, conversations, length=words)
-    for own in evidence.sections:
-        assert 60 <= own.target_words <= max(60, own.words)
-    assert sum(own.target_words for own in evidence.sections) <= max(1.2 * words, 60 * len(evidence.sections)) + 60
-
-
 def test_a_survey_names_what_there_is_for_each_heading_and_what_fits_none() -> None:
     with run([*PAGES, *ALIKE]) as (ctx, _):
         *lines, strays = survey(ctx, OUTLINE, [interview(said(PAGES[0]))]).splitlines()

@@ -1,7 +1,6 @@
 """What is known of own documents as works: bibliographies, DOIs, metadata, and file names as the last resort."""
 
 import json
-import unicodedata
 from pathlib import Path
 
 import books
@@ -19,7 +18,6 @@ from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.reader import read_documents
 from storm_pipeline.export.formats import export
-from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.search.engines.corpus import CorpusSearch
 from storm_pipeline.search.own_records import with_crossref
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
@@ -259,14 +257,6 @@ def test_references_have_the_right_types_keys_and_pages(tmp_path: Path) -> None:
     items = {one["id"]: one for one in json.loads(export(written, "csl"))}
     assert items["nedkvitne2008"]["type"] == "chapter"
     assert items["sund2021"]["author"] == [{"family": "Sund", "given": "Maria"}]
-
-
-def test_markdown_names_files_with_authors_and_no_folders(tmp_path: Path) -> None:
-    text = to_markdown(article(own_papers.write_folder(tmp_path)))
-    assert "file:///" not in text
-    assert "Fish and Debt (Arnved Nedkvitne, Jörg van der Berg, 2008) — chapter scan.pdf, pp. 117–119" in (
-        unicodedata.normalize("NFC", text)
-    )
 
 
 @pytest.mark.parametrize("line", ["doi:10.5555/GRAIN.7.", "DOI10.5555/GRAIN.7.", "No. 110.1234/b, 10.5555/GRAIN.7"])

@@ -79,6 +79,10 @@ def test_long_lines_are_read_in_a_time_that_grows_with_them() -> None:
     assert time.process_time() - start < 5
 
 
+def test_a_last_sentence_that_ends_with_its_marker_is_whole() -> None:
+    assert read_draft("Two men built it. Char live there [2]", 2).claims()[-1] == Claim("Char live there", (1,))
+
+
 @given(st.text(max_size=80) | st.lists(st.sampled_from([*HOSTILE, GOOD, "## H", "- x [1]", "\n"])).map("\n".join))
 def test_reading_never_fails_and_cites_only_what_was_shown(text: str) -> None:
     draft = read_draft(text, 2)

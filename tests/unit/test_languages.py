@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.languages import count_words, detect, length_in_words, split_sentences, windows
+from storm_pipeline.languages import count_words, detect, split_sentences
 from storm_pipeline.languages.stems import stop_words
 from storm_pipeline.text.words import foreign_script_share, word_count
 
@@ -179,13 +179,6 @@ _PIECES = st.sampled_from(
 )
 _TEXTS = st.one_of(st.text(), st.lists(_PIECES).map("".join))
 _LANGUAGES = st.sampled_from([*TEXTS, "uk", "", "xx"])
-
-
-@given(st.text("a1. \n\t\x1c", max_size=60), st.integers(1, 9), st.integers(1, 9))
-def test_windows_of_ascii_text_are_those_of_any_other(text: str, size: int, step: int) -> None:
-    accented = text.replace("a", "é")
-    assert tuple(part.replace("é", "a") for part in windows(accented, size, step)) == windows(text, size, step)
-    assert length_in_words(accented) == length_in_words(text)
 
 
 @given(_TEXTS, _LANGUAGES)

@@ -148,17 +148,6 @@ def example() -> Article:
     )
 
 
-def test_a_citation_shows_what_the_sentence_cites() -> None:
-    page = to_html(example())
-    first = page[page.index('id="cite-1-1"') : page.index("</sup>")]
-    assert "The tower is old." in first
-    assert "(p. 4)" in first
-    assert "It is also tall." in first
-    assert "First page" in first
-    assert "example.org" in first
-    assert "It leans." not in first
-
-
 SHOWN = st.characters(exclude_categories=["C"])
 
 
