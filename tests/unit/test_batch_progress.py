@@ -61,15 +61,6 @@ def test_what_runs_is_in_sight_however_many_topics_there_are() -> None:
     assert "500 topics: 398 written, 2 running, 100 waiting" in lines[-1]
 
 
-def test_stages_and_downloads_are_shown() -> None:
-    made = board(row(1))
-    made.row(row(1, "running"))
-    for event in (Downloading("x", "model", 1, 4_000_000), StageStarted("conversations")):
-        made.event(1, event)
-    assert drawn(made)[0].endswith("conversations")
-    assert drawn(made)[1].startswith("model 0 of 4 MB")
-
-
 def test_without_a_terminal_there_are_lines() -> None:
     text = io.StringIO()
     with BatchProgress(Console(file=text, width=40, markup=False), now=lambda: 5.0) as progress:

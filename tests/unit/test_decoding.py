@@ -106,13 +106,6 @@ def test_a_broken_byte_leaves_a_page_utf8(text: str, charsets: list[str], broken
     assert decoded(data + broken + b" and " + data, charsets) == f"{text}\ufffd and {text}"
 
 
-def test_a_declaration_that_gives_mojibake_is_not_believed() -> None:
-    assert decoded(JAPANESE.encode("cp932"), ["iso-8859-1"]) == JAPANESE
-    assert decoded(RUSSIAN.encode("windows-1251"), ["windows-1252"]) == RUSSIAN
-    assert decoded(KOREAN.encode("cp949"), ["latin-1", "us-ascii"]) == KOREAN
-    assert decoded(FRENCH.encode("cp1252"), ["gb2312"]) == FRENCH
-
-
 @pytest.mark.parametrize(
     ("head", "charsets"),
     [

@@ -136,13 +136,6 @@ def test_an_address_in_wikitext_holds_no_markup() -> None:
     assert address.startswith("url=https://example.org/%7E%7E%7E%7E/%5F%5FNOTOC%5F%5F/%27%27x%27%27?a=~b_c}}")
 
 
-def test_the_reference_list_is_headed_in_the_language_of_the_article() -> None:
-    german = replace(example(), language="de")
-    assert "== Einzelnachweise ==" in export(german, "wikitext").decode()
-    assert 'reference-section-title: "Einzelnachweise"' in export(german, "pandoc").decode()
-    assert manuscript(replace(german, language="a b<")).language == "und"
-
-
 def test_bibtex() -> None:
     entries = readers.bibtex_entries(export(example(), "bibtex").decode())
     assert entries["doe2019"]["authors"] == "Doe, Jane; van Gogh, Vincent"

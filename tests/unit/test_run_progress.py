@@ -73,16 +73,6 @@ def test_the_essential_facts_appear(terminal: bool) -> None:
         assert fact in text
 
 
-def test_elsewhere_there_are_plain_lines_only() -> None:
-    made, stream = console(terminal=False)
-    with ProgressSink(made) as sink:
-        run_of(sink)
-    lines = stream.getvalue().splitlines()
-    assert "\x1b" not in stream.getvalue()
-    assert len(lines) == 9  # run, three stages twice, a failure, the end
-    assert lines[0] == "0:00 researching Silk Road in runs/silk-road"
-
-
 def test_a_dumb_terminal_gets_plain_lines() -> None:
     stream = io.StringIO()
     dumb = Console(file=stream, force_terminal=True, width=200, _environ={"TERM": "dumb"})
