@@ -53,22 +53,6 @@ def test_excluded_pages_are_left_out_and_named_once() -> None:
     assert second.reason.startswith("generally unreliable: Reddit: generally unreliable")
 
 
-@given(st.permutations(["silk", "jade", "amber"]))
-def test_the_record_does_not_depend_on_which_search_was_first(queries: list[str]) -> None:
-    found = {
-        query: [Snippet(url, f"{query} {n}", "text") for n, url in enumerate([*BAD[n:], *GOOD])]
-        for n, query in enumerate(sorted(queries))
-    }
-    engine = reliable(FakeSearch(found), SourcePolicy("standard"))
-    excluded = one_per_page(one for query in queries for one in engine.search(query, 2).excluded)
-    assert [(e.url, e.title, e.query) for e in excluded] == [
-        (BAD[1], "amber 1", "amber"),
-        (BAD[0], "amber 0", "amber"),
-        (BAD[3], "amber 3", "amber"),
-        (BAD[2], "amber 2", "amber"),
-    ]
-
-
 def test_what_is_kept_out_is_named_so_even_where_the_policy_would_exclude_it() -> None:
     engine = filtered(SILK, BAD[0], kept_out=GroundTruth([SILK]))
     result = engine.search("silk", 2)

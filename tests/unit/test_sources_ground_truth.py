@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.search.result import SeenPage
-from storm_pipeline.sources.filtering import SourceFilter
 from storm_pipeline.sources.ground_truth import GroundTruth, repeats_wikipedia, wikipedia_article
-from storm_pipeline.sources.policies import SourcePolicy
 
 SILK = "https://en.wikipedia.org/wiki/Silk_Road"
 TITLES = st.text(
@@ -133,18 +130,6 @@ def test_copies_are_recognised_by_what_a_search_shows_of_the_page_and_what_is_kn
     assert truth.with_texts([PROSE]).with_texts([OTHER_PROSE]).recognise("https://copy.example/1", "Caravans", PROSE)
     assert truth.with_texts([PROSE]).recognise_by_name("https://copy.example/1", "Caravans") is None
     assert truth.recognise("https://copy.example/1", "Caravans", PROSE) is None
-
-
-@given(st.permutations(range(4)))
-def test_copies_are_found_whatever_search_was_first(order: list[int]) -> None:
-    seen = [
-        SeenPage("https://copy.example/1", "Caravans", PROSE, "b"),
-        SeenPage("https://copy.example/1", "Caravans", OTHER_PROSE, "a"),
-        SeenPage(SILK, "Silk Road", PROSE, "c"),
-        SeenPage("https://other.example/1", "Beads", OTHER_PROSE, "c"),
-    ]
-    found = SourceFilter(SourcePolicy("any"), GroundTruth([SILK])).copies([seen[n] for n in order])
-    assert {(one.url, one.query) for one in found} == {("https://copy.example/1", "b"), (SILK, "c")}
 
 
 def test_what_a_copy_adds_of_its_own_is_not_held_against_others() -> None:
