@@ -25,3 +25,18 @@ def article(
 ) -> Article:
     """An article with a lead of at most one paragraph."""
     return Article(title, (Paragraph(lead),) if lead else (), sections, sources)
+
+
+def page_of(*snippets: Snippet) -> Source:
+    """The source of some snippets of a page, titled as the first of them."""
+    return Source(snippets[0].source_id, snippets[0].url, snippets[0].title, snippets)
+
+
+def cites(text: str, *snippets: Snippet) -> Sentence:
+    """A sentence that cites snippets."""
+    return Sentence(text, tuple(Citation(own.source_id, own.id) for own in snippets))
+
+
+def citing(*snippets: Snippet, text: str = "It is so.", title: str = "T") -> Article:
+    """An article of one sentence that cites snippets of as many pages."""
+    return article(lead=(cites(text, *snippets),), sources=tuple(map(page_of, snippets)), title=title)

@@ -6,6 +6,7 @@ from typing import TypeVar
 from hypothesis import strategies as st
 
 from storm_pipeline.identity import source_id
+from storm_pipeline.run import events
 from storm_pipeline.types import (
     Article,
     Citation,
@@ -163,4 +164,29 @@ def _bound_section(section: Section, pool: list[Citation]) -> Section:
         section.heading,
         tuple(_bound(p, pool) for p in section.paragraphs),
         tuple(_bound_section(s, pool) for s in section.subsections),
+    )
+
+
+def happenings(stages: st.SearchStrategy[str], texts: st.SearchStrategy[str]) -> st.SearchStrategy[events.Event]:
+    """Events of every kind, of some stages."""
+    numbers, seconds, few = st.integers(0, 10**6), st.floats(0, 1e5), st.integers(0, 9)
+    roles = st.sampled_from(["asker", "writer"])
+    return st.one_of(
+        st.builds(events.CallFinished, stages, roles, texts, *[numbers] * 3, seconds, st.none() | seconds),
+        st.builds(events.RunStarted, stages, texts, texts, st.integers(1, 3)),
+        st.builds(events.RunFinished, stages, seconds, texts),
+        st.builds(events.RunStopped, stages, seconds, texts),
+        st.builds(events.StageStarted, stages, st.none() | few),
+        st.builds(events.StageAdvanced, stages, texts),
+        st.builds(events.StageFinished, stages, seconds),
+        st.builds(events.SectionWritten, stages, few, texts, texts, st.lists(texts, max_size=2).map(tuple)),
+        st.builds(events.Retried, stages, texts, texts, seconds),
+        st.builds(events.Reused, stages, st.sampled_from(["reply", "search", "contents"])),
+        st.builds(events.Searched, stages, texts, texts, numbers, numbers, seconds),
+        st.builds(events.Downloading, stages, texts, numbers, numbers),
+        st.builds(events.Excluded, stages, texts, texts),
+        st.builds(events.Counted, stages, texts, numbers),
+        st.builds(events.Noted, stages, texts),
+        st.builds(events.Degraded, stages, texts),
+        st.builds(events.Failed, stages, texts, st.booleans()),
     )

@@ -11,9 +11,7 @@ from storm_pipeline.errors import MissingExtraError
 
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("run", "x.toml", "--size", "smoke")])
-def test_a_command_whose_package_is_absent_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
-) -> None:
+def test_a_command_without_its_package_says_it(monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]) -> None:
     monkeypatch.setattr(added_commands, "_added", dict)
     assert "experiment  Compare methods on a data set (needs" in CliRunner().invoke(app, ["--help"]).output
     done = CliRunner().invoke(app, ["experiment", *arguments])

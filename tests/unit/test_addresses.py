@@ -14,29 +14,17 @@ from storm_pipeline.search.registry import open_search
 
 SECRET = "hunter2xyz"
 HOLDING = [
-    f"http://me:{SECRET}@h/v1",
-    f"http://{SECRET}@h/v1",
-    f"http://me:{SECRET}/a?b#c@h/v1",
-    f"openai/m@https://me:{SECRET}@h:8000/v1",
-    f"searxng:http://me:a@{SECRET}@h",
-    f"http://h/v1?key={SECRET}",
-    f"http://h/v1?a=b&api_key={SECRET}&c=d",
-    f"http://h/v1?X-Access-Token={SECRET}",
+    *(f"http://me:{SECRET}@h/v1", f"http://{SECRET}@h/v1", f"http://me:{SECRET}/a?b#c@h/v1"),
+    *(f"openai/m@https://me:{SECRET}@h:8000/v1", f"searxng:http://me:a@{SECRET}@h", f"http://h/v1?key={SECRET}"),
+    *(f"http://h/v1?a=b&api_key={SECRET}&c=d", f"http://h/v1?X-Access-Token={SECRET}"),
     f"HTTPSConnectionPool(host='h'): Max retries exceeded with url: /v1?q=silk&apikey={SECRET} (Caused by …)",
-    f"'http://h/?client_secret={SECRET}' answered 500",
-    f"?signature={SECRET}",
+    *(f"'http://h/?client_secret={SECRET}' answered 500", f"?signature={SECRET}"),
     f"fused:wikipedia+[searxng:http://me:{SECRET}@h]",
 ]
 HARMLESS = [
-    "openai/gpt-4o@http://localhost:8000/v1",
-    "http://localhost:8080/@v2",
-    "http://h/a@b",
-    "mail me@example.org or see https://example.org/",
-    "https://example.org/?page=key&q=a%40b",
-    "http://me:${PASSWORD}@h/v1?key=${KEY}",
-    "http://${TOKEN}@h/v1",
-    "corpus:papers/",
-    "the key = 3, or ?",
+    *("openai/gpt-4o@http://localhost:8000/v1", "http://localhost:8080/@v2", "http://h/a@b"),
+    *("mail me@example.org or see https://example.org/", "https://example.org/?page=key&q=a%40b"),
+    *("http://me:${PASSWORD}@h/v1?key=${KEY}", "http://${TOKEN}@h/v1", "corpus:papers/", "the key = 3, or ?"),
     "http://[::1]:8000/v1",
 ]
 

@@ -1,6 +1,5 @@
 """Which passages and findings each section gets: whatever a finding cites reaches one, unless it is left out."""
 
-import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,9 +16,7 @@ from storm_pipeline.references.snippet_index import SnippetIndex
 from storm_pipeline.signatures.shapes import Place
 from storm_pipeline.types import Citation, Conversation, Heading, Outline, Perspective, Sentence, Snippet, Turn
 from storm_pipeline.writers.allocation import allocate, survey
-from storm_pipeline.writers.passage_prompts import section_inputs
 from storm_pipeline.writers.placing import place_findings
-from storm_pipeline.writers.whole import evidence_from
 
 SUBJECTS = {
     "Wells": "The salt wells of the Silk Road were dug by hand",
@@ -141,16 +138,6 @@ def test_a_finding_under_an_empty_heading_is_placed_there_and_not_left_out() -> 
     assert not told.counted("left_out")
 
 
-def test_a_finding_that_says_the_same_as_another_gives_it_its_sources() -> None:
-    first, again, camels = said(page("Wells", 1)), said(page("Wells", 2), text="Hands dug wells."), said(PAGES[8])
-    places = [Place(section=1, findings=[1, 2]), Place(section=3, findings=[3])]
-    evidence, told = allocated(OUTLINE, [interview(first, again, camels)], places=places, same=[[1, 2, 99], [2, 1]])
-    assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[first.text], [], [camels.text], []]
-    assert evidence.sections[0].own_findings[0].citations == (*first.citations, *again.citations)
-    assert page("Wells", 2).id in evidence.sections[0].snippet_ids()
-    assert not told.counted("left_out")
-
-
 def test_a_finding_with_a_number_of_its_own_is_not_merged() -> None:
     first, other = said(PAGES[0], text="The wells were deep."), said(PAGES[1], text="The wells were 30 metres deep.")
     evidence, _ = allocated(OUTLINE, [interview(first, other)], same=[[1, 2]])
@@ -170,22 +157,6 @@ def test_what_is_off_the_topic_is_told_nowhere_and_counted() -> None:
         assert {f.text for own in evidence.sections for f in own.own_findings} == {one.text for one in told_of[:2]}
         assert away.id not in evidence.snippet_ids()
         assert told.counted("left_out") == 1
-
-
-def test_what_matters_most_comes_first_and_what_contradicts_stands_together() -> None:
-    texts = [f"The wells were closed in {year}." for year in (1931, 1936)] + [
-        "Wells of the Silk Road were dug by hand."
-    ]
-    found = [interview(*(said(own, text=text) for own, text in zip(PAGES, texts, strict=False)))]
-    notes = FindingNotes(contradicting=((texts[0], texts[1]),), doubtful=(texts[1],), order=(texts[1], texts[2]))
-    places = [Place(section=1, findings=[1, 3]), Place(section=2, findings=[2])]
-    evidence, _ = allocated(OUTLINE, found, places=places, notes=notes)
-    (own, *_) = evidence.sections
-    assert [f.text for f in own.own_findings] == [texts[1], texts[2], texts[0]]
-    with run(PAGES) as (ctx, _):
-        shown = str(section_inputs(ctx, OUTLINE, own)["findings"]).splitlines()
-    assert [line.endswith(" (doubtful)") for line in shown[:3]] == [True, False, False]
-    assert re.fullmatch(rf"Contradict each other: “{texts[0]} \[\d+\]” and “{texts[1]} \[\d+\]”", shown[-1])
 
 
 @pytest.mark.parametrize(("number", "batches"), [(120, [120]), (121, [61, 60]), (250, [84, 83, 83])])
@@ -215,23 +186,6 @@ def test_a_model_that_leaves_nearly_everything_out_is_not_believed() -> None:
     assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[wells.text], [], [camels.text], []]
 
 
-def test_where_the_model_fails_findings_go_where_they_fit() -> None:
-    wells, camels = said(page("Wells", 1)), said(page("Camels", 1))
-    evidence, told = allocated(OUTLINE, [interview(wells, camels)], places=ModelError("the endpoint is down"))
-    assert [[f.text for f in own.own_findings] for own in evidence.sections] == [[wells.text], [], [camels.text], []]
-    assert "the endpoint is down" in told.degraded()[0]
-
-
-@settings(max_examples=15)
-@given(INTERVIEWS, st.randoms(use_true_random=False))
-def test_evidence_depends_on_no_order_in_which_pages_came(
-    conversations: list[Conversation], chance: random.Random
-) -> None:
-    mixed = [*PAGES, *ALIKE]
-    chance.shuffle(mixed)
-    assert allocated(OUTLINE, conversations)[0] == allocated(OUTLINE, conversations, mixed)[0]
-
-
 def test_pages_that_left_the_store_are_passed_over() -> None:
     conversations = [interview(said(PAGES[0]), said(PAGES[4], PAGES[0], text="Monks drank at the wells."))]
     after, _ = allocated(OUTLINE, conversations, PAGES[1:])
@@ -250,14 +204,6 @@ def test_what_headings_retrieve_is_shown_unless_what_sections_lack_was_looked_up
     notes = FindingNotes(sections={finding.text: "Wells", other.text: "Monks"})
     by_points, _ = allocated(OUTLINE, held, pages, ModelError("nobody is asked"), notes=notes)
     assert by_points.sections[0].snippet_ids() == {own.id for own in cited}
-
-
-def test_passages_go_where_they_fit() -> None:
-    evidence, told = allocated(OUTLINE, [interview(*map(said, PAGES))], PAGES, evidence=200)
-    for own in evidence.sections:
-        assert own.passages[0].title == own.heading.title
-        assert all(own.heading.title.lower() in finding.text.lower() for finding in own.own_findings)
-    assert not told.degraded()
 
 
 def test_a_heading_without_anything_becomes_a_part_of_its_neighbour_and_that_is_told() -> None:
@@ -296,37 +242,6 @@ def test_findings_that_differ_in_a_number_are_both_told() -> None:
     evidence, _ = allocated(OUTLINE, [*conversations, *again])
     findings = [finding for own in evidence.sections for finding in own.own_findings]
     assert sorted((own.text, len(own.citations)) for own in findings) == [(texts[0], 2), (texts[1], 1)]
-
-
-@settings(max_examples=15)
-@given(INTERVIEWS, st.integers(300, 5000))
-def test_lengths_follow_what_was_found_and_what_is_wanted(conversations: list[Conversation], words: int) -> None:
-    evidence, _ = allocated(OUTLINE, conversations, length=words)
-    for own in evidence.sections:
-        assert 60 <= own.target_words <= max(60, own.words)
-    assert sum(own.target_words for own in evidence.sections) <= max(1.2 * words, 60 * len(evidence.sections)) + 60
-
-
-def test_every_method_is_asked_for_as_many_words() -> None:
-    sentences = [said(one, text=f"{one.text.partition('.')[0]} {i} times.") for i, one in enumerate(PAGES, 20)]
-    found = [interview(*sentences[::2], *sentences[1:4:2])]
-    rest = (Place(section=n, findings=[2 * n - 1, 2 * n]) for n in (2, 3, 4))
-    places = [Place(section=1, findings=[1, 2, 9, 10]), *rest]
-    evidence = [allocated(OUTLINE, found, length=300, places=places)[0], allocated(OUTLINE, [], length=300)[0]]
-    words = [[own.target_words for own in one.sections] for one in evidence]
-    assert max(words[0]) > min(words[0])
-    assert len(set(words[1])) == 1
-    assert abs(sum(words[0]) - sum(words[1])) <= len(OUTLINE.sections)
-    with run(PAGES, {}, length=300) as (ctx, _):
-        apart = evidence_from(ctx, OUTLINE, PAGES, len(OUTLINE.sections)).sections
-        assert [own.target_words for own in apart] == words[1]
-        (whole,) = evidence_from(ctx, Outline("Silk Road", (Heading(""),)), PAGES).sections
-        assert whole.target_words == 330
-
-
-def test_an_outline_without_sections_needs_nothing() -> None:
-    evidence, _ = allocated(Outline("Silk Road"), [interview(said(PAGES[0]))])
-    assert evidence.sections == ()
 
 
 def test_a_survey_names_what_there_is_for_each_heading_and_what_fits_none() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from test_run_progress import Clock
 
 from storm_pipeline.batch import TopicRequest, TopicStatus
 from storm_pipeline.cli.output import EventLines
@@ -17,15 +18,6 @@ CALL = CallFinished("sections", "writer", "m", 1000, 0, 50, 1.0, 0.25)
 
 def row(number: int, state: str = "waiting", **facts: object) -> TopicStatus:
     return TopicStatus(number, TopicRequest(f"Topic {number}"), state, **facts)  # type: ignore[arg-type]
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    time = 0.0
-
-    def __call__(self) -> float:
-        return self.time
 
 
 def board(*rows: TopicStatus, height: int = 20, now: Clock | None = None) -> BatchProgress:
@@ -67,15 +59,6 @@ def test_what_runs_is_in_sight_however_many_topics_there_are() -> None:
     lines = drawn(made)
     assert [line.split()[0] for line in lines[:-1]] == ["7", "200"]
     assert "500 topics: 398 written, 2 running, 100 waiting" in lines[-1]
-
-
-def test_stages_and_downloads_are_shown() -> None:
-    made = board(row(1))
-    made.row(row(1, "running"))
-    for event in (Downloading("x", "model", 1, 4_000_000), StageStarted("conversations")):
-        made.event(1, event)
-    assert drawn(made)[0].endswith("conversations")
-    assert drawn(made)[1].startswith("model 0 of 4 MB")
 
 
 def test_without_a_terminal_there_are_lines() -> None:

@@ -23,11 +23,7 @@ SETTINGS: dict[str, st.SearchStrategy[Any]] = {
 }
 PRINTED = st.characters(codec="utf-8", categories=("L", "M", "N", "P", "S", "Zs"))
 TOPICS = st.text(PRINTED, min_size=1, max_size=40).map(lambda text: " ".join(text.split())).filter(bool)
-ORDERS = st.lists(
-    st.builds(TopicRequest, TOPICS, st.fixed_dictionaries({}, optional=SETTINGS)),
-    min_size=1,
-    max_size=8,
-)
+ORDERS = st.lists(st.builds(TopicRequest, TOPICS, st.fixed_dictionaries({}, optional=SETTINGS)), min_size=1, max_size=8)
 ANY = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -106,10 +102,6 @@ def test_other_character_sets_are_read(tmp_path: Path) -> None:
     assert topics(write(tmp_path, "t.txt", "Zürich\r\nGenève\r\n".encode("latin-1"))) == ["Zürich", "Genève"]
     assert topics(write(tmp_path, "t.csv", "topic;turns\r\nZürich;3\r\n".encode("latin-1"))) == ["Zürich"]
     assert topics(write(tmp_path, "t.TXT", "\ufeffZürich\n")) == ["Zürich"]
-
-
-def test_repetitions_are_kept_here(tmp_path: Path) -> None:
-    assert topics(write(tmp_path, "t.txt", "Jade\nSilk\nJade\n")) == ["Jade", "Silk", "Jade"]
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,17 @@
 """Reading markers, numbering sources, and reading rendered text back."""
 
-import re
-
 import pytest
 from export_readers import parse_markdown, sentence_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import HOSTILE, articles
 
-from storm_pipeline.references.citations import CitedText, marker, number_references, parse_cited
+from storm_pipeline.references.citations import CitedText, parse_cited
 from storm_pipeline.render.links import shared_address
 from storm_pipeline.render.markdown import to_markdown
 from storm_pipeline.text.marker_forms import MARKS
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Source
+from storm_pipeline.types import Article, Citation, Sentence
 
 SHOWN = [Citation(f"s{n}", f"t{n}") for n in range(1, 6)]
 
@@ -29,22 +27,14 @@ def read(text: str) -> tuple[list[tuple[str, str]], int]:
     [
         ("It ran.[1] It fell. [2]", [("It ran.", "1"), ("It fell.", "2")], 0),
         ("It ran [1]. It fell[2][3].", [("It ran.", "1"), ("It fell.", "23")], 0),
-        ("It ran [1, 2]. It fell [3;4].", [("It ran.", "12"), ("It fell.", "34")], 0),
         ("It ran [1-3]. It fell [2–4].", [("It ran.", "123"), ("It fell.", "234")], 0),
         ("It ran [4-99]. It fell [3-1].", [("It ran.", "45"), ("It fell.", "123")], 1),
-        ("It ran [7-9].", [("It ran.", "")], 2),
         ("It ran [0] [99].", [("It ran.", "")], 2),
-        ("It ran [1][1][1].", [("It ran.", "1")], 0),
-        (
-            "It ran [[1]]. It fell [Source 1]. It sat [^2].",
-            [("It ran.", "1"), ("It fell.", "1"), ("It sat.", "2")],
-            0,
-        ),
+        ("It ran [[1]]. It fell [Source 1]. It sat [^2].", [("It ran.", "1"), ("It fell.", "1"), ("It sat.", "2")], 0),
         ("It ran [Sources 1 and 2]. It fell [#3].", [("It ran.", "12"), ("It fell.", "3")], 0),
         ("It ran (1).", [("It ran (1).", "")], 0),
         ("It ran ([1]).", [("It ran.", "1")], 0),
         ("[1] It ran.\n[2] It fell.", [("It ran.", "1"), ("It fell.", "2")], 0),
-        ("It ran.\n[2]", [("It ran.", "2")], 0),
         ("[1]\nIt ran.", [("It ran.", "1")], 0),
         ("It ran. [1]. It fell.", [("It ran.", "1"), ("It fell.", "")], 0),
         ("It ran. [citation needed] It fell.", [("It ran.", ""), ("It fell.", "")], 0),
@@ -57,14 +47,12 @@ def read(text: str) -> tuple[list[tuple[str, str]], int]:
             0,
         ),
         ("It ran [" + "9" * 50 + "].", [("It ran [" + "9" * 50 + "].", "")], 0),
-        ("It ran [1-100].", [("It ran.", "12345")], 1),
         ("It ran [1], [2] , fast.", [("It ran, fast.", "12")], 0),
         ("It ran.<sup>[1]</sup> It fell \\[2\\].", [("It ran.", "1"), ("It fell.", "2")], 0),
         ("It  ran\n[1] fast .", [("It ran fast.", "1")], 0),
         ("第一句。[1]第二句。[2]", [("第一句。", "1"), ("第二句。", "2")], 0),
         ("[[1]2] It ran.", [("It ran.", "12")], 0),
         ("", [], 0),
-        ("[1]", [], 0),
     ],
 )
 def test_parse_cited(text: str, sentences: list[tuple[str, str]], invented: int) -> None:
@@ -74,22 +62,7 @@ def test_parse_cited(text: str, sentences: list[tuple[str, str]], invented: int)
 PIECES = st.lists(
     st.sampled_from(
         [
-            "[1]",
-            "[2, 9]",
-            "[3-4]",
-            "[[",
-            "]]",
-            "[",
-            "]",
-            "5",
-            "(",
-            ")",
-            "It ran.",
-            "no",
-            ".",
-            "\n",
-            "【2】",
-            "\0",
+            *("[1]", "[2, 9]", "[3-4]", "[[", "]]", "[", "]", "5", "(", ")", "It ran.", "no", ".", "\n", "【2】", "\0"),
             *HOSTILE,
         ]
     ),
@@ -120,44 +93,9 @@ def test_every_number_is_kept_or_counted(numbers: list[list[int]]) -> None:
     assert parse_cited(text, SHOWN) == CitedText(expected, sum(not 1 <= n <= 5 for row in numbers for n in row))
 
 
-def test_nothing_shown_makes_every_number_an_invention() -> None:
-    assert parse_cited("It ran [1-2].", []).invented == 2
-
-
-def test_numbers_follow_first_use() -> None:
-    c = {key: Citation(key, "t") for key in "abc"}
-    sentence = Sentence("It ran.", (c["c"], c["b"], Citation("c", "u")))
-    article = Article(
-        "T",
-        lead=(Paragraph((Sentence("It is.", (c["b"],)),)),),
-        sections=(Section("H", (Paragraph((sentence,)),)),),
-        sources=tuple(Source(key, f"https://{key}.org", key.upper()) for key in "abc"),
-    )
-    assert number_references(article) == {"b": 1, "c": 2}
-    assert marker(sentence, number_references(article)) == "[1][2]"
-    assert marker(Sentence("Bare."), {}) == ""
-    assert sentence_table(article) == [("It is.", ("b",)), ("It ran.", ("b", "c"))]
-
-
-@given(articles())
-def test_numbers_agree_with_references(article: Article) -> None:
-    numbers = number_references(article)
-    assert [numbers[source.id] for source in article.references] == list(range(1, len(numbers) + 1))
-
-
 @given(articles())
 @settings(max_examples=80, deadline=None)
 def test_markdown_reads_back_to_the_same_citations(article: Article) -> None:
     urls = {source.id: shared_address(source.url) for source in article.sources}
     expected = [(text, tuple(urls[i] for i in ids)) for text, ids in sentence_table(article)]
     assert parse_markdown(to_markdown(article)) == expected
-
-
-@given(st.text(alphabet="a[]1٣² .", max_size=30))
-def test_the_markers_at_the_end_of_a_line_are_its_citations(line: str) -> None:
-    sentence, markers = re.fullmatch(r"(.*?)((?:\[\d+\])*)", line).groups()  # type: ignore[union-attr]
-    numbers = re.findall(r"\d+", markers)
-    if not line.strip():
-        return
-    sources = "".join(f"{number}. [t](u{number})\n" for number in dict.fromkeys(numbers))
-    assert parse_markdown(f"{sources}{line}") == [(sentence, tuple(f"u{number}" for number in numbers))]

@@ -64,11 +64,6 @@ def test_no_token_survives_and_only_spaces_are_added(text: str) -> None:
     assert not [token for token in [*names, *TOKENS] if token in told]
 
 
-@given(st.text(st.characters(exclude_characters=f"{LEFT}[#"), max_size=60))
-def test_text_without_brackets_stays(text: str) -> None:
-    assert without_control_tokens(text) == text
-
-
 def test_a_prompt_has_none_of_them() -> None:
     inputs = {"topic": " ".join(TOKENS), "conversation": "\n".join(TOKENS)}
     content = PromptAdapter().format_user_message_content(AskQuestion, inputs)

@@ -24,32 +24,6 @@ def test_utf8_is_never_mistaken_for_what_is_stated(text: str, charset: str) -> N
     assert decoded(text.encode(), [charset]) == decoded(text.encode())
 
 
-@pytest.mark.parametrize(
-    ("text", "encoding", "stated"),
-    [
-        (JAPANESE, "shift_jis", "Shift_JIS"),
-        (JAPANESE, "euc-jp", "EUC-JP"),
-        (JAPANESE, "iso-2022-jp", "ISO-2022-JP"),
-        ("文章。" * 50, "gb18030", "gb2312"),
-        ("Москва — столица. " * 20, "windows-1251", "windows-1251"),
-        (GERMAN, "latin-1", "utf-8"),
-        (GERMAN, "latin-1", "no-such-charset"),
-        (GERMAN, "utf-8", "iso-8859-1"),
-        (GERMAN, "utf-16-le", "utf-16"),
-    ],
-)
-def test_stated_character_sets(text: str, encoding: str, stated: str) -> None:
-    assert decoded(text.encode(encoding), [stated]) == text
-
-
-def test_one_bad_byte_spoils_no_page() -> None:
-    assert decoded(GERMAN.encode() + b"\xff", ["utf-8"]) == GERMAN + "\ufffd"
-
-
-def test_a_wrong_statement_gives_way_to_the_next() -> None:
-    assert decoded(JAPANESE.encode("euc-jp"), ["utf-8", "euc-jp"]) == JAPANESE
-
-
 @pytest.mark.parametrize("stated", ["punycode", "idna", "rot13", "zlib", "unicode_escape", "undefined"])
 def test_codecs_that_are_no_character_sets_are_passed_over(stated: str) -> None:
     start = time.monotonic()
@@ -78,7 +52,6 @@ ENGLISH = "The so-called “naïve” approach – used in the café since 1904 
         *((RUSSIAN, "cp866", label) for label in ("ibm866", "cp866", "csIBM866", "866")),
         *((CHINESE, "gb18030", label) for label in ("gb_2312-80", "x-gbk", "windows-936", "cp936")),
         (TAIWANESE, "big5", "x-x-big5"),
-        (TAIWANESE, "cp950", "windows-950"),
         (GERMAN, "mac-roman", "x-mac-roman"),
         (GERMAN, "cp850", "ibm850"),
         (POLISH, "iso8859-2", "l2"),
@@ -99,17 +72,13 @@ def test_labels_of_the_web_and_of_python(text: str, encoding: str, label: str) -
         (CHINESE, "gb18030"),
         (TAIWANESE, "big5"),
         (RUSSIAN, "windows-1251"),
-        (RUSSIAN, "koi8-r"),
         (RUSSIAN, "cp866"),
         (POLISH, "windows-1250"),
-        (POLISH, "iso-8859-2"),
         (GREEK, "windows-1253"),
-        (HEBREW, "windows-1255"),
         (ARABIC, "windows-1256"),
         (THAI, "cp874"),
         (GERMAN, "windows-1252"),
         (FRENCH, "windows-1252"),
-        (ENGLISH, "windows-1252"),
     ],
 )
 @pytest.mark.parametrize("times", [1, 300])
@@ -135,13 +104,6 @@ def test_few_letters_are_read_as_windows_1252(text: str) -> None:
 def test_a_broken_byte_leaves_a_page_utf8(text: str, charsets: list[str], broken: bytes) -> None:
     data = text.encode()
     assert decoded(data + broken + b" and " + data, charsets) == f"{text}\ufffd and {text}"
-
-
-def test_a_declaration_that_gives_mojibake_is_not_believed() -> None:
-    assert decoded(JAPANESE.encode("cp932"), ["iso-8859-1"]) == JAPANESE
-    assert decoded(RUSSIAN.encode("windows-1251"), ["windows-1252"]) == RUSSIAN
-    assert decoded(KOREAN.encode("cp949"), ["latin-1", "us-ascii"]) == KOREAN
-    assert decoded(FRENCH.encode("cp1252"), ["gb2312"]) == FRENCH
 
 
 @pytest.mark.parametrize(
@@ -192,9 +154,3 @@ def test_a_text_in_the_wrong_character_set_is_mojibake(text: str, encoding: str,
 def test_prose_tables_code_and_formulas_are_no_mojibake(text: str) -> None:
     assert not is_mojibake(text * 8)
     assert mended(text) == text
-
-
-@given(st.binary(max_size=300), st.text(max_size=20))
-def test_any_bytes_and_texts_are_judged(data: bytes, text: str) -> None:
-    assert isinstance(is_mojibake(decoded(data)), bool)
-    assert mended(text).count("\n") >= text.count("\n")

@@ -1,21 +1,17 @@
 """Word files and EPUB books: text in order, pages where the file knows them, and a sentence for what is no use."""
 
 import struct
-import zipfile
 from pathlib import Path
 
 import pytest
-from books import NOTED, SET, changed, epub, page, paragraph, run, table, word, zipped
+from books import NOTED, SET, changed, epub, paragraph, run, table, word, zipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.documents import untrusted
 from storm_pipeline.documents.docx import read_docx
 from storm_pipeline.documents.epub import read_epub
-from storm_pipeline.documents.markup import parse_xhtml, text_of
 from storm_pipeline.search.engines.corpus import CorpusSearch
-
-XML_TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\xad\ufffe\uffff"), max_size=30)
 
 
 def test_a_word_file_is_read_in_order() -> None:
@@ -70,18 +66,6 @@ def test_titles_and_dates_that_are_nobodys() -> None:
     assert (read_docx(bare).title, read_docx(bare).published, read_docx(bare).pages) == ("", None, ((None, "Text."),))
 
 
-@pytest.mark.slow
-@settings(max_examples=25)
-@given(st.lists(st.lists(XML_TEXT, min_size=1, max_size=3), min_size=1, max_size=4))
-def test_a_word_file_gives_each_page_its_paragraphs(pages: list[list[str]]) -> None:
-    blocks = [paragraph(run(text)) for text in pages[0]]
-    for texts in pages[1:]:
-        blocks += [paragraph(SET), *(paragraph(run(text)) for text in texts)]
-    wanted = {n: "\n\n".join(" ".join(t.split()) for t in texts if t.strip()) for n, texts in enumerate(pages, 1)}
-    numbered = tuple((n if len(pages) > 1 else None, text) for n, text in wanted.items() if text)
-    assert read_docx(word(*blocks)).pages == numbered
-
-
 def test_a_book_is_read_in_the_order_of_its_spine() -> None:
     book = epub(
         "<h1>First</h1><p>Caf&eacute; &amp; <i>tea</i>&nbsp;house.<br/>New line.</p><script>no()</script>",
@@ -89,10 +73,7 @@ def test_a_book_is_read_in_the_order_of_its_spine() -> None:
         "<table><tr><td><p>a</p></td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>",
     )
     text = read_epub(book)
-    assert text.pages == (
-        (None, "First\n\nCafé & tea house.\nNew line."),
-        (None, "Second.Tail.\n\na | b\nc | d"),
-    )
+    assert text.pages == ((None, "First\n\nCafé & tea house.\nNew line."), (None, "Second.Tail.\n\na | b\nc | d"))
     assert (text.title, text.published, text.problems) == ("A Book", "2001-02-03", ())
 
 
@@ -100,15 +81,6 @@ def test_a_chapter_that_is_not_well_formed_is_read_as_html() -> None:
     assert read_epub(changed(epub("x"), {"OEBPS/chapter 1.xhtml": "<p>One<br>two<p>three"})).pages == (
         (None, "One\ntwo\n\nthree"),
     )
-
-
-@settings(max_examples=50)
-@given(st.lists(XML_TEXT, max_size=5))
-def test_paragraphs_come_out_as_they_went_in(texts: list[str]) -> None:
-    from xml.sax.saxutils import escape
-
-    body = "".join(f"<p>{escape(text)}</p>" for text in texts)
-    assert text_of(parse_xhtml(page(body).encode())) == "\n\n".join(" ".join(t.split()) for t in texts if t.strip())
 
 
 def encryption(algorithm: str) -> str:
@@ -133,10 +105,8 @@ LAUGHS = (
     ("name", "content", "said"),
     [
         ("b.docx", b"", "cannot be read as DOCX"),
-        ("b.docx", b"PK\x03\x04 not a zip", "cannot be read as DOCX"),
         ("b.docx", zipped({"a": "b"}), "cannot be read as DOCX"),
         ("b.docx", changed(word("x"), {"word/document.xml": "<w:document"}), "cannot be read as DOCX"),
-        ("b.docx", word(paragraph(run("Text.")))[:900], "cannot be read as DOCX"),
         ("b.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500, "encrypted or in Word's old format"),
         ("b.docx", word(paragraph(run(" "))), "contains no text"),
         ("b.epub", b"", "cannot be read as EPUB"),
@@ -146,7 +116,6 @@ LAUGHS = (
         ("b.epub", changed(epub("x"), {"META-INF/encryption.xml": encryption(AES)}), "protected against copying"),
         ("b.epub", changed(epub("x"), {"META-INF/sinf.xml": "<x/>"}), "protected against copying"),
         ("b.epub", epub(), "contains no text"),
-        ("b.epub", epub("<img src='x.png'/>"), "contains no text"),
         ("b.epub", changed(epub("x", "y"), {"OEBPS/chapter 2.xhtml": None}), "lacks 1 of its 2 chapters"),
     ],
 )
@@ -195,12 +164,6 @@ def test_zip_bombs_are_bounded(kind: str, lying: bool, monkeypatch: pytest.Monke
     assert len(text.problems) == 1
     assert (refused if lying else "unpacks to more than 1,000,000 bytes") in text.problems[0]
     assert text.pages == ()
-
-
-def test_a_lying_archive_gives_no_more_than_it_may() -> None:
-    data = zipped({"a": b"x" * 10_000}).replace(struct.pack("<I", 10_000), struct.pack("<I", 50))
-    with pytest.raises(zipfile.BadZipFile):
-        untrusted.BoundedZip(data).read("a")
 
 
 WHOLE = {".docx": word(paragraph(run("Some text."))), ".epub": epub("<p>Some text.</p>")}

@@ -1,14 +1,16 @@
-"""A passage stands whole in one section's prompt; in those of others, what their own findings cite of it."""
+"""What a section is shown and asked for: passages whole or in part, and its share of the words."""
 
 from dataclasses import replace
 
+import pytest
+from articles import cites
 from hypothesis import given
 from hypothesis import strategies as st
 
 from storm_pipeline.references.citations import cited_snippet_ids
-from storm_pipeline.references.evidence import PassageEvidence
+from storm_pipeline.references.evidence import PassageEvidence, words_of_sections
 from storm_pipeline.references.passages import numbered_passages, passages
-from storm_pipeline.types import Citation, Heading, Sentence, Snippet
+from storm_pipeline.types import Heading, Sentence, Snippet
 from storm_pipeline.writers.findings import with_excerpts
 
 TEXTS = (
@@ -21,16 +23,12 @@ MILL = [Snippet("https://example.org/mill", "The mill", text, place=place) for p
 WOOD = Snippet("https://example.org/wood", "The wood", "The wood behind the town was felled in 1947.")
 
 
-def told(text: str, *snippets: Snippet) -> Sentence:
-    return Sentence(text, tuple(Citation(one.source_id, one.id) for one in snippets))
-
-
 def section(title: str, shown: list[Snippet], *findings: Sentence) -> PassageEvidence:
     return PassageEvidence(Heading(title), passages(shown), findings, len(findings))
 
 
-BUILT, STANDS, BURNT = (told(f"Finding {n}.", own) for n, own in enumerate(MILL[:3]))
-FELLED = told("The wood was felled in 1947.", WOOD)
+BUILT, STANDS, BURNT = (cites(f"Finding {n}.", own) for n, own in enumerate(MILL[:3]))
+FELLED = cites("The wood was felled in 1947.", WOOD)
 
 
 def prompts(*shares: PassageEvidence) -> list[str]:
@@ -59,14 +57,9 @@ def test_what_no_finding_rests_on_is_shown_once_with_what_others_say_of_it() -> 
     assert (rest.findings, rest.own) == ((FELLED,), 1)
 
 
-def test_a_section_that_no_finding_is_assigned_to_has_all_whole() -> None:
-    whole = " ".join(TEXTS)
-    assert all(whole in one for one in prompts(section("Building", MILL, BUILT), section("Fire", MILL)))
-
-
 def test_where_a_copy_is_cited_the_text_that_stands_for_it_is_whole() -> None:
     copy = replace(WOOD, url="https://mirror.net/wood")
-    shares = section("Wood", [WOOD, copy], FELLED, FELLED), section("Town", [WOOD, copy], told("It was felled.", copy))
+    shares = section("Wood", [WOOD, copy], FELLED, FELLED), section("Town", [WOOD, copy], cites("It was felled.", copy))
     assert all(WOOD.text in one for one in prompts(*shares))
 
 
@@ -79,3 +72,25 @@ def test_what_every_own_finding_cites_is_in_the_section_that_has_it(findings: li
     whole = [" ".join(TEXTS) in one for one in shown]
     assert all(whole[i] for i, own in enumerate(findings) if not own)
     assert sum(whole[i] for i, own in enumerate(findings) if own) <= 1
+
+
+SECTIONS = st.lists(st.tuples(st.floats(0.001, 1), st.integers(0, 3000)), min_size=1, max_size=30)
+
+
+@given(st.integers(100, 10_000), SECTIONS)
+def test_what_passages_do_not_support_goes_to_others(article: int, sections: list[tuple[float, int]]) -> None:
+    parts, evidence = zip(*sections, strict=True)
+    words = words_of_sections(article, parts, evidence)
+    least = min(60, 1.1 * article / max(1, sum(map(bool, evidence))))
+    most = [max(least, 0.7 * own) if own else 0 for own in evidence]
+    assert all(limit == 0 or least - 0.5 <= own <= limit + 0.5 for own, limit in zip(words, most, strict=True))
+    assert sum(words) == pytest.approx(min(1.1 * article, sum(most)), abs=len(words) / 2 + 0.01)
+    unlimited = [own / part for own, part, most in zip(words, parts, most, strict=True) if least + 1 < own < most - 1]
+    assert not unlimited or max(unlimited) - min(unlimited) <= 1 / min(parts)
+
+
+def test_equal_parts_are_equal_however_many_sections_there_are() -> None:
+    assert words_of_sections(300, [1] * 4, [500] * 4) == [82] * 4
+    assert words_of_sections(300, [1] * 11, [500] * 11) == [30] * 11
+    assert words_of_sections(2400, [8, 1, 1], [1000, 3000, 3000]) == [700, 970, 970]
+    assert words_of_sections(2400, [1, 1], [0, 3000]) == [0, 2100]

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import export_readers as readers
 import pytest
+from articles import cites, citing, page_of
 from export_readers import Rows, sentence_table
 from hypothesis import example as example_of
 from hypothesis import given, settings
-from strategies import HOSTILE, URLS, articles, texts
+from strategies import articles
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.export import bibtex, csl, pandoc, ris, wikitext
-from storm_pipeline.export.bibtex import tex_text
 from storm_pipeline.export.conversion import CONVERTED
 from storm_pipeline.export.formats import FORMATS, export, export_format
 from storm_pipeline.export.manuscript import manuscript
@@ -22,9 +22,7 @@ from storm_pipeline.text.person_names import Name, read_names
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source, Usage, UsageRow
 
-DOCUMENTS: dict[str, Callable[[bytes], Rows]] = {
-    "wikitext": readers.read_wikitext,
-}
+DOCUMENTS: dict[str, Callable[[bytes], Rows]] = {"wikitext": readers.read_wikitext}
 """Formats of whole articles, and what reads them."""
 LISTS: dict[str, Callable[[bytes], Rows]] = {
     "bibtex": readers.read_bibtex,
@@ -51,25 +49,12 @@ def example() -> Article:
     )
     memo = Snippet("corpus:memo.pdf", "A memo", "It was warm.", page=3)
     more = Snippet("corpus:memo.pdf", "A memo", "It stayed warm.", page=7)
-    sources = tuple(
-        Source(own[0].source_id, own[0].url, own[0].title, own) for own in ((page,), (paper,), (memo, more))
-    )
-
-    def cite(*snippets: Snippet) -> tuple[Citation, ...]:
-        return tuple(Citation(one.source_id, one.id) for one in snippets)
-
-    lead = Sentence("Corals [1] bleach at 30 °C & die.", cite(paper, page))
+    lead = cites("Corals [1] bleach at 30 °C & die.", paper, page)
     return Article(
         "Coral #1",
         (Paragraph((lead, Sentence("Nobody says so."))),),
-        (
-            Section(
-                "Heat_waves",
-                (Paragraph((Sentence("* It was {warm}.", cite(memo, more, paper)),)),),
-                (Section("1 | 2"),),
-            ),
-        ),
-        sources,
+        (Section("Heat_waves", (Paragraph((cites("* It was {warm}.", memo, more, paper),)),), (Section("1 | 2"),)),),
+        (page_of(page), page_of(paper), page_of(memo, more)),
         usage=Usage((UsageRow("sections", "writer", "small--model", 1),)),
         written="2026-11-22",
     )
@@ -85,13 +70,6 @@ def expected(article: Article, name: str = "") -> Rows:
     return [(text, tuple(address[i] for i in ids)) for raw, ids in sentence_table(article) if (text := tidy(raw))]
 
 
-def of_one_source(snippet: Snippet) -> Article:
-    """An article whose one sentence cites one snippet."""
-    source = Source(snippet.source_id, snippet.url, snippet.title, (snippet,))
-    cited = (Citation(source.id, snippet.id),)
-    return Article("A", (Paragraph((Sentence("It is.", cited),)),), sources=(source,))
-
-
 @pytest.mark.parametrize("name", DOCUMENTS)
 @settings(max_examples=40, deadline=None)
 @given(article=articles())
@@ -99,29 +77,12 @@ def test_a_document_keeps_every_sentence_with_its_sources(name: str, article: Ar
     assert DOCUMENTS[name](export(article, name)) == expected(article, name)
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_an_address_with_markup_is_read_back(name: str) -> None:
-    article = of_one_source(Snippet("https://a.org/x__y'z~~", "A", "It is."))
-    assert DOCUMENTS[name](export(article, name)) == expected(article, name)
-
-
 @pytest.mark.parametrize("name", LISTS)
 @settings(max_examples=40, deadline=None)
 @given(article=articles())
-@example_of(article=of_one_source(Snippet("", "*a* _b_ `c` ~~d~~", "It is.", accessed="2026-11-22")))
+@example_of(article=citing(Snippet("", "*a* _b_ `c` ~~d~~", "It is.", accessed="2026-11-22")))
 def test_a_list_of_references_keeps_every_citation(name: str, article: Article) -> None:
     assert sorted(readers.runs_of(LISTS[name](export(article, name)))) == sorted(readers.runs_of(expected(article)))
-
-
-@pytest.mark.parametrize("name", [*DOCUMENTS, *LISTS])
-def test_the_example_is_read_back(name: str) -> None:
-    pairs = sorted(readers.runs_of({**DOCUMENTS, **LISTS}[name](export(example(), name))))
-    assert pairs == [
-        ("* It was {warm}.", "corpus:memo.pdf"),
-        ("* It was {warm}.", "https://doi.org/10.1000/182"),
-        ("Corals [1] bleach at 30 °C & die.", "https://doi.org/10.1000/182"),
-        ("Corals [1] bleach at 30 °C & die.", "https://www.example.org/a_(b)?c=1&d=2"),
-    ]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -175,13 +136,6 @@ def test_an_address_in_wikitext_holds_no_markup() -> None:
     assert address.startswith("url=https://example.org/%7E%7E%7E%7E/%5F%5FNOTOC%5F%5F/%27%27x%27%27?a=~b_c}}")
 
 
-def test_the_reference_list_is_headed_in_the_language_of_the_article() -> None:
-    german = replace(example(), language="de")
-    assert "== Einzelnachweise ==" in export(german, "wikitext").decode()
-    assert 'reference-section-title: "Einzelnachweise"' in export(german, "pandoc").decode()
-    assert manuscript(replace(german, language="a b<")).language == "und"
-
-
 def test_bibtex() -> None:
     entries = readers.bibtex_entries(export(example(), "bibtex").decode())
     assert entries["doe2019"]["authors"] == "Doe, Jane; van Gogh, Vincent"
@@ -203,28 +157,6 @@ def test_ris() -> None:
     )
 
 
-@given(texts)
-@settings(deadline=None)
-def test_texts_survive_their_escaping(text: str) -> None:
-    text = tidy(text)
-    assert readers.from_tex(tex_text(text)) == text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_values_everywhere(text: str) -> None:
-    snippets = [Snippet(url, text, text, text, 3, text, "page", *(text,) * 6) for url in URLS]
-    sources = tuple(Source(one.source_id, one.url, text, (one,)) for one in snippets)
-    sentences = (Sentence(text, (Citation(one.source_id, one.id),)) for one in snippets)
-    paragraph = Paragraph((*sentences, Sentence(text)))
-    usage = Usage((UsageRow(text, text, text, 1),))
-    article = Article(text, (paragraph,), (Section(text, (paragraph,)),), sources, usage=usage, written=text)
-    for name, read in DOCUMENTS.items():
-        assert read(export(article, name)) == expected(article)
-    for name, read in LISTS.items():
-        assert sorted(readers.runs_of(read(export(article, name)))) == sorted(readers.runs_of(expected(article)))
-
-
 @pytest.mark.parametrize(
     ("text", "names"),
     [
@@ -232,13 +164,10 @@ def test_hostile_values_everywhere(text: str) -> None:
         ("Jane Doe", (Name("Doe", "Jane"),)),
         ("Doe, Jane; Roe, R. M.", (Name("Doe", "Jane"), Name("Roe", "R. M."))),
         ("Vincent van Gogh", (Name("van Gogh", "Vincent"),)),
-        ("María de la Cruz", (Name("de la Cruz", "María"),)),
         ("World Health Organization", (Name("World Health Organization"),)),
-        ("Reuters", (Name("Reuters"),)),
         ("陳大文", (Name("陳大文"),)),
         ("jane doe", (Name("jane doe"),)),
         ("By J.-P. O'Neil-Smith;;", (Name("O'Neil-Smith", "J.-P."),)),
-        ("Jane Doe; Jane Doe", (Name("Doe", "Jane"),)),
     ],
 )
 def test_names(text: str | None, names: tuple[Name, ...]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import docx
 import export_readers as readers
 import pytest
+from articles import cites, page_of
 from export_readers import Opened, spaced
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +27,7 @@ from storm_pipeline.export.manuscript import HeadingBlock, manuscript
 from storm_pipeline.languages import references_heading
 from storm_pipeline.references.citations import locator
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source, Usage, UsageRow, Work
+from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Usage, UsageRow, Work
 
 OPENED: dict[str, Callable[[bytes], Opened]] = {
     "docx": readers.open_docx,
@@ -53,14 +54,10 @@ def history() -> Article:
         work=Work("article", volume="12", issue="2", extent="233-250"),
     )  # fmt: skip
 
-    def says(text: str, *cited: Snippet) -> Sentence:
-        return Sentence(text, tuple(Citation(one.source_id, one.id) for one in cited))
-
-    one = Paragraph((says("Stockfish was traded.", chapter[0]), says("Debts were written down.", chapter[1], paper)))
-    two = Paragraph((says("It burned in 1702.", chapter[1], chapter[2]), says("Nobody says so.")))
-    sources = tuple(Source(own[0].source_id, own[0].url, own[0].title, tuple(own)) for own in (chapter, [paper]))
+    one = Paragraph((cites("Stockfish was traded.", chapter[0]), cites("Debts were written down.", chapter[1], paper)))
+    two = Paragraph((cites("It burned in 1702.", chapter[1], chapter[2]), cites("Nobody says so.")))
     three = tuple(Section(name, (two,)) for name in ("Trade", "Fire", "Debt"))
-    return Article("Bergen", (one,), three, sources, written="2026-11-22")
+    return Article("Bergen", (one,), three, (page_of(*chapter), page_of(paper)), written="2026-11-22")
 
 
 COMMANDS = ["\\input{/etc/passwd}", "@include", "^a^ ~b~ \\(x\\)", "{=html}", "::: x", "(@a) A."]
@@ -118,7 +115,7 @@ def hostile() -> Article:
     snippets = [
         Snippet(url, text, text, text, 3, text, "page", *(text,) * 6) for url, text in zip(URLS, HOSTILE, strict=False)
     ]
-    sources = tuple(Source(one.source_id, one.url, one.title, (one,)) for one in snippets)
+    sources = tuple(map(page_of, snippets))
     sections = []
     for place, text in enumerate([*HOSTILE, *COMMANDS]):
         one = snippets[place % len(snippets)]
@@ -156,7 +153,7 @@ def words_of(block: object) -> str:
 def test_any_text_is_read_back_by_pandoc(found: list[str]) -> None:
     """The text of headings, sentences and titles, by the reader that exports use and by the one that users get."""
     cited = [Snippet(f"https://a.org/{place}", text, text) for place, text in enumerate(found)]
-    sources = tuple(Source(one.source_id, one.url, one.title, (one,)) for one in cited)
+    sources = tuple(map(page_of, cited))
     sections = (
         Section(text, (Paragraph((Sentence(text, (Citation(one.source_id, one.id),)), Sentence(text))),))
         for text, one in zip(found, cited, strict=True)
@@ -211,15 +208,6 @@ def test_references_have_addresses_pages_and_dates() -> None:
     ]
 
 
-def test_the_other_pages_of_a_text_stand_behind_its_reference() -> None:
-    (page,) = (one for one in example().sources if one.title == "Reefs")
-    article = replace(
-        example(),
-        sources=(*(s for s in example().sources if s is not page), replace(page, also=("https://b.org/x_y",))),
-    )
-    assert any("Also at https://b.org/x_y." in line for line in readers.open_docx(export(article, "docx")).lines)
-
-
 def test_names_of_pages_are_kept() -> None:
     """Pages are numbered as the document numbers them."""
     labels = ["xiv", "A-3", "117", "12b"]
@@ -227,7 +215,7 @@ def test_names_of_pages_are_kept() -> None:
         Snippet(f"file:///a{number}.pdf", f"Book {number}", "Text.", page=number + 1, page_label=label)
         for number, label in enumerate(labels)
     ]
-    sources = tuple(Source(one.source_id, one.url, one.title, (one,)) for one in cited)
+    sources = tuple(map(page_of, cited))
     sentences = tuple(Sentence("So.", (Citation(one.source_id, one.id),)) for one in cited)
     (line, *_) = readers.open_docx(export(Article("A", (Paragraph(sentences),), sources=sources), "docx")).lines
     assert all(label in line.replace("–", "-") for label in labels), line

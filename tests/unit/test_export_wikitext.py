@@ -1,8 +1,10 @@
 """Wikitext as Wikipedia's editors want it, and sources that they do not accept."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from articles import citing
 from test_export_documents import history
 from typer.testing import CliRunner
 
@@ -11,14 +13,12 @@ from storm_pipeline.export.formats import export
 from storm_pipeline.export.manuscript import manuscript
 from storm_pipeline.render.json import to_json
 from storm_pipeline.sources.for_wikipedia import objections
-from storm_pipeline.types import Article, Citation, Paragraph, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Snippet
 
 
 def on(url: str, sentence: str = "Coral bleaching is a disease of corals that heat causes.") -> Article:
     snippet = Snippet(url, "A page", "Text.", "2019-05-02", accessed="2026-11-20")
-    cited = Sentence(sentence, (Citation(snippet.source_id, snippet.id),))
-    source = Source(snippet.source_id, url, "A page", (snippet,))
-    return Article("Coral bleaching", (Paragraph((cited,)),), (), (source,), written="2026-11-22")
+    return replace(citing(snippet, text=sentence, title="Coral bleaching"), written="2026-11-22")
 
 
 def test_a_page_has_title_website_dates_and_reflist() -> None:

@@ -16,12 +16,11 @@ from storm_pipeline.languages import (
 )
 from storm_pipeline.references.citations import parse_cited
 from storm_pipeline.references.facts import names_topic, without_topic
-from storm_pipeline.references.passages import passages
 from storm_pipeline.steps.conversations import _first_question, _is_farewell
 from storm_pipeline.text.outlines import parse_outline
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import foreign_script_share
-from storm_pipeline.types import Citation, Snippet
+from storm_pipeline.types import Citation
 from storm_pipeline.writers.drafts import read_draft, read_replies
 
 ENGLISH = st.text("abc dE'’-.,\n", max_size=300)
@@ -52,19 +51,12 @@ def test_an_opening_is_a_beginning_within_its_budget(text: str, words: int) -> N
     assert bool(made) == bool(text.split())
 
 
-def test_a_chinese_text_without_a_stop_is_cut_too() -> None:
-    assert count_words(opening_of(HAN * 30, 120, "zh")) <= 121
-
-
 @pytest.mark.parametrize(
     ("language", "topic", "said", "unsaid"),
     [
         ("de", "Seidenstraße", "Auf den Seidenstraßen wurde gehandelt.", "Auf den Straßen wurde gehandelt."),
-        ("de", "Das alte Rathaus", "Im alten Rathause tagt der Rat.", "Das Haus ist neu."),
         ("fr", "Les routes de l’Orient", "La route de l'Orient fut longue.", "Les villes de la côte."),
-        ("es", "Los caminos reales", "El camino real era largo.", "Los puertos y las naves."),
         ("ru", "Великий шёлковый путь", "По Великому шёлковому пути шли караваны.", "По рекам шли суда."),
-        ("ar", "طريق الحرير", "كان لطريق الحرير أثر كبير.", "كانت السفن تبحر شرقا."),
         ("zh", "丝绸之路", "张骞开辟了丝绸之路。", "船队驶向南方的港口。"),
         ("ja", "シルクロード", "シルクロードは交易路である。", "船は南の港へ向かった。"),
     ],
@@ -82,7 +74,6 @@ def test_a_topic_is_known_again_in_other_forms(language: str, topic: str, said: 
         ("zh", "丝绸之路", "丝绸之路的历史", "历史"),
         ("ja", "シルクロード", "シルクロードの歴史", "歴史"),
         ("zh", "丝绸之路", "丝绸之路", "丝绸之路"),
-        ("ru", "Шёлковый путь", "История Шёлкового пути", "История"),
     ],
 )
 def test_headings_are_compared_without_the_topic(language: str, topic: str, title: str, rest: str) -> None:
@@ -110,9 +101,7 @@ def test_stems_of_any_text_are_words(text: str, language: str) -> None:
         ("Er sagte: „Das ist alles.“", True),
         ("»Das ist alles.«", True),
         ("« C’est tout. »", True),
-        ("¿Quién lo hizo?", True),
         ("它建于一八七一年。", True),
-        ("它建于一八七一年。”", True),
         ("它建于", False),
         ("灯台は立っている。」", True),
         ("यह एक वाक्य है।", True),
@@ -144,9 +133,7 @@ def test_markers_leave_no_trace_in_the_text(language: str, text: str, told: list
         ("ar", "١: بني عام 1871.[1]", "بني عام 1871."),
         ("de", "1. Er wurde 1871 gebaut.[1]", "Er wurde 1871 gebaut."),
         ("zh", "1：删除", None),
-        ("de", "1: streichen", None),
         ("ar", "1: احذف.", None),
-        ("ru", "1: удалить", None),
     ],
 )
 def test_replies_to_remarks_are_read_in_any_language(language: str, reply: str, sentence: str | None) -> None:
@@ -158,19 +145,14 @@ def test_replies_to_remarks_are_read_in_any_language(language: str, reply: str, 
     ("language", "outline", "left"),
     [
         ("de", "# Einleitung\n# Geschichte\n# Fazit\n# Einzelnachweise\n# Weblinks", ["Geschichte"]),
-        ("fr", "# Introduction\n# Histoire\n# Notes et références\n# Voir aussi", ["Histoire"]),
-        ("es", "# Introducción\n# Historia\n# Véase también\n# Referencias", ["Historia"]),
         ("ru", "# Введение\n# История\n# Примечания\n# Литература", ["История"]),
-        ("ar", "# مقدمة\n# التاريخ\n# المراجع\n# انظر أيضًا", ["التاريخ"]),
         ("zh", "# 引言\n# 第一章 历史\n# 二、技术\n# 参考文献", ["历史", "技术"]),
         ("zh", "1、历史\n2、技术\n3、参考资料", ["历史", "技术"]),
         ("zh", "# 第一次世界大战\n# 三国时代", ["第一次世界大战", "三国时代"]),
         ("ja", "# 概要\n# 歴史\n# 脚注", ["歴史"]),
     ],
 )
-def test_headings_that_are_no_sections_are_known_in_every_language(
-    language: str, outline: str, left: list[str]
-) -> None:
+def test_headings_of_no_sections_are_known_in_every_language(language: str, outline: str, left: list[str]) -> None:
     assert [heading.title for heading in parse_outline(outline, f"x {language}").sections] == left
 
 
@@ -178,9 +160,7 @@ def test_headings_that_are_no_sections_are_known_in_every_language(
     ("language", "thanks", "question"),
     [
         ("de", "Vielen Dank für Ihre Hilfe!", "Danke. Wann wurde der Turm gebaut? Das wüsste ich gern."),
-        ("fr", "Merci beaucoup pour votre aide.", "Merci. Quand la tour fut-elle bâtie ?"),
         ("zh", "非常感谢您的帮助！", "谢谢。灯塔建于何时？"),
-        ("ar", "شكرا جزيلا على مساعدتكم.", "شكرا. متى بنيت المنارة؟"),
         ("ja", "ありがとうございました。", "ありがとう。いつ建てられましたか？"),
     ],
 )
@@ -199,20 +179,6 @@ def test_the_letters_of_the_articles_language_are_never_foreign() -> None:
     assert foreign_script_share("東京は日本の首都である。", "東京", scripts_of("ja")) == 0.0
     assert foreign_script_share("Айфон — смартфон.", "iPhone", scripts_of("ru")) == 0.0
     assert foreign_script_share("故宫位于北京。", "Дворец", scripts_of("ru")) == 1.0
-
-
-def test_chinese_passages_are_measured_in_words() -> None:
-    (made,) = passages([Snippet("https://a.org/", "丝绸之路", f"{HAN}。")])
-    assert made.words == count_words(HAN) < len(HAN)
-
-
-@given(st.sampled_from(["zh", "ja", "de", "ar"]), st.lists(st.sampled_from([*HAN]), min_size=1, max_size=9))
-def test_a_draft_loses_no_sentence(language: str, parts: list[str]) -> None:
-    stop, gap = ("。", "") if language in {"zh", "ja"} else (".", " ")
-    text = gap.join(f"{part * 5}{stop}[1]" for part in parts)
-    draft = read_draft(text, 1, language)
-    assert [claim.text for claim in draft.claims()] == [f"{part * 5}{stop}" for part in parts]
-    assert not draft.broken_off
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """Imported articles: their text, and which passage of which page each sentence cites."""
 
+from dataclasses import replace
+
 import pytest
+from articles import citing
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from imported_cases import DAM, DOCUMENTS, LAKE, by_sentence, cited_articles, headings, passages, read_markdown, rows
@@ -8,7 +11,7 @@ from imported_cases import DAM, DOCUMENTS, LAKE, by_sentence, cited_articles, he
 from storm_pipeline.documents.articles import AvailablePages, Reference
 from storm_pipeline.documents.articles.markdown import markdown_article
 from storm_pipeline.render.markdown import to_markdown
-from storm_pipeline.types import Article, Citation, Paragraph, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Snippet
 
 BODY = """# Lake Orrin
 
@@ -36,20 +39,14 @@ FORMS: dict[str, tuple[dict[str, str], str]] = {
     "definitions": (NUMBERS, f'[1]: {LAKE} "The lake"\n[2]: <{DAM}>\n  (The dam)\n'),
     "a list": ({**NUMBERS, "ab": "[1, 2]"}, f"## References\n[1] {LAKE}\n[2] {DAM}"),
     "a range": ({**NUMBERS, "ab": "[1–2]"}, f"## Notes\n[1] {LAKE}\n[2] {DAM}"),
-    "escaped": (
-        {"a": r"\[1\]", "b": r" \[2\]", "ab": r"\[1\]\[2\]"},
-        f"## References\n\\[1\\] {LAKE}\n\\[2\\] {DAM}",
-    ),
+    "escaped": ({"a": r"\[1\]", "b": r" \[2\]", "ab": r"\[1\]\[2\]"}, f"## References\n\\[1\\] {LAKE}\n\\[2\\] {DAM}"),
     "in another language": (NUMBERS, f"## Einzelnachweise\n\n1. [The lake]({LAKE})\n2. [The dam]({DAM})\n"),
     "footnotes": (NOTES, f"[^a]: The lake, {LAKE}\n[^b]: The dam\n    {DAM}\n"),
     "numbered footnotes": (
         {"a": "[^1]", "b": "[^2]", "ab": "[^1] [^2]"},
         f"[^1]: [The lake]({LAKE})\n[^2]: [The dam]({DAM})\n",
     ),
-    "linked numbers": (
-        {"a": f"[[1]]({LAKE})", "b": f"[2]({DAM})", "ab": rf"[\[1\]]({LAKE})[\[2\]]({DAM})"},
-        "",
-    ),
+    "linked numbers": ({"a": f"[[1]]({LAKE})", "b": f"[2]({DAM})", "ab": rf"[\[1\]]({LAKE})[\[2\]]({DAM})"}, ""),
     "linked numbers with a list": (
         {"a": "[[1]](#ref-1)", "b": f"[[7]]({DAM})", "ab": f"[1](#ref-1)[[7]]({DAM})"},
         f"## References\n1. [The lake]({LAKE})\n2. [The dam]({DAM})",
@@ -127,9 +124,7 @@ def test_an_exported_article_comes_back_from_markdown(article: Article) -> None:
 @pytest.mark.parametrize("note", ["", "A small model planned this article."])
 def test_a_single_source_without_a_link_comes_back_with_its_citation(note: str) -> None:
     memo = Snippet("corpus:memo.txt", "A memo", "The lake was filled in 1926.")
-    sentence = Sentence("The lake was filled in 1926.", (Citation(memo.source_id, memo.id),))
-    source = Source(memo.source_id, memo.url, memo.title, (memo,))
-    article = Article("Lake", (Paragraph((sentence,)),), (), (source,), note=note)
+    article = replace(citing(memo, text=memo.text, title="Lake"), note=note)
     pages = AvailablePages([Reference(memo.url, memo.title, memo.text)])
     found = pages.cite(markdown_article("Lake", to_markdown(article)))
     assert [len(one.citations) for one in found.sentences()] == [1]
@@ -140,21 +135,7 @@ PIECES = st.sampled_from(
     [
         *("[1]", "[^1]", "[1]: ", "[^1]: ", "[[2]](", f"({LAKE})", DAM, "\n", "\n\n", "    ", "## References", "# A"),
         *(
-            "1. ",
-            "- ",
-            "[",
-            "]",
-            "(",
-            ")",
-            "\\",
-            "\\[1\\]",
-            "<",
-            "**",
-            " — ",
-            "word.",
-            "A sentence.",
-            '"',
-            "|",
+            *("1. ", "- ", "[", "]", "(", ")", "\\", "\\[1\\]", "<", "**", " — ", "word.", "A sentence.", '"', "|"),
             "\ufdd0",
         ),
         *("\ufdd0", "[99999]", "[0]", "[1-9]"),

@@ -89,15 +89,8 @@ def test_an_exported_article_comes_back_from_wikitext(article: Article) -> None:
 PIECES = st.sampled_from(
     [
         *(
-            "<ref>",
-            "</ref>",
-            '<ref name="a">',
-            '<ref name="a" />',
-            "<references />",
-            "{{cite web |url=",
-            "}}",
-            DAM,
-            LAKE,
+            *("<ref>", "</ref>", '<ref name="a">', '<ref name="a" />', "<references />", "{{cite web |url=", "}}"),
+            *(DAM, LAKE),
         ),
         *("[[", "]]", "[", "]", "[[File:a.png|", "{|", "|}", "|", "\n", "\n\n", "== A ==\n", "*", "'''", "<!--", "-->"),
         *("&#91;", "&nbsp;", "&#x110000;", "<b>", "</b>", "<nowiki>", "</nowiki>", "A sentence.", "[1]", "\ufdd0"),

@@ -54,13 +54,6 @@ def test_word_files_with_notes_are_read_as_they_were_written(tmp_path: Path, kin
     assert told(own)[:4] == told(written)
 
 
-def test_our_pages_are_read_as_they_were_written(tmp_path: Path) -> None:
-    own = read(tmp_path, "a.html", WRITTEN.to_html().encode())
-    assert own.title == WRITTEN.title
-    assert told(own) == told(WRITTEN)
-    assert [one.heading for one in own.sections] == ["History", "Law"]
-
-
 def test_our_pages_hold_the_passages_that_they_cite(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(WRITTEN.to_html(), encoding="utf-8")
     own = read_article(tmp_path / "a.html", "A file", AvailablePages())

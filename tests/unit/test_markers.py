@@ -11,29 +11,10 @@ from storm_pipeline.documents.articles.markdown import markdown_article
 from storm_pipeline.documents.articles.pages import AvailablePages, Reference
 from storm_pipeline.references.screen import Claim
 from storm_pipeline.render.markdown import to_markdown
-from storm_pipeline.text.markers import mark, marked, without_markers
+from storm_pipeline.text.markers import marked, without_markers
 from storm_pipeline.writers.drafts import RemarkReply, read_draft, read_replies
 
 SHOWN = 14
-PLAIN = """The Orrin Dam was built between 1931 and 1936 [1]. Two thousand men worked on it [2] [13]. It is high [3].
-
-## The lake
-Char live in the lake, which is 40 km long [12]. Four hundred families lost their farms to it [1] [2] [3]."""
-CLAIMS = [
-    Claim("The Orrin Dam was built between 1931 and 1936.", (0,)),
-    Claim("Two thousand men worked on it.", (1, 12)),
-    Claim("It is high.", (2,)),
-    Claim("Char live in the lake, which is 40 km long.", (11,)),
-    Claim("Four hundred families lost their farms to it.", (0, 1, 2)),
-]
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_draft_is_read_alike_in_every_form(form: str) -> None:
-    draft = read_draft(FORMS[form](PLAIN), SHOWN)
-    assert draft.claims() == CLAIMS
-    assert [block.heading for block in draft.blocks] == ["", "The lake"]
-    assert (draft.invented, draft.broken_off, draft.is_unmarked) == (0, "", False)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -113,9 +94,3 @@ def test_text_without_markers_is_unchanged(text: str) -> None:
     plain = "".join(char for char in plain if not char.isdigit())
     assert marked(plain, 5) == plain
     assert without_markers(plain) == plain
-
-
-def test_what_is_marked_stays_marked() -> None:
-    text = f"It ran{mark(12)}{mark(0)}."
-    assert marked(text, 3) == text
-    assert without_markers(text) == "It ran."

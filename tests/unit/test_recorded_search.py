@@ -1,24 +1,30 @@
-"""Searches on record: what a resumed run is told of them does not depend on the order in which it asks again."""
+"""Searches on record: what is told of them comes out of the journal as it went in, in whatever order they are asked."""
 
+import dataclasses
 import itertools
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from storm_pipeline.errors import PageError
 from storm_pipeline.identity import source_id
 from storm_pipeline.pages.extract import Page
-from storm_pipeline.run.events import CallbackSink, Events, Excluded
+from storm_pipeline.run.events import Events
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.run.recorded_search import RecordedSearch
 from storm_pipeline.run.search import Engine, RunSearch
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
+from storm_pipeline.search.result import PagePassage, SearchResult, SeenPage, Unread, WholePage, decoded, encoded
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Exclusion, Snippet
 
@@ -50,27 +56,31 @@ def fetch(url: str) -> Page:
 Told = tuple[list[Sequence[Snippet]], tuple[Exclusion, ...], Mapping[str, str], frozenset[str]]
 
 
-def session(folder: Path, engine: FakeSearch, queries: Sequence[str]) -> Told:
-    """What the queries find, by query, and what was left out and not read once they are answered."""
-    settings = Settings(cache=folder / "cache", search_cache="off", exclude_urls=(WIKI,))
+@contextmanager
+def recorded(
+    folder: Path, engine: FakeSearch, fetch: Callable[[str], Page], **settings: Any
+) -> Iterator[RecordedSearch]:
+    """The searches of a run in a folder, whose journal keeps them."""
+    given = Settings(cache=folder / "cache", search_cache="off", **settings)
     with Journal(folder / "journal.jsonl") as journal:
         search = RecordedSearch(
-            RunSearch(Engine(checked(engine), "searxng"), settings, fetch=fetch),
+            RunSearch(Engine(checked(engine), "searxng"), given, fetch=fetch),
             journal,
             events=Events(),
-            control=RunControl(settings, Spent(), threading.Event()),
-            settings=settings,
+            control=RunControl(given, Spent(), threading.Event()),
+            settings=given,
             spec="searxng",
         )
-        snippets = {query: search.search(query, 3).snippets for query in queries}
+        yield search
         search.run_search.close()
-        gone = search.excluded_ids()
-        return (
-            [snippets[query] for query in QUERIES],
-            search.research.excluded_pages,
-            search.research.unread_pages,
-            gone,
-        )
+
+
+def session(folder: Path, engine: FakeSearch, queries: Sequence[str]) -> Told:
+    """What the queries find, by query, and what was left out and not read once they are answered."""
+    with recorded(folder, engine, fetch, exclude_urls=(WIKI,)) as search:
+        snippets = {query: search.search(query, 3).snippets for query in queries}
+    told = search.research
+    return [snippets[query] for query in QUERIES], told.excluded_pages, told.unread_pages, search.excluded_ids()
 
 
 def in_every_order(tmp_path: Path, done: int, find: Callable[[str], Sequence[Snippet]]) -> Told:
@@ -110,30 +120,6 @@ def test_a_page_that_one_search_read_is_not_unread_though_it_said_nothing_to_oth
     assert unread == {}
 
 
-def test_threads_lose_nothing_and_each_page_left_out_is_told_once(tmp_path: Path) -> None:
-    def many(query: str) -> Sequence[Snippet]:
-        return [
-            Snippet(f"https://www.reddit.com/r/{number}", query, "text", engine="searxng")
-            for number in (0, 1 + int(query) % 20, int(query) + 1000)
-        ]
-
-    told: list[Excluded] = []
-    settings = Settings(cache=tmp_path / "cache", search_cache="off", read_pages="never")
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        search = RecordedSearch(
-            RunSearch(Engine(checked(FakeSearch(many)), "searxng"), settings),
-            journal,
-            events=Events(CallbackSink(lambda event: told.append(event) if isinstance(event, Excluded) else None)),
-            control=RunControl(settings, Spent(), threading.Event()),
-            settings=settings,
-            spec="searxng",
-        )
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda number: search.search(str(number), 3), range(80)))
-    urls = [f"https://www.reddit.com/r/{number}" for number in (*range(21), *range(1000, 1080))]
-    assert sorted(one.url for one in search.research.excluded_pages) == sorted(urls) == sorted(one.url for one in told)
-
-
 @pytest.mark.parametrize("done", range(len(QUERIES) + 1))
 def test_copies_are_left_out_in_the_end_whichever_search_gave_them_away(tmp_path: Path, done: int) -> None:
     snippets, excluded, _, gone = in_every_order(tmp_path, done, copied)
@@ -148,20 +134,12 @@ def test_copies_are_left_out_in_the_end_whichever_search_gave_them_away(tmp_path
 
 def pages_told(folder: Path, queries: Sequence[str], text: str) -> list[tuple[Snippet, ...]]:
     """The passages of the pages of each query, where the page that can be read says ``text``."""
-    settings = Settings(cache=folder / "cache", search_cache="off")
-    run_search = RunSearch(
-        Engine(checked(FakeSearch(found, name="searxng")), "searxng"),
-        settings,
-        fetch=lambda url: Page(url, "", ((None, text),)) if "alpha" in url else fetch(url),
-    )
-    with Journal(folder / "journal.jsonl") as journal:
-        control = RunControl(settings, Spent(), threading.Event())
-        search = RecordedSearch(
-            run_search, journal, events=Events(), control=control, settings=settings, spec="searxng"
-        )
-        told = [page.snippets for query in queries for page in search.search(query, 3).pages]
-        run_search.close()
-    return told
+
+    def read(url: str) -> Page:
+        return Page(url, "", ((None, text),)) if "alpha" in url else fetch(url)
+
+    with recorded(folder, FakeSearch(found, name="searxng"), read) as search:
+        return [page.snippets for query in queries for page in search.search(query, 3).pages]
 
 
 TOLD = "# Trade\n\nSilk went to Rome.\n\n## Camels\n\nThey carried it."
@@ -188,3 +166,49 @@ def test_a_search_of_a_run_begun_by_an_earlier_version_is_reused(tmp_path: Path)
         journal.add("search", record["key"], record["value"])
     (tmp_path / "journal.jsonl").write_bytes((tmp_path / "old.jsonl").read_bytes())
     assert pages_told(tmp_path, QUERIES[:1], TOLD) == []
+
+
+TEXT = st.text(st.characters())  # halves of surrogate pairs included
+MAYBE = st.none() | TEXT
+SNIPPET = st.builds(
+    Snippet, TEXT, TEXT, TEXT, MAYBE, st.none() | st.integers(1), TEXT, TEXT, author=MAYBE, site=MAYBE, language=MAYBE
+)
+PASSAGE = st.builds(PagePassage, TEXT, TEXT, st.none() | st.integers(1))
+RESULT = st.builds(
+    SearchResult,
+    st.lists(SNIPPET, max_size=3).map(tuple),
+    st.lists(st.builds(Exclusion, TEXT, TEXT, TEXT, TEXT), max_size=3).map(tuple),
+    st.lists(st.builds(Unread, TEXT, TEXT), max_size=3).map(tuple),
+    st.lists(TEXT, max_size=3).map(tuple),
+    st.lists(st.builds(SeenPage, TEXT, TEXT, TEXT, TEXT), max_size=3).map(tuple),
+    st.lists(TEXT, max_size=3).map(tuple),
+    st.lists(st.builds(WholePage, SNIPPET, st.lists(PASSAGE, max_size=3).map(tuple)), max_size=2).map(tuple),
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(RESULT)
+def test_what_is_encoded_is_decoded_also_through_json(result: SearchResult) -> None:
+    assert decoded(encoded(result)) == result
+    assert decoded(json.loads(json.dumps(encoded(result)))) == result
+
+
+@given(JSON)
+def test_no_other_value_is_a_result(value: Any) -> None:
+    assert decoded(value) is None
+
+
+@given(RESULT, st.sampled_from([field.name for field in dataclasses.fields(SearchResult)]), JSON)
+def test_a_damaged_record_is_none_or_a_whole_result(result: SearchResult, name: str, value: Any) -> None:
+    record = encoded(result) | {name: [value]}
+    found = decoded(record)
+    if found is not None:
+        assert isinstance(value, str) and name in {"read", "lost"}
+        assert json.loads(json.dumps(encoded(found))) == json.loads(json.dumps(record))
+    rest = decoded({key: part for key, part in encoded(result).items() if key != name})
+    assert rest == (replace(result, pages=()) if name == "pages" else None)  # runs of earlier versions have no pages
+    assert decoded(encoded(result) | {"more": value}) is None

@@ -45,12 +45,6 @@ WRITTEN = with_spans(
 ALL = {"orrin": DAM, "falk": FALK.snippets[0].text}
 
 
-def test_pages_that_say_the_same_change_nothing() -> None:
-    found = refreshed(WRITTEN, orrin=f"New menu.\n\n{DAM.replace(' ', chr(10))}", falk=ALL["falk"])
-    assert found.changes == ()
-    assert found.checked.article.to_json() == WRITTEN.to_json()
-
-
 @given(articles())
 @settings(max_examples=40, deadline=None)
 def test_an_article_whose_sources_did_not_change_is_byte_identical(drawn: Article) -> None:
@@ -76,14 +70,6 @@ def test_a_sentence_whose_passage_changed_cites_what_the_page_says_now() -> None
     still = refreshed(WRITTEN, orrin=f"It was in 1926 that the dam was ready. {DAM[95:]}", falk=ALL["falk"])
     assert still.failing == frozenset()
     assert {one.kind for one in still.changes} == {"changed"}
-
-
-def test_a_page_that_is_gone_is_named_and_its_sentence_stays() -> None:
-    found = refreshed(WRITTEN, orrin=DAM)
-    ((kind, reason),) = ((one.kind, one.reason) for one in found.changes)
-    assert kind == "unread" and "404" in reason
-    assert found.checked.article == WRITTEN
-    assert found.failing == frozenset()
 
 
 def test_words_of_a_search_engine_are_not_compared() -> None:

@@ -12,9 +12,9 @@ from storm_pipeline.configuration.layers import configured
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.models.model_objects import Model, StatelessLM
 from storm_pipeline.models.prompt_adapter import PromptAdapter
-from storm_pipeline.models.refusals import Refusals, adapted
+from storm_pipeline.models.refusals import Refusals
 from storm_pipeline.models.request import Request
-from storm_pipeline.run.events import CallbackSink, Degraded, Event, Events
+from storm_pipeline.run.events import Events
 from storm_pipeline.settings import Settings
 
 MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Go."}]
@@ -61,27 +61,6 @@ def test_errors_of_libraries_count_where_there_is_no_body() -> None:
     assert part("", LMUnsupportedFeatureError("does not support parameters: ['top_p']", status=400)) == "top_p"
     assert part("", ContextWindowExceededError(message="top_p", status=400)) is None
     assert part("top_p", LMInvalidRequestError("top_p", status=404)) is None
-
-
-def test_a_request_without_its_parts() -> None:
-    asked = request(max_tokens=9)
-    sent = adapted(asked, {"top_p", "system role", "max_tokens"})
-    assert sent.messages == [{"role": "user", "content": "Be brief.\n\nGo."}]
-    assert {**sent.model.lm.kwargs, **sent.options} | {"api_key": None} == {
-        **dict.fromkeys(["top_p", "max_tokens", "api_key"]),
-        "temperature": 1.0,
-        "max_completion_tokens": 9,
-    }
-    assert (asked.messages, asked.options) == (MESSAGES, {"max_tokens": 9})
-
-
-def test_a_part_is_told_once() -> None:
-    events: list[Event] = []
-    refusals = Refusals(Events(CallbackSink(events.append)), Settings())
-    for _ in range(2):
-        refusals.keep(request(), ["top_p", "what a later version knows"])
-    assert [one.detail for one in events if isinstance(one, Degraded)] == ["fake refuses top_p: its calls leave it out"]
-    assert refusals.known(request()) == {"top_p"}
 
 
 @pytest.mark.parametrize("name", ["temperature", "top_p", "seed", "reply_tokens"])

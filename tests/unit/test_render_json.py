@@ -3,12 +3,13 @@
 import json
 
 import pytest
+from articles import citing
 from hypothesis import given, settings
 from strategies import articles
 
 from storm_pipeline.errors import RunError
 from storm_pipeline.render.json import SCHEMA, from_json, to_json
-from storm_pipeline.types import Article, Citation, Paragraph, Sentence, Snippet, Source
+from storm_pipeline.types import Article, Citation, Paragraph, Sentence, Snippet
 
 
 @given(articles())
@@ -17,23 +18,9 @@ def test_round_trip(article: Article) -> None:
     assert from_json(to_json(article)) == article
 
 
-def test_the_page_of_a_citation_can_be_looked_up() -> None:
-    snippet = Snippet("file:///a.pdf", "Port books", "Ships came.", page=3)
-    source = Source(snippet.source_id, snippet.url, snippet.title, (snippet,))
-    sentence = Sentence("They came.", (Citation(source.id, snippet.id),))
-    article = json.loads(to_json(Article("T", (Paragraph((sentence,)),), sources=(source,))))["article"]
-    (citation,) = article["lead"][0]["sentences"][0]["citations"]
-    read = from_json(json.dumps({"schema": SCHEMA, "article": article}))
-    (found,) = [s for source in read.references for s in source.snippets if s.id == citation["snippet_id"]]
-    assert found.page == article["sources"][0]["snippets"][0]["page"] == 3
-
-
 @pytest.mark.parametrize("spans", [[[0, 11]], [[-1, 4]], [[4, 4]], [[5, 3]], [[0, 5], [4, 6]], [[6, 8], [0, 4]]])
 def test_words_that_a_passage_lacks_are_damage(spans: list[list[int]]) -> None:
-    snippet = Snippet("https://a.org", "", "Ships came")
-    source = Source(snippet.source_id, snippet.url, "", (snippet,))
-    sentence = Sentence("They came.", (Citation(source.id, snippet.id),))
-    record = json.loads(to_json(Article("T", (Paragraph((sentence,)),), sources=(source,))))
+    record = json.loads(to_json(citing(Snippet("https://a.org", "", "Ships came"))))
     record["article"]["lead"][0]["sentences"][0]["citations"][0]["spans"] = spans
     with pytest.raises(RunError, match="outside of it"):
         from_json(json.dumps(record))

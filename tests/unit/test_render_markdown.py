@@ -2,6 +2,7 @@
 
 import itertools
 
+from articles import citing
 from export_readers import parse_markdown, sentence_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -90,9 +91,7 @@ def test_links_are_the_cited_linkable_sources(article: Article) -> None:
 
 def test_preprints_are_marked_and_read_back() -> None:
     snippet = Snippet("https://arxiv.org/abs/2402.14207", "STORM", "It is so.", page=3)
-    source = Source(snippet.source_id, snippet.url, "STORM", (snippet,))
-    cited = Sentence("It is so.", (Citation(source.id, snippet.id),))
-    text = to_markdown(Article("x", lead=(Paragraph((cited,)),), sources=(source,)))
+    text = to_markdown(citing(snippet))
     assert "1. [STORM](https://arxiv.org/abs/2402.14207), p. 3, preprint" in text
     assert parse_markdown(text) == [("It is so.", (snippet.url,))]
 
@@ -110,11 +109,5 @@ def test_labels_and_hosts() -> None:
     assert label(Source("s", "https://www.example.org/a", " ")) == "example.org"
     assert label(Source("s", "https://[bad", "")) == "https://[bad"
     assert [is_link(u) for u in ["http://a", "HTTPS://a", "file:///a", "java\nscript:x", "//a", "data:x", ""]] == [
-        True,
-        True,
-        True,
-        False,
-        False,
-        False,
-        False,
+        *(True, True, True, False, False, False, False)
     ]

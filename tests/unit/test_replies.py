@@ -11,22 +11,14 @@ import pytest
 from dspy.utils.exceptions import AdapterParseError
 from hypothesis import given
 from hypothesis import strategies as st
-from reply_forms import FORMS, of_kind
 
 from storm_pipeline.models.prompt_adapter import PromptAdapter
 from storm_pipeline.models.reply_frames import strip_thinking
-from storm_pipeline.models.request import is_cut, with_text
+from storm_pipeline.models.request import is_cut
 from storm_pipeline.signatures.answers import OutlineText
 from storm_pipeline.signatures.outline import RefineOutline
 from storm_pipeline.signatures.research import AskQuestion, FindPerspectives, WriteQueries
 from storm_pipeline.signatures.writing import WriteSection
-
-TITLES = ("Origins", "The “Golden” Age", "Use of {braces} and <think> tags", "Decline")
-OUTLINE = {"sections": [{"title": title, "subsections": ["Early", "Late"]} for title in TITLES]}
-TEXTS = (
-    "Salt was carried over the hills of Varn in spring [1]. The road was 40 km long [2][3].",
-    "Salt {NaCl} came first [1].\n\n## Trade\n\nMerchants called it “white gold” [2].\n\nTwo ways:\n- a road [1]",
-)
 
 
 def parsed(signature: type[dspy.Signature], reply: str) -> dict[str, Any]:
@@ -37,32 +29,6 @@ def refused(signature: type[dspy.Signature], reply: str) -> str:
     with pytest.raises(AdapterParseError) as caught:
         parsed(signature, reply)
     return caught.value.message
-
-
-def written(kind: str) -> list[str]:
-    """The forms that a message's content alone has."""
-    return [name for name, form in of_kind(kind).items() if isinstance(form.wrap('{"text": "x"}', "text"), str)]
-
-
-@pytest.mark.parametrize("name", written("json"))
-def test_an_object_is_read_in_every_form(name: str) -> None:
-    for signature, plain, field in (
-        (RefineOutline, json.dumps(OUTLINE, ensure_ascii=False), "sections"),
-        (WriteQueries, '{"queries": ["salt road Varn", "it’s \\"white\\" gold"]}', "queries"),
-    ):
-        content = FORMS[name].wrap(plain, field)
-        assert isinstance(content, str)
-        assert parsed(signature, content) == parsed(signature, plain)
-
-
-@pytest.mark.parametrize("name", written("text"))
-@pytest.mark.parametrize("text", TEXTS)
-def test_a_text_is_read_in_every_form(name: str, text: str) -> None:
-    if name == "quoted" and "“" in text:
-        return
-    content = FORMS[name].wrap(text, "text")
-    assert isinstance(content, str)
-    assert parsed(WriteSection, content) == {"text": text}
 
 
 LEVELS: tuple[tuple[str, str], ...] = (
@@ -118,22 +84,14 @@ def test_any_text_in_any_forms_is_read_to_itself(text: str, levels: list[tuple[s
 
 
 KEPT = (
-    "The `<think>` tag marks where a model thinks [1].",
-    '"Silk" was called "gold"',
-    "{a} and {b} are sets [1].",
-    "Four roads were known:\n\n- one [1]\n- two [2]",
-    "The inscription reads:\n\n> Here lies a king [1].",
-    "after 0:\n\nSalt came first [1].",
-    "1: supported\n2: partly - the year | it was 1904",
+    *("The `<think>` tag marks where a model thinks [1].", '"Silk" was called "gold"', "{a} and {b} are sets [1]."),
+    *("Four roads were known:\n\n- one [1]\n- two [2]", "The inscription reads:\n\n> Here lies a king [1]."),
+    *("after 0:\n\nSalt came first [1].", "1: supported\n2: partly - the year | it was 1904"),
     "## History\nIt was [1].\n\n## Goods\nSilk [2].",
     "Python prints it [1].\n```python\nprint(1)\nprint(2)\nprint(3)\nprint(4)\n```\nIt is so [2].",
-    "<div> is an element of HTML [1].",
-    "<p>One [1].</p>\n<p>Two [2].</p>",
+    *("<div> is an element of HTML [1].", "<p>One [1].</p>\n<p>Two [2].</p>"),
     'A body such as `{"text": "hi"}` is sent with the request [1].',
-    "The token <|endoftext|> stands between two documents of a training set [1].",
-    "[1]",
-    "none",
-    "Answer: no",
+    *("The token <|endoftext|> stands between two documents of a training set [1].", "[1]", "none", "Answer: no"),
 )
 
 
@@ -280,7 +238,6 @@ def test_a_field_may_have_a_name_of_thinking() -> None:
     ("response", "cut"),
     [
         (SimpleNamespace(choices=[SimpleNamespace(finish_reason="length")]), True),  # of LiteLLM
-        (SimpleNamespace(choices=[{"finish_reason": "model_length"}]), True),
         (SimpleNamespace(status="incomplete", incomplete_details={"reason": "max_output_tokens"}), True),
         ((SimpleNamespace(finish_reason="stop"), SimpleNamespace(finish_reason="length")), True),
         (SimpleNamespace(finish_reason="stop", provider_data={"choices": [{"finish_reason": "MAX_TOKENS"}]}), True),
@@ -293,33 +250,10 @@ def test_a_response_tells_whether_it_ended_at_its_limit(response: Any, cut: bool
     assert is_cut(response) is cut
 
 
-def test_a_tool_call_alone_is_the_text_of_a_reply() -> None:
-    call = SimpleNamespace(function=SimpleNamespace(name="reply", arguments='{"queries": ["a"]}'))
-    assert with_text({"text": None, "tool_calls": [call]})["text"] == '{"queries": ["a"]}'
-    assert with_text({"text": "It is so.", "tool_calls": [call]})["text"] == "It is so."
-    assert with_text("It is so.") == "It is so."
-
-
 HOSTILE = (
-    "{" * 50_000,
-    '{"' * 20_000,
-    '{"queries": ' * 4000,
-    '{"a": {"queries": ["x' * 3000,
-    "<" + " " * 49_000 + "b",
-    "<think" * 8000,
-    "<think>" * 7000,
-    "</think> x" * 5000,
-    "```\n" * 12_000,
-    "<text>" * 8000,
-    "</s>" * 12_000,
-    " " * 49_000 + "x" + " " * 1000,
-    '"' + " ' " * 16_000,
-    "[" * 50_000,
-    '{"queries": ["' + 'a "b" ' * 8000 + '"]}',
-    "x:" * 25_000,
-    "<|" * 25_000,
-    "\\" * 49_999,
-    "\n---\n" * 10_000,
+    *("{" * 50_000, '{"' * 20_000, '{"a": {"queries": ["x' * 3000, "<" + " " * 49_000 + "b", "<think" * 8000),
+    *("</think> x" * 5000, "```\n" * 12_000, "</s>" * 12_000, " " * 49_000 + "x" + " " * 1000, '"' + " ' " * 16_000),
+    *("[" * 50_000, '{"queries": ["' + 'a "b" ' * 8000 + '"]}', "<|" * 25_000, "\\" * 49_999, "\n---\n" * 10_000),
 )
 
 
@@ -342,31 +276,11 @@ def test_no_reply_takes_long(reply: str) -> None:
         ("Yes. <think>hm", "Yes."),
         ("<THINK a='1'>x<think>y</think>z</Think >Yes.", "Yes."),
         ("Yes <thinking>x</thinking>no", "Yes no"),
-        ("<think></think>", ""),
-        ("No tags < here >.", "No tags < here >."),
         ("<thinker>x", "<thinker>x"),
     ],
 )
 def test_strip_thinking(text: str, kept: str) -> None:
     assert strip_thinking(text) == kept
-
-
-def test_a_bracket_before_much_white_space_takes_no_time() -> None:
-    text = "<" + " " * 200_000 + "b"
-    start = time.process_time()
-    assert strip_thinking(text) == text
-    assert time.process_time() - start < 1
-
-
-TAGGED = st.lists(st.sampled_from(["<think>", "</think>", "<THINK x>", "a", " b "]), max_size=10).map("".join)
-
-
-@given(st.one_of(TAGGED, st.text()))
-def test_strip_thinking_leaves_no_tag(text: str) -> None:
-    once = strip_thinking(text)
-    assert "<think>" not in once
-    assert "</think>" not in once
-    assert strip_thinking(once) == once
 
 
 @pytest.mark.parametrize("gap", ["...", "…"])

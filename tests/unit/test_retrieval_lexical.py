@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.errors import CorpusError
-from storm_pipeline.identity import page_address
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.search.engines.wiki_leads import WikiLeads
 from storm_pipeline.text.index_terms import english_stop_words, terms
@@ -132,11 +131,6 @@ def test_wiki_leads_gives_whole_paragraphs_with_addresses(leads: Path) -> None:
     assert found[0].text == "The Silk Road was a network of trade routes across Asia."
     assert len(engine.search("silk road trade", 1)) == 1
     assert list(engine.search("silk", 0)) == list(engine.search("gribbleflux", 3)) == []
-
-
-def test_wiki_leads_addresses_are_quoted() -> None:
-    assert page_address("AC/DC? (band)") == "https://en.wikipedia.org/wiki/AC/DC%3F_(band)"
-    assert page_address("Émile Zola") == "https://en.wikipedia.org/wiki/%C3%89mile_Zola"
 
 
 def test_threads_share_one_index(leads: Path) -> None:

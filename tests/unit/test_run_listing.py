@@ -7,30 +7,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from storm_pipeline import CallFinished, StageFinished
 from storm_pipeline.batch import TopicRequest, TopicStatus
 from storm_pipeline.batch.batch_folder import BatchStore
 from storm_pipeline.batch.topic_status import State
 from storm_pipeline.cli import app
 from storm_pipeline.run import listing
-from storm_pipeline.run.events import (
-    CallFinished,
-    Event,
-    Failed,
-    Noted,
-    Reused,
-    RunFinished,
-    RunStarted,
-    RunStopped,
-    StageFinished,
-    StageStarted,
-)
+from storm_pipeline.run.events import Event, Failed, Noted, Reused, RunFinished, RunStarted, RunStopped, StageStarted
 from storm_pipeline.run.folder import RunStore
-from storm_pipeline.run.listing import list_runs, read_timeline, run_entry, run_state
+from storm_pipeline.run.listing import list_runs, run_entry, run_state
 from storm_pipeline.run.log import LogSink
 from storm_pipeline.settings import Settings
 
@@ -150,9 +139,7 @@ def a_batch(root: Path, created: float) -> Path:
     return store.folder
 
 
-def test_a_run_that_ends_while_it_is_looked_at_was_not_interrupted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_ends_while_looked_at_was_not_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with RunStore.create(tmp_path, "Jade", "storm") as run:
         run.begin(Settings.build({}))
         LogSink(run.folder).close()
@@ -167,9 +154,7 @@ def test_a_run_that_ends_while_it_is_looked_at_was_not_interrupted(
         assert run_entry(run.folder).state == "stopped"
 
 
-def test_a_run_that_renames_its_files_while_it_is_looked_at_was_not_interrupted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_renames_its_files_was_not_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with RunStore.create(tmp_path, "Jade", "storm") as run:
         run.begin(Settings.build({}))
         (run.folder / "piece").write_text("being written")
@@ -215,17 +200,6 @@ def test_of_a_damaged_batch_the_runs_are_still_listed(tmp_path: Path) -> None:
     assert [entry.topic for entry in runs] == ["Salt", "Jade"]
     assert (last.state, "is damaged" in last.problem) == ("unreadable", True)
     assert command("runs", "--out", tmp_path).exit_code == 0
-
-
-def test_events_with_wrong_values_are_left_out(tmp_path: Path) -> None:
-    folder = made(tmp_path, "Amber", status="finished")
-    record: dict[str, Any] = {"event": "CallFinished", "at": 9, "stage": "s", "role": "r", "model": "m"}
-    record |= {"tokens_in": "many", "tokens_cached": 0, "tokens_out": 0, "seconds": 1, "cost": None}
-    with (folder / "events.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
-    assert read_timeline(folder).usage.calls == 0
-    assert not run_entry(folder).problem
-    assert command("show", folder).exit_code == 0
 
 
 def test_no_runs(tmp_path: Path) -> None:

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from storm_pipeline.errors import PageError, SearchError, SettingsError
+from storm_pipeline.errors import PageError
 from storm_pipeline.pages.extract import Page
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.run.search import Engine, RunSearch, open_engine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.registry import choose, engines
-from storm_pipeline.search.result import SearchResult, Unread
+from storm_pipeline.search.result import SearchResult
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Snippet
 
@@ -64,23 +64,6 @@ def test_what_of_ones_own_documents_cannot_be_read_is_told(tmp_path: Path) -> No
     opened = open_engine(given(tmp_path, search=f"corpus:{tmp_path}"))
     assert not opened.why
     assert any("bad.pdf" in problem for problem in opened.problems)
-
-
-def test_a_replay_cannot_choose(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="--search"):
-        open_engine(given(tmp_path, search_cache="replay"))
-
-
-def test_pages_are_read_and_the_snippet_stands_in(tmp_path: Path) -> None:
-    web = Web(alpha=TEXT)
-    search = RunSearch(engine("alpha", "beta"), given(tmp_path), fetch=web)
-    result = search.search("camels silk", 2)
-    found = result.snippets
-    assert [(s.url, s.origin) for s in found] == [("https://alpha.org/1", "page"), ("https://beta.org/1", "snippet")]
-    assert "Camels carried silk" in found[0].text
-    assert result.unread == (Unread("https://beta.org/1", "https://beta.org/1 answered 404"),)
-    assert result.read == ("https://alpha.org/1",)
-    search.close()
 
 
 def test_pages_of_collections_and_of_ones_own_engine_are_not_fetched(tmp_path: Path) -> None:
@@ -153,12 +136,6 @@ def test_whoever_wants_no_page_asks_nobody(tmp_path: Path, k: int) -> None:
     assert RunSearch(broken, given(tmp_path)).search("silk", k) == SearchResult()
 
 
-def test_a_failing_engine_fails_the_search(tmp_path: Path) -> None:
-    broken = Engine(checked(FakeSearch({}, failing=lambda _: True)), "searxng")
-    with pytest.raises(SearchError, match="set to fail"):
-        RunSearch(broken, given(tmp_path)).search("silk", 2)
-
-
 class AskedEmbedder(HashingEmbedder):
     """Tells how much it takes, and whether that was asked."""
 
@@ -196,25 +173,3 @@ def test_an_engine_knows_whether_it_searches_own_documents_alone(tmp_path: Path,
     (tmp_path / "a.txt").write_text("Silk was sold in the markets of Samarkand and Bukhara for many centuries.")
     settings = Settings(search=spec.format(tmp_path / "a.txt"), cache=tmp_path / "cache")
     assert open_engine(settings).own is own
-
-
-def test_a_damaged_memory_of_pages_is_said(tmp_path: Path) -> None:
-    RunSearch(engine("alpha"), given(tmp_path), fetch=Web(alpha=TEXT)).search("silk", 2)
-    (tmp_path / "pages" / "pages.sqlite").write_bytes(b"no database " * 900)
-    web = Web(alpha=TEXT)
-    search = RunSearch(engine("alpha"), given(tmp_path), fetch=web)
-    assert search.search("silk", 2).snippets[0].origin == "page"
-    assert web.asked == ["https://alpha.org/1"]
-    (said,) = search.cache_problems
-    assert "pages.sqlite was damaged and moved to" in said
-
-
-def test_a_damaged_memory_of_searches_is_said(tmp_path: Path) -> None:
-    settings = given(tmp_path, search="searxng:http://127.0.0.1:9", search_cache="replay")
-    (tmp_path / "search").mkdir()
-    (tmp_path / "search" / "searches.sqlite").write_bytes(b"no database " * 900)
-    search = RunSearch(open_engine(settings), settings)
-    with pytest.raises(SearchError, match="was not recorded"):
-        search.search("silk", 2)
-    (said,) = search.cache_problems
-    assert "searches.sqlite was damaged and moved to" in said

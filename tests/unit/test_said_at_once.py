@@ -22,7 +22,7 @@ NAME = "paraphrase-multilingual-MiniLM-L12-v2"
 
 
 @pytest.mark.parametrize("is_forbidden", [True, False], ids=["HF_HUB_OFFLINE", "no network"])
-def test_a_model_that_cannot_be_fetched_fails_at_once(
+def test_a_model_out_of_reach_fails_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_forbidden: bool
 ) -> None:
     with closed_port() as address:

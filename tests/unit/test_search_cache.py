@@ -38,11 +38,6 @@ SNIPPETS = st.lists(
     ),
     max_size=3,
 )
-JSON = st.recursive(
-    st.booleans() | st.integers() | st.floats(allow_nan=False) | ANY_TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
-    max_leaves=8,
-)
 SILK = Snippet("https://a.org", "Silk", "Silk was traded.", page=3)
 
 
@@ -62,22 +57,17 @@ def test_what_is_found_once_is_found_again(query: str, found: list[Snippet], k: 
         assert len(engine.queries) == 1
 
 
-@settings(max_examples=50)
-@given(st.dictionaries(ANY_TEXT, JSON, max_size=5))
-def test_what_is_put_is_got(values: dict[str, Any]) -> None:
-    with TemporaryDirectory() as folder:
-        for key, value in values.items():
-            SqliteCache(Path(folder, "x.sqlite")).put(key, value)
-        again = SqliteCache(Path(folder, "x.sqlite"))
-        assert {key: again.get(key) for key in values} == values
-        assert again.get("\0 no such key") is None
-
-
 def asked(folder: Path, mode: CacheMode, *, query: str = "silk", k: int = 3, identity: str | None = None) -> int:
     """How often the engine is asked by one search."""
     engine = FakeSearch({query: [SILK]})
     assert cached(checked(engine), folder, mode, identity=identity).search(query, k).snippets
     return len(engine.queries)
+
+
+def change(folder: Path, what: str, *values: str) -> None:
+    """Change every entry of the file of searches."""
+    with contextlib.closing(sqlite3.connect(folder / "search" / "searches.sqlite")) as file, file:
+        file.execute(f"UPDATE entries SET {what}", values)
 
 
 def test_modes(tmp_path: Path) -> None:
@@ -131,19 +121,9 @@ def test_what_an_engine_gave_in_part_is_asked_for_again(tmp_path: Path) -> None:
         assert (result.snippets, len(result.lost)) == ((SILK,), 1)
 
 
-def test_age(tmp_path: Path) -> None:
-    now = 1_000_000.0
-    cache = SqliteCache(tmp_path / "x.sqlite", clock=lambda: now)
-    cache.put("k", 1)
-    now += 86_400
-    assert (cache.get("k", 1.01), cache.get("k", 0.99), cache.get("k")) == (1, None, 1)
-
-
 def test_old_results_are_asked_for_again_but_replayed(tmp_path: Path) -> None:
     assert asked(tmp_path, "use") == 1
-    with sqlite3.connect(tmp_path / "search" / "searches.sqlite") as file:
-        file.execute("UPDATE entries SET saved = saved - 31 * 86400")
-    file.close()
+    change(tmp_path, "saved = saved - 31 * 86400")
     assert asked(tmp_path, "replay") == 0
     assert asked(tmp_path, "use") == 1
     assert asked(tmp_path, "use") == 0
@@ -200,9 +180,7 @@ def test_a_damaged_file_is_moved_aside(
 @pytest.mark.parametrize("value", ["", "[", "5", '{"a": 1}', "[[1]]", "[5]", "[" * 100_000])
 def test_a_record_of_another_form_is_asked_for_again(tmp_path: Path, value: str) -> None:
     assert asked(tmp_path, "use") == 1
-    with sqlite3.connect(tmp_path / "search" / "searches.sqlite") as file:
-        file.execute("UPDATE entries SET value = ?", (value,))
-    file.close()
+    change(tmp_path, "value = ?", value)
     assert asked(tmp_path, "use") == 1
 
 

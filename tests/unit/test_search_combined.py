@@ -16,7 +16,6 @@ from storm_pipeline.search.registry import open_search, split_specs
 from storm_pipeline.types import Snippet
 
 PIECES = st.text(st.sampled_from("ab:+>/ ."), min_size=1, max_size=8).filter(str.strip)
-PART = st.recursive(PIECES, lambda inner: inner.map("[{}]".format) | st.tuples(inner, inner).map("".join), max_leaves=3)
 
 
 def found(*urls: str) -> list[Snippet]:
@@ -48,12 +47,6 @@ def test_any_argument_is_read_or_refused(argument: str) -> None:
     assert all(part == part.strip() and part.count("[") == part.count("]") for part in parts)
     if "[" not in argument:
         assert parts == [part.strip() for part in argument.split("+")]
-
-
-@given(PART, PART)
-def test_brackets_nest(one: str, other: str) -> None:
-    inner = f"[{one}]+[{other}]"
-    assert split_specs("x", f"[{inner}]+a") == [inner, "a"]
 
 
 REFUSED = ["fused:", "fused", "fused:a+", "fused:+", "fused:[a", "fused:a]", "fused:[]", "fused:" + "you+" * 16 + "you"]

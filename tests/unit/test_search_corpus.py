@@ -6,49 +6,32 @@ import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import papers
 import pypdf
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
-from storm_pipeline.documents.chunks import MOST_SHARED
-from storm_pipeline.documents.decoding import decoded, decoded_lines
 from storm_pipeline.errors import CorpusError
 from storm_pipeline.references.passages import passages
 from storm_pipeline.search.engines.corpus import CorpusSearch
 from storm_pipeline.types import Snippet
 
-SILK = {
-    "url": "https://a.org/silk",
-    "title": "Silk",
-    "text": "Silk was traded for horses.",
-    "published": "2020-01-02",
-}
+SILK = {"url": "https://a.org/silk", "title": "Silk", "text": "Silk was traded for horses.", "published": "2020-01-02"}
 SUFFIXES = [".txt", ".md", ".html", ".htm", ".pdf", ".jsonl"]
 
 
 def pdf(pages: list[str], *, title: str = "", password: str = "") -> bytes:
     """A PDF with a text a page; an empty text gives an empty page."""
-    writer = pypdf.PdfWriter()
-    font = DictionaryObject(
-        {NameObject("/Type"): NameObject("/Font"), NameObject("/Subtype"): NameObject("/Type1"),
-         NameObject("/BaseFont"): NameObject("/Helvetica")}
-    )  # fmt: skip
-    for text in pages:
-        page = writer.add_blank_page(600, 800)
-        page[NameObject("/Resources")] = DictionaryObject(
-            {NameObject("/Font"): DictionaryObject({NameObject("/F1"): writer._add_object(font)})}
-        )
-        stream = DecodedStreamObject()
-        lines = "".join(f"({line}) Tj 0 -14 Td " for line in text.split("\n"))
-        stream.set_data(f"BT /F1 12 Tf 50 700 Td {lines}ET".encode() if text else b"")
-        page[NameObject("/Contents")] = writer._add_object(stream)
-    if title:
-        writer.add_metadata({"/Title": title})
-    if password:
-        writer.encrypt(password, algorithm="RC4-128")
-    out = io.BytesIO()
+    sheets = [papers.Sheet() for _ in pages]
+    for sheet, text in zip(sheets, pages, strict=True):
+        for place, line in enumerate(text.split("\n") if text else ()):
+            sheet.put(50, 700 - 14 * place, line, 12)
+    made = papers.file(sheets, info={"Title": title} if title else None)
+    if not password:
+        return made
+    writer, out = pypdf.PdfWriter(clone_from=io.BytesIO(made)), io.BytesIO()
+    writer.encrypt(password, algorithm="RC4-128")
     writer.write(out)
     return out.getvalue()
 
@@ -91,12 +74,7 @@ def test_bad_lines_are_skipped_and_named(tmp_path: Path) -> None:
     path.write_text(lines(SILK, "", *bad), encoding="utf-8")
     engine = CorpusSearch(path)
     reasons = [
-        "is not JSON",
-        "is not an object",
-        "is not an object",
-        "has no url",
-        "has no text",
-        "has no text",
+        *("is not JSON", "is not an object", "is not an object", "has no url", "has no text", "has no text"),
         "is not JSON",
     ]
     assert len(engine.problems) == len(bad)
@@ -118,8 +96,7 @@ def test_a_folder_of_everything(tmp_path: Path) -> None:
     (deep / "notes.txt").write_text("Camels carried amber.", encoding="utf-8")
     (tmp_path / "b.md").write_text("# The Oasis\n\nWells were dug in Turfan.", encoding="utf-8")
     (tmp_path / "c.HTML").write_text(
-        "<html><head><title>Jade</title></head><body><p>Jade came from Khotan.</p></body></html>",
-        encoding="utf-8",
+        "<html><head><title>Jade</title></head><body><p>Jade came from Khotan.</p></body></html>", encoding="utf-8"
     )
     (tmp_path / "d.pdf").write_bytes(pdf(["First page.", "Paper was in-\nvented in Luoyang."], title="On Paper"))
     (tmp_path / "e.jsonl").write_text(lines(SILK), encoding="utf-8")
@@ -267,18 +244,6 @@ def test_encodings_and_line_ends(tmp_path: Path, encoding: str, end: str) -> Non
         assert only(tmp_path, "silk horses").title == "Café"
 
 
-def test_one_line_in_latin_1_spoils_no_other(tmp_path: Path) -> None:
-    good = json.dumps(SILK | {"title": "Ōsaka 大阪"}, ensure_ascii=False).encode()
-    odd = json.dumps(SILK | {"url": "u:2", "title": "Café"}, ensure_ascii=False).encode("latin-1")
-    (tmp_path / "a.jsonl").write_bytes(good + b"\n" + odd)
-    assert {s.title for s in CorpusSearch(tmp_path).search("silk", 5)} == {"Ōsaka 大阪", "Café"}
-
-
-def test_a_huge_line_is_cut_into_passages(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text(lines(SILK | {"text": "silk " * 200_000}), encoding="utf-8")
-    assert 100 < len(CorpusSearch(tmp_path).search("silk", 1)[0].text.split()) <= 150 + MOST_SHARED
-
-
 def test_the_best_passage_comes_with_what_is_beside_it(tmp_path: Path) -> None:
     sentences = [f"Of caravan number {number} the chronicle of the town says nothing more." for number in range(90)]
     sentences[45] = "Then the merchants of Antioch weighed the jade."
@@ -291,21 +256,6 @@ def test_the_best_passage_comes_with_what_is_beside_it(tmp_path: Path) -> None:
     assert told[0] <= 40 < 50 <= told[-1]
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.text(st.characters(exclude_characters="\r\x00", exclude_categories=["Cs"])))
-def test_utf8_is_read_as_it_was_written(text: str) -> None:
-    if not text.startswith("\ufeff"):
-        assert decoded(text.encode()) == text
-        assert decoded_lines(text.encode()) == text.split("\n")
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.binary(max_size=400))
-def test_any_bytes_decode(data: bytes) -> None:
-    assert "\r" not in decoded(data)
-    assert decoded_lines(data)
-
-
 WHOLE_PDF = pdf(["Some text."])
 BROKEN_PDF = st.tuples(st.integers(0, len(WHOLE_PDF)), st.binary(min_size=1, max_size=12)).map(
     lambda change: WHOLE_PDF[: change[0]] + change[1] + WHOLE_PDF[change[0] + len(change[1]) :]
@@ -313,19 +263,8 @@ BROKEN_PDF = st.tuples(st.integers(0, len(WHOLE_PDF)), st.binary(min_size=1, max
 BROKEN_HTML = st.lists(
     st.sampled_from(
         [
-            "<p>",
-            "</p>",
-            "<html",
-            ">",
-            "<!--",
-            "<script>",
-            "&#0;",
-            "&#xD800;",
-            "text",
-            "<table>",
-            "\x00",
-            "<?xml",
-            "<a href=",
+            *("<p>", "</p>", "<html", ">", "<!--", "<script>", "&#0;", "&#xD800;", "text", "<table>", "\x00"),
+            *("<?xml", "<a href="),
         ]
     ),
     max_size=12,
@@ -340,8 +279,7 @@ BROKEN_HTML = st.lists(
             st.tuples(st.just(".pdf"), BROKEN_PDF),
             st.tuples(st.just(".html"), BROKEN_HTML),
             st.tuples(
-                st.just(".jsonl"),
-                st.text(max_size=80).map(lambda text: lines({"url": text, "text": text}).encode()),
+                st.just(".jsonl"), st.text(max_size=80).map(lambda text: lines({"url": text, "text": text}).encode())
             ),
         ),
         min_size=1,

@@ -1,18 +1,15 @@
 """The fake engine, the registry, and plain text from untrusted values."""
 
-import time
-from datetime import date
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.documents.plain import iso_date, one_line, plain_text, web_address
-from storm_pipeline.errors import CorpusError, SearchError, SettingsError
+from storm_pipeline.documents.plain import iso_date, plain_text, web_address
+from storm_pipeline.errors import CorpusError, SettingsError
 from storm_pipeline.identity import host_of
 from storm_pipeline.net.retrying import retry_after_seconds
-from storm_pipeline.search.base import SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.engine_info import EngineConfig, SearchOptions
 from storm_pipeline.search.engines import wiki_leads
@@ -25,20 +22,6 @@ KEYS = sorted({name for info in engines() for name in info.variables if name.end
 
 def snippets(*urls: str) -> list[Snippet]:
     return [Snippet(url, "t", f"text {n}") for n, url in enumerate(urls)]
-
-
-def test_the_fake_remembers_waits_and_fails() -> None:
-    engine = FakeSearch(lambda q: snippets(f"u:{q}", f"u:{q}", "u:z"), name="mine", latency=0.02, failing={"bad"})
-    assert isinstance(engine, SearchEngine)
-    start = time.monotonic()
-    assert [s.url for s in engine.search("a", 1)] == ["u:a", "u:a"]
-    assert time.monotonic() - start >= 0.02
-    with pytest.raises(SearchError, match="mine was set to fail for 'bad'"):
-        engine.search("bad", 1)
-    assert engine.queries == ("a", "bad")
-    assert FakeSearch({}).search("x", 3) == ()
-    with pytest.raises(SearchError):
-        FakeSearch({}, failing=lambda query: len(query) > 3).search("long", 1)
 
 
 def test_the_registry_opens_each_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,13 +75,6 @@ def test_arguments_that_an_engine_cannot_use_are_refused(spec: str, said: str, t
         open_search(spec, EngineConfig(cache=tmp_path))
 
 
-@pytest.mark.parametrize("options", [SearchOptions(language="de"), SearchOptions(since=date(2024, 1, 1))])
-def test_options_that_an_engine_cannot_apply_are_refused(options: SearchOptions, tmp_path: Path) -> None:
-    (tmp_path / "own.txt").write_text("Silk.", encoding="utf-8")
-    with pytest.raises(SettingsError, match=r"does not support (language|since)"):
-        open_search(f"corpus:{tmp_path}", EngineConfig(options=options))
-
-
 def test_domains_are_held_for_every_engine() -> None:
     hosts = ["a.org", "x.a.org", "aa.org", "b.a.org", "c.net"]
     engine = checked(FakeSearch(lambda _: [Snippet(f"https://{host}/1", "t", "silk") for host in hosts]))
@@ -129,15 +105,6 @@ def test_plain_text_can_be_encoded_and_is_stable(value: object) -> None:
     assert isinstance(value, str) or not text
     assert web_address(value) in {"", text}
     assert iso_date(value) is None or isinstance(value, str)
-
-
-@settings(max_examples=80, deadline=None)
-@given(st.text(max_size=80), st.integers(1, 40))
-def test_a_query_becomes_one_line(query: str, limit: int) -> None:
-    line = one_line(query, limit)
-    assert len(line) <= limit
-    assert plain_text(query).startswith(line)
-    assert bool(line) == bool(plain_text(query))
 
 
 def test_dates_and_addresses() -> None:

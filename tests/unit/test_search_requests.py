@@ -1,16 +1,20 @@
-"""What engines share before they ask and after they are answered: queries, operators, paging, JSON values."""
+"""What engines share before they ask and after they are answered: queries, operators, paging, dates, fragments."""
 
+import re
+import unicodedata
 from datetime import UTC, date, datetime
 
-from hypothesis import given
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from storm_pipeline.documents.markup import fragment_text
 from storm_pipeline.documents.plain import objects, one_line, plain_text, texts
 from storm_pipeline.identity import canonical_url
 from storm_pipeline.search.engine_info import SearchOptions
-from storm_pipeline.search.engines.tavily import countries
 from storm_pipeline.search.paging import paged
-from storm_pipeline.search.queries import with_sites
+from storm_pipeline.search.papers import arxiv_address, doi_address, partial_date
+from storm_pipeline.search.queries import bare_words, joined, topic_words, with_sites
 from storm_pipeline.types import Snippet
 
 JSON = st.recursive(
@@ -99,12 +103,89 @@ def test_a_period_fills_its_open_end() -> None:
     assert SearchOptions(since=first).period() in {(first, today), (first, datetime.now(UTC).date())}
 
 
-def test_countries_are_read_from_their_table() -> None:
-    assert len(countries()) == 166
-    assert all(len(code) == 2 and code.isalpha() and code.islower() for code in countries())
-    assert all(name == name.casefold().strip() and len(name) > 2 for name in countries().values())
-    assert (countries()["gb"], countries()["ba"], countries()["zw"]) == (
-        "united kingdom",
-        "bosnia and herzegovina",
-        "zimbabwe",
-    )
+SYNTAX = st.sampled_from(
+    ["ti:", "au:x", '"', "(", ")", "[tiab]", "[", "]", "AND", "OR", "NOT", "ANDNOT", "TO", "*", "?", "~2", "^3", "\\",
+     "/", "&&", "||", "!", "-", "+", "{", "}", "silk", "Darwin's", "3.5", "絲路", "हिन्दी", "café", "\ud800", "\x00"]
+)  # fmt: skip
+QUERIES = st.one_of(st.text(max_size=60), st.lists(SYNTAX, max_size=12).map(" ".join), st.lists(SYNTAX).map("".join))
+
+
+@given(QUERIES)
+@example("to be or NOT to be")
+def test_no_syntax_is_left_in_a_query(query: str) -> None:
+    words = bare_words(query)
+    for word in words:
+        assert re.fullmatch(r"[^\s\"()\[\]{}:^~*?\\/+\-!&|<>=,;]+", word)
+        assert word not in {"AND", "OR", "NOT", "ANDNOT", "TO"}
+        assert word[0] not in "'." and word[-1] not in "'."
+        word.encode()
+    assert set(topic_words(query)) <= set(words)
+    assert bool(topic_words(query)) == bool(words)
+
+
+@given(st.text(st.characters(categories=["L", "M", "N"]), min_size=1, max_size=20))
+def test_a_word_of_any_script_is_kept_whole(word: str) -> None:
+    composed = unicodedata.normalize("NFC", word)
+    assert [found.lower() for found in bare_words(word)] == [composed.lower()]
+
+
+@given(st.lists(st.text(min_size=1, max_size=9), min_size=1), st.sampled_from([" ", " OR "]), st.integers(1, 60))
+def test_words_are_joined_as_far_as_they_fit(words: list[str], between: str, limit: int) -> None:
+    line = joined(words, between, limit)
+    assert 0 < len(line) <= limit
+    whole = between.join(words)
+    assert whole.startswith(line)
+    assert line == words[0][:limit] or line in {between.join(words[:n]) for n in range(len(words) + 1)}
+    assert len(whole) > limit or line == whole
+
+
+@given(st.dates())
+def test_a_known_date_is_told_and_an_unknown_part_left_out(day: date) -> None:
+    parts = [day.year, str(day.month), f" {day.day:02} "]
+    assert partial_date(parts) == day.isoformat()
+    assert partial_date(parts[:2]) == day.isoformat()[:7]
+    assert partial_date([day.year, None, day.day]) == day.isoformat()[:4]
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(), st.text(max_size=5), st.booleans()), max_size=4))
+def test_no_date_is_made_up(parts: list[object]) -> None:
+    found = partial_date(parts)
+    assert found is None or re.fullmatch(r"[0-9]{4}(-[0-9]{2}){0,2}", found)
+
+
+def test_addresses_of_papers() -> None:
+    assert doi_address(" 10.1000/ABC#x ") == "https://doi.org/10.1000/abc%23x"
+    assert doi_address("https://x") == doi_address(None) == arxiv_address(7) == ""
+    assert arxiv_address("hep-th/9901001") == "https://arxiv.org/abs/hep-th/9901001"
+
+
+@pytest.mark.parametrize(
+    ("fragment", "text"),
+    [
+        ("<jats:title>Abstract</jats:title><jats:p>Silk.</jats:p>", "Silk."),
+        ("<jats:sec><jats:title>Aims:</jats:title><jats:p>A</jats:p></jats:sec>\n<jats:sec><jats:title>Results"
+         "</jats:title><jats:p>B</jats:p></jats:sec>", "Aims: A Results: B"),
+        ("<jats:p>H<jats:sub>2</jats:sub>O, p &lt; 0.05 &amp;amp; n &gt; 3</jats:p>", "H₂O, p < 0.05 & n > 3"),
+        ("10&lt;sup&gt;6&lt;/sup&gt; of H&lt;sub&gt;2&lt;/sub&gt;O", "10⁶ of H₂O"),
+        ('of 1904<jats:sup><jats:xref ref-type="bibr" rid="b3">3</jats:xref></jats:sup> by', "of 1904 by"),
+        ("<jats:p>open<jats:italic>ed", "opened"),
+        ("a < b and c > d <!-- gone -->", "a < b and c > d"),
+        (None, ""),
+    ],
+)  # fmt: skip
+def test_fragments_become_text(fragment: object, text: str) -> None:
+    assert fragment_text(fragment) == text
+
+
+MARKUP = ["<jats:p>", "</jats:p>", "<", ">", "&lt;", "<title>", "</title>", "word", "&#0;", "<!"]
+
+
+@given(st.lists(st.sampled_from(MARKUP)))
+def test_any_fragment_is_read(pieces: list[str]) -> None:
+    text = fragment_text(" ".join(pieces))
+    assert text.count("word") == pieces.count("word") or "<" in pieces or "<!" in pieces or "<title>" in pieces
+    assert "jats" not in text or "<" in pieces or "<!" in pieces
+
+
+def test_a_fragment_of_marks_takes_no_more_than_linear_time() -> None:
+    assert fragment_text("<title></title>" * 100_000 + "< " * 100_000 + "x").endswith("x")

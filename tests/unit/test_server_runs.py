@@ -19,7 +19,7 @@ from storm_pipeline.run.folder import RunStore, read_state
 from storm_pipeline.server.callers import Caller
 from storm_pipeline.server.errors import UnknownRunError
 from storm_pipeline.server.redaction import Redactor
-from storm_pipeline.server.remote_settings import article_as, article_format, article_formats
+from storm_pipeline.server.remote_settings import article_as, article_formats
 from storm_pipeline.server.run_folders import EventFile, RunFolders
 from storm_pipeline.types import Problem, Report, Snippet, Source
 
@@ -95,24 +95,6 @@ def test_events_are_the_same_however_the_file_grows(lines: list[str], cuts: list
             (Path(folder) / "events.jsonl").write_bytes(data[:cut])
             found += file.read()
     assert found == expected
-
-
-@given(st.text())
-def test_formats_are_chosen_by_their_names(name: str) -> None:
-    names = {one.name for one in article_formats()}
-    if name not in names:
-        with pytest.raises(SettingsError, match="choose from"):
-            article_format(name)
-
-
-@pytest.mark.parametrize("name", [one.name for one in article_formats() if one.name != "pdf"])
-def test_text_formats_are_text(name: str) -> None:
-    content = article_as(ARTICLE, name)
-    assert content
-    if article_format(name).is_text:
-        assert content.decode("utf-8")
-    else:
-        assert content.startswith(b"PK")
 
 
 @given(st.one_of(st.text(st.sampled_from("apa-./\\~A é\n"), max_size=9), st.just("a" * 101)))

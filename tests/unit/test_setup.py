@@ -94,10 +94,7 @@ def test_the_doctor_shows_settings_with_their_place_and_what_is_missing() -> Non
     result = run("doctor", "--turns", "3", "--no-call")
     assert result.exit_code == 1
     for said in (
-        str(FILE),
-        " storm.toml",
-        "the command line",
-        "no key set for openai/gpt-4o: set OPENAI_API_KEY",
+        *(str(FILE), " storm.toml", "the command line", "no key set for openai/gpt-4o: set OPENAI_API_KEY"),
         "no key set for the search engine `you`: set YDC_API_KEY",
     ):
         assert said in result.stdout

@@ -1,17 +1,17 @@
-"""The search engine that returns only pages that may be used."""
+"""The search engine that returns only pages that may be used, and the dates in their addresses."""
 
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storm_pipeline.errors import SearchError
 from storm_pipeline.search.base import Asked, Search, SearchEngine
 from storm_pipeline.search.edge import checked
 from storm_pipeline.search.fake import FakeSearch
 from storm_pipeline.search.result import one_per_page
-from storm_pipeline.sources.filtering import SourceFilter
+from storm_pipeline.sources.filtering import SourceFilter, date_in_address
 from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import POLICIES, Policy, SourcePolicy
 from storm_pipeline.types import Exclusion, Snippet
@@ -19,12 +19,9 @@ from storm_pipeline.types import Exclusion, Snippet
 SILK = "https://en.wikipedia.org/wiki/Silk_Road"
 GOOD = ["https://www.nytimes.com/a", "https://www.bbc.co.uk/b", "https://apnews.com/c", "https://www.loc.gov/d"]
 NEUTRAL = ["https://unknown.example/e", "https://www.britannica.com/f", "corpus:notes.txt"]
-BAD = [
-    "https://www.reddit.com/r/g",
-    "https://www.dailymail.co.uk/h",
-    "https://x.com/i",
-    "https://www.wikiwand.com/en/J",
-]
+BAD = """
+    https://www.reddit.com/r/g https://www.dailymail.co.uk/h https://x.com/i https://www.wikiwand.com/en/J
+""".split()
 
 
 def snippets(*urls: str) -> list[Snippet]:
@@ -54,29 +51,6 @@ def test_excluded_pages_are_left_out_and_named_once() -> None:
     assert (first.url, first.query) == (BAD[1], "jade")
     assert second == Exclusion(BAD[0], f"about {BAD[0]}", second.reason, "jade")
     assert second.reason.startswith("generally unreliable: Reddit: generally unreliable")
-
-
-@given(st.permutations(["silk", "jade", "amber"]))
-def test_the_record_does_not_depend_on_which_search_was_first(queries: list[str]) -> None:
-    found = {
-        query: [Snippet(url, f"{query} {n}", "text") for n, url in enumerate([*BAD[n:], *GOOD])]
-        for n, query in enumerate(sorted(queries))
-    }
-    engine = reliable(FakeSearch(found), SourcePolicy("standard"))
-    excluded = one_per_page(one for query in queries for one in engine.search(query, 2).excluded)
-    assert [(e.url, e.title, e.query) for e in excluded] == [
-        (BAD[1], "amber 1", "amber"),
-        (BAD[0], "amber 0", "amber"),
-        (BAD[3], "amber 3", "amber"),
-        (BAD[2], "amber 2", "amber"),
-    ]
-
-
-def test_pages_kept_out_are_recorded_in_the_same_way() -> None:
-    engine = filtered(SILK, *GOOD, policy="any", kept_out=GroundTruth([SILK]))
-    result = engine.search("silk", 2)
-    assert [s.url for s in result.snippets] == GOOD[:2]
-    assert result.excluded == (Exclusion(SILK, f"about {SILK}", "this page is kept out", "silk"),)
 
 
 def test_what_is_kept_out_is_named_so_even_where_the_policy_would_exclude_it() -> None:
@@ -130,9 +104,7 @@ def test_where_nothing_is_kept_out_nothing_seen_is_remembered() -> None:
         (SourcePolicy("any"), None, 5),
     ],
 )
-def test_the_engine_is_asked_for_more_where_pages_may_be_excluded(
-    judge: SourcePolicy, kept_out: GroundTruth | None, asked: int
-) -> None:
+def test_more_is_asked_for_where_pages_may_go(judge: SourcePolicy, kept_out: GroundTruth | None, asked: int) -> None:
     class Counting(FakeSearch):
         def search(self, query: str, k: int) -> list[Snippet]:
             numbers.append(k)
@@ -141,12 +113,6 @@ def test_the_engine_is_asked_for_more_where_pages_may_be_excluded(
     numbers: list[int] = []
     reliable(Counting({}), judge, kept_out).search("q", 5)
     assert numbers == [asked]
-
-
-def test_errors_of_the_engine_are_passed_on() -> None:
-    engine = reliable(FakeSearch({}, failing={"bad"}), SourcePolicy())
-    with pytest.raises(SearchError):
-        engine.search("bad", 1)
 
 
 def test_what_the_engine_lost_is_passed_on() -> None:
@@ -165,9 +131,7 @@ def test_what_the_engine_lost_is_passed_on() -> None:
     st.booleans(),
     st.integers(0, 6),
 )
-def test_never_an_excluded_page_and_never_more_than_k(
-    urls: list[str], policy: Policy, without_silk: bool, k: int
-) -> None:
+def test_no_excluded_page_and_no_more_than_k(urls: list[str], policy: Policy, without_silk: bool, k: int) -> None:
     found = snippets(*urls)
     judge = SourcePolicy(policy)
     engine = reliable(FakeSearch({"q": found}), judge, GroundTruth([SILK]) if without_silk else None)
@@ -183,3 +147,36 @@ def test_never_an_excluded_page_and_never_more_than_k(
     if k > 0 and len(set(urls)) <= k:
         assert {s.url for s in kept} == usable
         assert excluded == set(urls) - usable
+
+
+@pytest.mark.parametrize(
+    ("url", "published"),
+    [
+        ("https://www.nytimes.com/1976/05/08/archives/southern-baptist-expansion.html", "1976-05-08"),
+        ("https://example.org/2008/5/30/a-church/", "2008-05-30"),
+        ("https://example.org/news/2013/11/shrine-parishioners/?page=2014/01/02", "2013-11"),
+        ("https://www.theguardian.com/world/2022/Aug/12/oder", "2022-08-12"),
+        ("https://example.org/2022/08", "2022-08"),
+    ],
+)
+def test_a_date_among_the_folders(url: str, published: str) -> None:
+    assert date_in_address(url) == published
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("https://example.org/2023/02/30/no-such-day", "https://example.org/wp-content/uploads/2019/04/report.pdf"),
+        *("https://example.org/1832/04/02/old", "https://example.org/2019/13/x"),
+        *("https://example.org/2019/04/01/then/2020/05/02/now", "https://example.org/12019/04/x"),
+        *("https://example.org/a#/2019/04/01/", "https://example.org/2019", "corpus:leads/12", ""),
+    ],
+)
+def test_no_date(url: str) -> None:
+    assert date_in_address(url) is None
+
+
+@given(st.text())
+def test_any_text_gives_an_iso_date_or_none(text: str) -> None:
+    found = date_in_address(f"https://example.org/{text}")
+    assert found is None or re.fullmatch(r"(19|20)\d\d-\d\d(-\d\d)?", found)

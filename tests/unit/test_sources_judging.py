@@ -54,22 +54,16 @@ def where(address: str) -> SitePattern:
     ("url", "rule", "status"),
     [
         ("https://www.nytimes.com/2024/01/01/world/a.html", "nytimes.com", Rating.RELIABLE),
-        ("https://smart.com/a", "", Rating.UNKNOWN),
-        ("https://rt.com/a", "rt.com", Rating.DEPRECATED),
         ("https://russian.rt.com/a", "rt.com", Rating.DEPRECATED),
         ("https://rt.com.example/a", "", Rating.UNKNOWN),
-        ("https://www.forbes.com/2024/a", "forbes.com", Rating.MIXED),
         ("https://www.forbes.com/sites/someone/2024/a", "forbes.com/sites", Rating.SELF_PUBLISHED),
         ("https://www.forbes.com/sitesmap", "forbes.com", Rating.MIXED),
         ("https://www.forbes.com/Advisor/cards/", "forbes.com/advisor", Rating.UNRELIABLE),
         ("https://newsnationnow.com/space/ufo-seen/", "newsnationnow.com/space/ufo*", Rating.UNRELIABLE),
-        ("https://newsnationnow.com/space/moon", "newsnationnow.com", Rating.RELIABLE),
         ("https://www.infowars.com/a", "infowars.com", Rating.BLACKLISTED),
         ("https://en.m.wikipedia.org/wiki/Silk", "wikipedia.org", Rating.UNRELIABLE),
         ("https://everything.explained.today/Silk/", "everything.explained.today", Rating.MIRROR),
-        ("https://www.reddit.com/r/silk", "reddit.com", Rating.UNRELIABLE),
         ("https://someone.tumblr.com/post/1", "tumblr.com", Rating.SELF_PUBLISHED),
-        ("https://m.facebook.com/silk", "facebook.com", Rating.UNRELIABLE),
         ("https://t.me/silk", "t.me", Rating.SOCIAL),
         ("https://www.ehow.com/how-to-silk", "ehow.com", Rating.CONTENT_FARM),
         ("https://gist.github.com/someone/1", "gist.github.com", Rating.USER_GENERATED),
@@ -78,9 +72,6 @@ def where(address: str) -> SitePattern:
         ("https://www.wiktionary.org/wiki/silk", "wiktionary.org", Rating.OPEN_WIKI),
         ("https://link.springer.com/article/1", "springer.com", Rating.SCHOLARLY),
         ("https://arxiv.org/abs/2402.14207", "arxiv.org", Rating.PREPRINT),
-        ("https://www.biorxiv.org/content/1", "biorxiv.org", Rating.PREPRINT),
-        ("https://papers.ssrn.com/sol3/papers.cfm?abstract_id=1", "ssrn.com", Rating.PREPRINT),
-        ("https://advance.sagepub.com/doi/1", "advance.sagepub.com", Rating.PREPRINT),
         ("https://www.noaa.gov/silk", "gov", Rating.OFFICIAL),
         ("https://www.ox.ac.uk/silk", "ac.uk", Rating.EDUCATION),
         ("https://web.archive.org/web/20200101000000/http://www.bbc.co.uk/news", "bbc.co.uk", Rating.RELIABLE),
@@ -88,7 +79,6 @@ def where(address: str) -> SitePattern:
         ("https://archive.org/details/silk", "", Rating.UNKNOWN),
         ("corpus:notes/silk.txt", "", Rating.OWN),
         ("file:///home/me/silk.pdf", "", Rating.OWN),
-        ("urn:isbn:123", "", Rating.OWN),
     ],
 )
 def test_the_closest_place_decides(url: str, rule: str, status: Rating) -> None:
@@ -166,11 +156,6 @@ def test_own_lists_go_before_everything() -> None:
 def test_own_entries_that_name_no_place_are_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="is not a valid place; write a domain"):
         SourcePolicy(deny=[text])
-
-
-def test_unknown_policies_are_refused() -> None:
-    with pytest.raises(SettingsError, match="no source policy 'lax'; choose one of: strict, standard, any"):
-        SourcePolicy("lax").judge("a.org")  # type: ignore[arg-type]
 
 
 @given(HOSTS, PATHS, LABELS, LABELS)

@@ -29,11 +29,7 @@ from storm_pipeline.run.user_pieces import read_outline
 from storm_pipeline.server.run_folders import EventFile, RunFolders
 from storm_pipeline.settings import Settings
 
-READERS = {
-    "t.txt": read_topics,
-    "t.jsonl": read_topics,
-    "t.md": lambda path: read_outline(path, "Silk Road"),
-}
+READERS = {"t.txt": read_topics, "t.jsonl": read_topics, "t.md": lambda path: read_outline(path, "Silk Road")}
 
 
 @pytest.mark.parametrize("name", READERS)

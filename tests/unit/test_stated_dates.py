@@ -20,11 +20,9 @@ PROSE = "The dam of Selby leaks, and the villages below it have been warned sinc
         ("Published March 3, 2025", "2025-03-03"),
         ("Published: 06:45 pm, 2 March 2025", "2025-03-02"),
         ("PUBLISHED: November 30, 2016 at 4:08 PM CST | UPDATED: May 15, 2019 at 9:02 PM CDT", "2016-11-30"),
-        ("Publish date: June 8, 2015", "2015-06-08"),
         ("Last modified on Thu 2 Oct 2025 15.28 EDT", "2025-10-02"),
         ("Updated: Apr. 29, 2011, 8:55 p.m.", "2011-04-29"),
         ("[Last updated: 25th of November, 2025]", "2025-11-25"),
-        ("Published 2025-03-04", "2025-03-04"),
     ],
 )
 def test_a_line_with_a_label_dates_its_page(line: str, day: str) -> None:
@@ -41,8 +39,6 @@ def test_a_line_with_a_label_dates_its_page(line: str, day: str) -> None:
         ("The dam of Selby leaks\nMarch 3, 1924", None),  # what it tells of, since there were no pages
         ("The dam of Selby leaks\nThe dam was built on March 3, 2025", None),
         ("The dam of Selby leaks\na\nb\nc\nMarch 3, 2025", None),
-        ("The dam of Selby leaks\nBorn March 3, 1995", None),
-        ("The dam of Selby leaks\nDue: 3 May 2031", None),
         ("The dam of Selby leaks\n04/03/2024", None),
         ("The dam of Selby leaks\nMon, Mar 3, 2025 at 4:09 PM ET", "2025-03-03"),
         ("Another heading of this page\nMarch 3, 2025", None),
@@ -74,12 +70,8 @@ def test_months_are_read_in_the_language_of_the_page(line: str, prose: str) -> N
         "Published on May 3, 2014, the novel sold out in a week and was printed again",
         "Published October 14, 2014 by Selby Press",
         "Posted to Berlin on May 3, 1931, Lee met the engineer",
-        "Released February 9, 2024",
-        "By September 15, 2025, the dam had leaked for a year",
         "By Ann LeeMarch 8, 2025 September 30, 2025",
         "Published 03/08/2022",
-        "Published in March 2025",
-        "May 3, 2014",
         "Updated on May 3, 2014 the dam was found to leak.",
     ],
 )

@@ -3,14 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_pipeline.references.evidence import PassageEvidence
 from storm_pipeline.references.facts import facts_of, numbered
-from storm_pipeline.steps.conversations import history
 from storm_pipeline.steps.outline import share_budget
 from storm_pipeline.text.sentences import split_sentences
-from storm_pipeline.text.words import numbers, word_count
-from storm_pipeline.types import Conversation, Heading, Perspective, Section, Sentence, Snippet, Turn
-from storm_pipeline.writers.section_loop import _with_distinct_headings
+from storm_pipeline.text.words import word_count
+from storm_pipeline.types import Conversation, Perspective, Sentence, Snippet, Turn
 
 WORDS = st.lists(
     st.sampled_from("alpha beta gamma delta road silk trade caravan 1402".split()), min_size=1, max_size=12
@@ -59,14 +56,6 @@ def test_a_long_conversation_cannot_crowd_out_a_short_one() -> None:
     assert "Short has a long story" in shown
 
 
-@given(st.lists(TURNS, min_size=1, max_size=6), st.sampled_from([0, 7]))
-def test_history_grows_by_appending(turns: list[Turn], questions: int) -> None:
-    for upto in range(len(turns)):
-        before, after = (history(some, questions=questions) for some in (turns[:upto], turns[: upto + 1]))
-        assert after.startswith(before)
-        assert not questions or before.endswith(f"Question {upto + 1} of 7:")
-
-
 SNIPPETS = st.lists(
     st.builds(
         lambda i, t, s: Snippet(f"https://x.org/{i}", t, " ".join(s)),
@@ -87,13 +76,3 @@ def test_a_fact_is_one_line_of_a_prompt(snippets: list[Snippet]) -> None:
 @given(st.text(min_size=1).filter(lambda text: text.strip() and word_count(text) < 5))
 def test_what_is_too_short_for_a_sentence_still_gives_a_fact(text: str) -> None:
     assert facts_of(Snippet("https://x.org", "t", text))
-
-
-def test_numbers() -> None:
-    assert numbers("In 1,200 towns, 3.5 % of 12 people by 1999.") == {"1200", "3.5", "12", "1999"}
-
-
-def test_two_sections_do_not_come_to_one_heading() -> None:
-    planned = [PassageEvidence(Heading(title)) for title in ("Legacy", "Camels", "Trade", "Law")]
-    headings = _with_distinct_headings(planned, [Section("Wells"), None, Section("wells"), Section("Law")])
-    assert [section.heading for section in headings] == ["Wells", "Trade", "Law"]

@@ -35,11 +35,13 @@ def numbered(n: int, page: str = "https://a.org") -> list[Snippet]:
 class SlowEmbedder(HashingEmbedder):
     """Counts its calls and can be held up."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_held: bool = True) -> None:
         super().__init__()
         self.calls: list[int] = []
         self.texts: list[str] = []
         self.may_go = threading.Event()
+        if not is_held:
+            self.may_go.set()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         self.may_go.wait(10)
@@ -131,8 +133,7 @@ def test_a_search_gives_up_to_k_kept_snippets_of_distinct_texts(found: list[Snip
 
 
 def test_a_text_of_several_pages_is_cited_from_each_embedded_once_and_found_on_one() -> None:
-    embedder = SlowEmbedder()
-    embedder.may_go.set()
+    embedder = SlowEmbedder(is_held=False)
     text = "Inns stood a day's march apart."
     copies = [Snippet(f"https://{host}.org/inns", "", text) for host in "abc"]
     more = Snippet("https://c.org/inns", "", "Camels rested in the courtyard.")
@@ -143,18 +144,6 @@ def test_a_text_of_several_pages_is_cited_from_each_embedded_once_and_found_on_o
         store.add(copies[:2])
         assert store.search(["inns"], 5)[0][0] == min(copies[:2], key=lambda s: s.id)
     assert embedder.texts.count(text) == 1
-
-
-def test_another_form_of_an_embedded_snippet_takes_its_place() -> None:
-    embedder = SlowEmbedder()
-    embedder.may_go.set()
-    bare, titled = Snippet("https://a.org", "", "the silk road"), Snippet("https://a.org", "Silk", "The Silk Road")
-    with ReferenceStore(embedder) as store:
-        assert store.add([bare]) == (bare,)
-        assert store.search(["camel"], 1) == [(bare,)]
-        assert store.keep([titled]) == ()
-        assert store.search(["camel"], 1) == [(titled,)]
-    assert embedder.texts == [bare.text, "camel", titled.text]
 
 
 @settings(max_examples=30, deadline=None)
@@ -173,15 +162,6 @@ def test_a_removed_source_is_as_if_it_had_never_come(found: list[Snippet], mask:
         store.add(found)
         other.add(found)
         assert store.search(QUERIES, 9) == other.search(QUERIES, 9)
-
-
-def test_the_best_snippet_comes_first() -> None:
-    with ReferenceStore(HashingEmbedder()) as store:
-        store.add(numbered(50))
-        wanted = Snippet("https://b.org", "Caravanserai", "Inns stood a day's march apart along the route.")
-        store.add([wanted])
-        assert store.search(["inns along the route", "caravanserai"], 3)[0][0] is wanted
-        assert store.search_fused(["caravanserai", "a day's march apart"], 3)[0] is wanted
 
 
 def test_an_empty_store_finds_nothing() -> None:
@@ -217,8 +197,7 @@ def test_adding_returns_at_once_and_waiting_snippets_are_embedded_together() -> 
 
 
 def test_an_added_snippet_is_embedded_once_whoever_asks_for_its_vector() -> None:
-    embedder = SlowEmbedder()
-    embedder.may_go.set()
+    embedder = SlowEmbedder(is_held=False)
     with ReferenceStore(embedder) as store:
         (first, second) = numbered(2)
         store.add([first, second])
@@ -348,17 +327,11 @@ def test_remembered_vectors_are_the_embedders_own(batches: list[list[str]], size
 
 
 def test_a_remembered_text_is_not_embedded_again() -> None:
-    embedder = SlowEmbedder()
-    embedder.may_go.set()
+    embedder = SlowEmbedder(is_held=False)
     with ReferenceStore(embedder) as store:
         store.embed(["silk", "road", "silk"])
         store.embed(["road", "camel"])
     assert embedder.calls == [2, 1]
-
-
-@given(texts)
-def test_hashed_vectors_have_length_one(text: str) -> None:
-    assert np.linalg.norm(HashingEmbedder(16).embed([text])) == pytest.approx(1, abs=1e-5)
 
 
 rankings = st.lists(st.lists(st.integers(0, 9), unique=True), max_size=5)
@@ -379,8 +352,7 @@ def test_fusion_prefers_what_several_rankings_agree_on() -> None:
 
 
 def test_what_is_kept_is_found_by_its_words_and_embedded_once_it_is_added() -> None:
-    embedder = SlowEmbedder()
-    embedder.may_go.set()
+    embedder = SlowEmbedder(is_held=False)
     kept, added = (
         Snippet("https://a.org", "", text) for text in ("a caravanserai by a river", "camels in the courtyard")
     )
@@ -415,8 +387,7 @@ def test_what_whole_pages_hold_is_found_and_is_no_source_until_it_is_kept() -> N
 
 
 def test_a_search_embeds_few_of_what_is_held_and_what_it_finds_does_not_depend_on_others() -> None:
-    embedder = SlowEmbedder()
-    embedder.may_go.set()
+    embedder = SlowEmbedder(is_held=False)
     held = [Snippet("https://a.org", "", f"Merchants sold silk and camel {n}.", place=n) for n in range(200)]
     queries = [f"camel {n} of merchants" for n in (3, 77, 150)]
     with ReferenceStore(embedder) as store:

@@ -78,16 +78,3 @@ def test_the_time_left_is_about_right() -> None:
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run["name"])
 def test_what_is_shown_does_not_end_before_the_run_does(run: dict[str, Any]) -> None:
     assert all(guess is None or guess > 0 for _, _, guess in shown(run))
-
-
-def table() -> str:
-    """A row a run: seconds shown / seconds left at each share."""
-    rows = [[run["name"], f"{run['events'][-1][0]:.0f}"] for run in RUNS]
-    for row, run in zip(rows, RUNS, strict=True):
-        row += [f"{'–' if guess is None else f'{guess:.0f}'} / {left:.0f}" for _, left, guess in shown(run)]
-    head = ["run", "seconds", *(f"{share:.0%}" for share in SHARES)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
-
-
-if __name__ == "__main__":
-    print(table())

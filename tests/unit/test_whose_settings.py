@@ -28,16 +28,11 @@ from storm_pipeline.search.registry import Choice
 from storm_pipeline.settings import CAPS, CONTENT, Settings, option_name
 
 OTHERS_MAY_NOT = sorted(set(Settings.model_fields) - CONTENT)
-OF_NO_REQUEST = {
-    "workers",
-    "process_workers",
-    "lm_timeout",
-    "call_attempts",
-    "parse_attempts",
-    "max_failures",
-    "prices",
-    "search_rate",
-}
+OF_NO_REQUEST = set(
+    """
+    workers process_workers lm_timeout call_attempts parse_attempts max_failures prices search_rate
+""".split()
+)
 OF_NO_REQUEST |= {"search_cache_days", "out", "cache"}
 ADDRESS = "http://localhost:9/v1"
 
@@ -162,21 +157,13 @@ def a_value(name: str) -> Any:
         return next(one for one in options if one != field.default)
     types = {field.annotation, *options}
     numbers = {int: 2048, float: 2.5, date: "2020-01-31", Path: "/elsewhere"}
-    known = {
-        "lm": "openai/x",
-        "prices": ["openai/x=0/0"],
-        "api_base": ADDRESS,
-        "api_key_env": "MINE",
-        "judge": "model",
-        "article_language": "de",
-    }
-    known |= {"source_language": "de", "region": "de", "length": "short", "call_attempts": 7, "parse_attempts": 7}
-    for narrow in ("workers", "depth", "perspectives", "turns", "queries", "top_k", "related_topics", "outline_depth"):
-        known[narrow] = 2
-    known |= {"answer_facts": 7, "section_snippets": 7, "section_facts": 7, "max_sections": 7, "temperature": 0.5}
-    known |= {"top_p": 0.5, "domains": ["a.example"], "without_domains": ["a.example"], "process_workers": 7}
+    known = {"lm": "openai/x", "prices": ["openai/x=0/0"], "api_base": ADDRESS, "api_key_env": "MINE", "judge": "model"}
+    known |= dict.fromkeys(("article_language", "source_language", "region"), "de") | {"length": "short"}
+    known |= dict.fromkeys("workers depth perspectives turns queries top_k related_topics outline_depth".split(), 2)
+    known |= dict.fromkeys("answer_facts section_snippets section_facts max_sections process_workers".split(), 7)
+    known |= dict.fromkeys(("call_attempts", "parse_attempts"), 7) | dict.fromkeys(("temperature", "top_p"), 0.5)
+    known |= {key: ["a.example"] for key in ("domains", "without_domains", "allow_sources", "deny_sources")}
     known |= {"exclude_urls": ["https://a.example/b"], "exclude_titles": ["A"]}
-    known |= {"allow_sources": ["a.example"], "deny_sources": ["a.example"]}
     return known.get(name, next((numbers[one] for one in numbers if one in types), "openai/x"))
 
 
@@ -211,12 +198,7 @@ def test_a_named_key_goes_to_the_address_of_its_model_alone(monkeypatch: pytest.
     settings = Settings.build({**values, "writer_lm": "anthropic/c", "expert_lm": "openai/d@http://localhost:8/v1"})
     assert {
         role: key_use(settings.lm_of(role), settings).key for role in ("asker", "outliner", "writer", "expert")
-    } == {
-        "asker": "my-key",
-        "outliner": "my-key",
-        "writer": "key-of-anthropic",
-        "expert": "key-of-openai",
-    }
+    } == {"asker": "my-key", "outliner": "my-key", "writer": "key-of-anthropic", "expert": "key-of-openai"}
     assert "my-key" not in repr(key_use(settings.lm, settings))
 
 
@@ -256,20 +238,12 @@ def test_the_named_file_stands_above_the_folders_wherever_it_is_given(at: int, f
     "name",
     [
         *("PYTHONPATH", "PYTHONSTARTUP", "GIT_CONFIG_GLOBAL", "STORM_API_TOKEN", "MY_SECRET", "HF_TOKEN"),
-        *(
-            "AWS_ACCESS_KEY_ID",
-            "SEARXNG_URL",
-            "LANGSMITH_API_KEY",
-            "MY_MODEL",
-            "LC_API_KEY",
-            "LD_PRELOAD",
-            "NODE_OPTIONS",
-        ),
+        *"""
+            AWS_ACCESS_KEY_ID SEARXNG_URL LANGSMITH_API_KEY MY_MODEL LC_API_KEY LD_PRELOAD NODE_OPTIONS
+        """.split(),
     ],
 )
-def test_children_get_no_keys_and_nothing_that_changes_what_is_executed(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_children_get_no_keys_and_nothing_that_changes_the_code(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "http://u:p@x")
     for network in (False, True):
         left = child_environment(network=network)
