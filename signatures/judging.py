@@ -7,7 +7,8 @@ class CheckSentences(dspy.Signature):
     """Check sentences of an encyclopedia article against the passages whose numbers stand behind each, by these
     passages alone, not by what you know. Reply with one line for each sentence and nothing else: its number, a colon,
     and one of these words.
-    - supported: all that it says follows from these passages.
+    - supported: all that it says follows from these passages. Behind the word name those of its passages that say any
+      part of it, and none that say nothing of it: supported [2][5].
     - partly: some of it does, and the rest they do not say.
     - not: they do not say it, or are about something else.
     - contradicted: they say otherwise, so that both cannot be true.

@@ -1,6 +1,6 @@
 """Looks points up: in what the run has found first, then on the web for what that does not answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, zip_longest
 
@@ -20,16 +20,22 @@ Sections = Sequence[tuple[str, Sequence[str]]]
 """Titles of sections with the questions that are open there, the most important first."""
 
 
-def answered_points(ctx: RunContext, topic: str, wanted: Sections) -> dict[str, Turn]:
+def answered_points(
+    ctx: RunContext, topic: str, wanted: Sections, read: Collection[str] = frozenset()
+) -> dict[str, Turn]:
     """Each question with its answer, in order; questions that stay open have an empty one.
 
     One call answers all of a section's questions from what the run has found. What the model says the passages do not
     answer is searched for once by the queries that it names, at most twelve questions, the first of each section first,
     and answered in one more call a section. A call that fails is recorded, and leaves its questions open.
+
+    Args:
+        read: ids of the snippets that were read from end to end, and so cannot answer what is still open.
     """
     questions = [question for _, own in wanted for question in own]
     # Searched before the answers add to the store, so that results do not depend on their order.
-    found = dict(zip(questions, ctx.store.search(questions, _PASSAGES), strict=True))
+    ranked = ([one for one in own if one.id not in read] for own in ctx.store.search(questions, 2 * _PASSAGES))
+    found = {question: own[:_PASSAGES] for question, own in zip(questions, ranked, strict=True)}
     turns = _answered(ctx, topic, wanted, found)
     ranks = zip_longest(*(own for _, own in wanted))
     still_open = (question for rank in ranks for question in rank if question and not turns[question].answer)

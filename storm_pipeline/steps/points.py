@@ -19,6 +19,7 @@ from storm_pipeline.steps.asked import piece_of
 from storm_pipeline.steps.exclusions import without_copies
 from storm_pipeline.steps.outline import keep_outline
 from storm_pipeline.steps.point_lookups import answered_points
+from storm_pipeline.steps.reading import read_whole
 from storm_pipeline.text.outlines import outline_from_headings
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import LATER_ROUND, Conversation, Heading, Outline, Perspective, Sentence, Source, Turn
@@ -63,7 +64,8 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         notes = _noted(ctx, findings, reply, planned)
         ctx.run.save_json("points.json", {"sections": planned, "notes": notes})
     with at_place("points"), ctx.events.in_stage("look-ups"):
-        turns = answered_points(ctx, outline.topic, [(own.heading.title, own.points) for own in planned])
+        wanted = [(own.heading.title, own.points) for own in planned]
+        turns = answered_points(ctx, outline.topic, wanted, read_whole(conversations))
         answered = tuple(turn for turn in turns.values() if turn.answer)
         held = without_copies(ctx, (*conversations, *([Conversation(READER, answered)] if answered else [])))
         if answered:

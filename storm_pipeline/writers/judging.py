@@ -11,6 +11,7 @@ from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.screen import Claim, Judged, Screen, numbers_shown
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.types import Sentence
 
 _LONGEST = 40  # words of a passage that a remark quotes
 _PROBLEM = {"contradicted": "{} say otherwise", "not": "{} do not say this", "partly": "{} do not say all of this"}
@@ -47,9 +48,11 @@ class Doubts:
             return found
         for i, verdict, question in zip(asked, verdicts, questions, strict=True):
             self.ctx.verdicts.note(claims[i].text, verdict)
-            if verdict.label == "supported" and judged[i].unfound:
-                found[i] = replace(judged[i], problem="", unfound=())
-            elif verdict.label != "supported":
+            if verdict.label == "supported":
+                sentence = self._supported(judged[i], verdict.supporting)
+                problem = "" if judged[i].unfound else judged[i].problem
+                found[i] = replace(judged[i], sentence=sentence, problem=problem, unfound=())
+            else:
                 problem = _problem(verdict, self._cited(judged[i]), question)
                 found[i] = replace(judged[i], problem=problem, is_only_copied=False, change="")
         return found
@@ -79,6 +82,13 @@ class Doubts:
             Question(claim.text, tuple(with_source(self.screen.shown[i]) for i in self._cited(own)), own.unfound)
             for claim, own in zip(claims, judged, strict=True)
         ]
+
+    def _supported(self, judged: Judged, supporting: Sequence[int]) -> Sentence:
+        """The sentence with the citations of the passages that the judge names; with all where it names none."""
+        cited = self._cited(judged)
+        kept = {citation for i in supporting for citation in self.screen.shown[cited[i]].citations()}
+        own = tuple(one for one in judged.sentence.citations if one in kept)
+        return replace(judged.sentence, citations=own) if own else judged.sentence
 
     def _cited(self, judged: Judged) -> tuple[int, ...]:
         """The passages that the checked sentence cites."""
