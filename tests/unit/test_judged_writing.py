@@ -114,6 +114,17 @@ def test_a_language_model_decides_on_numbers_that_passages_do_not_have_in_this_f
     assert check.endswith("[1] (do they say 6, 22, 36 in another form?)")
 
 
+@pytest.mark.parametrize(("verdict", "cited"), [("supported", 2), ("supported [2]", 1), ("supported [1][2]", 2)])
+def test_a_citation_stays_where_the_language_model_names_its_passage(verdict: str, cited: int) -> None:
+    with run([DAM, LAKE], replies={"CheckSentences": lambda _: {"verdicts": f"1: {verdict}"}}) as (plain, _):
+        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+        screen = Screen(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
+        said = "The Orrin Dam was built between 1931 and 1936."
+        (block,) = checked_blocks(ctx, "a section", read_draft(f"{said} [1][2]", 2), screen, lambda *_: "")
+    (kept,) = block.paragraphs[0].sentences
+    assert [own.source_id for own in kept.citations] == [DAM.source_id, LAKE.source_id][-cited:]
+
+
 class Silent(Scripted):
     """A judge that cannot be asked."""
 
