@@ -4,7 +4,7 @@ Not in the paper; a part of the recipe ``storm-iterative``. A search returns the
 a page on the topic says beside them would be lost.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 
 from storm_pipeline.concurrency import parallel_map
@@ -41,7 +41,8 @@ def read_pages(ctx: RunContext, topic: str, conversations: Conversations) -> Con
     if not ctx.settings.reading_tokens:
         return conversations
     with at_place("reading"), ctx.events.in_stage("reading", total=_PAGES):
-        pages = list(_listed(ctx, topic))
+        seen = {snippet.id for held in conversations for turn in held.turns for snippet in turn.snippets}
+        pages = list(_listed(ctx, topic, seen))
         lines = "\n".join(f"{number}. {line}" for number, (_, line) in enumerate(pages, 1))
         try:
             chosen = ctx.ask("reader", ctx.programs.choose_pages, topic=ctx.about(topic), pages=lines).chosen
@@ -69,7 +70,7 @@ def read_whole(conversations: Conversations) -> frozenset[str]:
     return frozenset(snippet.id for turn in turns for snippet in turn.snippets)
 
 
-def _listed(ctx: RunContext, topic: str) -> Iterator[tuple[Source, str]]:
+def _listed(ctx: RunContext, topic: str, seen: Collection[str]) -> Iterator[tuple[Source, str]]:
     """The pages found and their lines in a prompt, the nearest to the topic first, as many as it has room for."""
     (near,) = ctx.store.search([topic], _RANKED)
     best = {snippet.source_id: snippet for snippet in reversed(near)}
@@ -77,16 +78,19 @@ def _listed(ctx: RunContext, topic: str) -> Iterator[tuple[Source, str]]:
     room = ctx.settings.interview_words
     for kept in sorted(ctx.store.editions().sources(), key=lambda own: place.get(own.id, len(place))):
         page = ctx.store.source(kept.id)
-        line = _described(page, best.get(page.id) or min(page.snippets, key=lambda own: own.place or 0))
+        line = _described(page, best.get(page.id) or min(page.snippets, key=lambda own: own.place or 0), seen)
         room -= count_words(line)
         if room < 0:
             return
         yield page, line
 
 
-def _described(page: Source, shown: Snippet) -> str:
-    words = sum(count_words(own.text) for own in page.snippets)
-    about = ", ".join(filter(None, (shown.site or host_of(page.url), shown.published, f"{words:.0f} words")))
+def _described(page: Source, shown: Snippet, seen: Collection[str]) -> str:
+    """Title, site, date, length, the share that answers were written from, and how a passage begins."""
+    words = {own.id: count_words(own.text) for own in page.snippets}
+    whole, known = sum(words.values()), sum(number for name, number in words.items() if name in seen)
+    length = f"{whole:.0f} words, {known / max(whole, 1):.0%} read"
+    about = ", ".join(filter(None, (shown.site or host_of(page.url), shown.published, length)))
     opening = tidy(opening_of(shown.text, _OPENING, detect(shown.text) or "en"))
     return f"{tidy(page.title) or page.url} ({about}): {opening}"
 

@@ -40,7 +40,7 @@ def test_what_a_page_tells_beside_the_answers_is_a_finding(tmp_path: Path) -> No
     with FakeModel(answers(points(), **READS)) as server:
         article = storm(server, tmp_path, FakeSearch(web)).write("Silk Road")
     (choice,), (read,), (planned,) = map(server.of, ("ChoosePages", "ReadPage", "FindPoints"))
-    assert re.search(r"A guide to the Silk Road \(example.org, \d+ words\): ", choice.user)
+    assert re.search(r"A guide to the Silk Road \(example.org, 46 words, 100% read\): ", choice.user)
     assert read.user.index(SILK) < read.user.index(INNS) < read.user.index(CAMELS)
     assert f"- {TOLD[SILK]}." in read.user.partition("Passages:")[0]  # known already
     assert TOLD[INNS] in planned.user and TOLD[CAMELS] in planned.user
