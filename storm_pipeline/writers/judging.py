@@ -108,7 +108,7 @@ def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:
 
 def with_source(passage: Passage) -> str:
     """A passage's text, and where it stands: whose review, under which heading."""
-    known = ", ".join(filter(None, (passage.title, passage.heading, passage.site, passage.published)))
+    known = ", ".join(filter(None, (passage.title, passage.heading, passage.author, passage.site, passage.published)))
     return f"{passage.text} ({known})" if known else passage.text
 
 

@@ -160,6 +160,11 @@ def test_a_language_model_is_told_where_a_passage_is_from_and_sees_what_is_cited
     assert told == [f"[1] {DAM.text} (Orrin Dam, a.org)"]
 
 
+def test_the_authors_of_a_page_count_as_words_of_its_passages() -> None:
+    told, _ = judged_by_model(f"{SAID} [1]", replace(DAM, author="Ada Roe", published="1936-05-02"))
+    assert told == [f"[1] {DAM.text} (Orrin Dam, Ada Roe, a.org, 1936-05-02)"]
+
+
 def test_a_language_model_judges_a_section_in_one_call() -> None:
     sentences = [f"In the year {year}, two thousand men built the Orrin Dam." for year in range(1931, 1937)] * 5
     years = replace(DAM, text=f"{DAM.text} It was so in 1932, in 1933, in 1934 and in 1935 too.")
