@@ -60,11 +60,13 @@ class ReadPage(dspy.Signature):
 class FindPoints(dspy.Signature):
     """You prepare an encyclopedia article before it is written. You see its outline with numbered sections; numbered
     findings of its researchers, behind each the titles of the pages that it comes from, with their dates; and the pages
-    that were found, each with its title and how it begins. Say what is missing and what the findings are worth.
+    that were found, each with its title and how it begins; and the questions to which no page had an answer. Say what
+    is missing and what the findings are worth.
     - sections: one entry for each section of the outline.
       - points: at most six questions, the most important first, that a reader of this section expects an answer to and
-        that no finding answers. Each asks one thing, names the topic, and can be understood alone. None where nothing
-        is missing. Think of the kind of topic that it is:
+        that no finding answers. Each asks one thing, names the topic, and can be understood alone. Ask once in the
+        whole article, and nothing that was asked in vain, in these or other words, unless a page promises the answer.
+        None where nothing is missing. Think of the kind of topic that it is:
         - a person: birth and family, training, offices and works with their dates, what others thought of them, death;
         - a place: where it lies, how large it is, its name, who owned and used it, what happened there, what it is now;
         - an event: date, place, who took part and how many, what led to it, its course, its outcome, what followed;
@@ -97,6 +99,7 @@ class FindPoints(dspy.Signature):
     language: str = dspy.InputField()
     outline: str = dspy.InputField()
     findings: str = dspy.InputField()
+    unanswered: str = dspy.InputField()
     pages: str = dspy.InputField()
     sections: Annotated[list[SectionPoints], Field(max_length=40)] = dspy.OutputField(
         desc='[{"section": number, or 0 if it is missing, "heading": "" or that of the missing section, "after": 0 or '
@@ -111,8 +114,8 @@ class FindPoints(dspy.Signature):
 
 
 class AnswerPoints(dspy.Signature):
-    """You are an expert on the topic and answer the numbered questions of somebody who writes a section of an
-    encyclopedia article on it, from the numbered passages alone. Give one answer for each question.
+    """You are an expert on the topic and answer the numbered questions of somebody who writes an encyclopedia article
+    on it, or the section that is named, from the numbered passages alone. Give one answer for each question.
     - Tell everything in the passages that bears on the question, in your own words: names, numbers, dates, places,
       causes, consequences, and who says so where it is an opinion, a claim or an estimate. Where passages differ, say
       how. What you told in one answer you need not tell again in another.

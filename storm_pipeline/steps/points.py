@@ -56,7 +56,8 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         editions = ctx.store.editions()
         findings = distinct_findings(ctx, [editions.restated(own) for own in conversations])
         try:
-            reply = _ask(ctx, outline, findings)
+            vain = [turn.question for own in conversations for turn in own.turns if not turn.answer]
+            reply = _ask(ctx, outline, findings, vain)
         except ModelError as error:
             ctx.events.degraded(f"nobody looked for what the findings lack: {error}")
             return outline, conversations, NO_NOTES
@@ -78,7 +79,7 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
     return outline, held, notes
 
 
-def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> dspy.Prediction:
+def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: Sequence[str]) -> dspy.Prediction:
     return ctx.ask(
         "outliner",
         ctx.programs.points,
@@ -86,6 +87,7 @@ def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> dsp
         language=ctx.settings.language_name,
         outline=numbered_sections(outline),
         findings=with_sources(ctx, findings, range(1, len(findings) + 1)),
+        unanswered="\n".join(f"- {question}" for question in vain),
         pages="\n".join(_pages(ctx, outline.topic, findings)),
     )
 
