@@ -12,8 +12,9 @@ class WriteSection(dspy.Signature):
       made of the passages; check them against the passages. Leave out what belongs under another heading of the
       outline, what would stand the same in an article on something else, and what only fills a day's report: the words
       of passers-by, scenes, a page's praise of itself.
-    - The findings that matter most come first. One marked doubtful is told only with who says so, or not at all. Where
-      two are listed that contradict each other, say so in one sentence, or leave out the one that is plainly mistaken.
+    - The findings that matter most come first, and have most of the room; a quarrel, an anecdote or a side figure has
+      one sentence. One marked doubtful is told only with who says so, or not at all. Where two are listed that
+      contradict each other, say so in one sentence, or leave out the one that is plainly mistaken.
     - Only what the passages say, in every part of a sentence: also who said it, when, why, and that it was the first,
       the only, later or still so; where no passage says that, leave it out. Before you reply, hold every sentence
       against its passages, and take back what goes further: a plan told as done, "may" as "will". Keep what limits a
