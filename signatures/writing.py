@@ -10,9 +10,11 @@ class WriteSection(dspy.Signature):
     - Everything in the passages that bears on this section's heading and on the article's topic: who, what, when,
       where, how much, causes, consequences, and who disagrees with whom. Findings, where given, are what interviewers
       made of the passages; check them against the passages. Leave out what belongs under another heading of the
-      outline, and what only fills a day's report: the words of passers-by, scenes, a page's praise of itself.
-    - The findings that matter most come first. One marked doubtful is told only with who says so, or not at all. Where
-      two are listed that contradict each other, say so in one sentence, or leave out the one that is plainly mistaken.
+      outline, what would stand the same in an article on something else, and what only fills a day's report: the words
+      of passers-by, scenes, a page's praise of itself.
+    - The findings that matter most come first, and have most of the room; a quarrel, an anecdote or a side figure has
+      one sentence. One marked doubtful is told only with who says so, or not at all. Where two are listed that
+      contradict each other, say so in one sentence, or leave out the one that is plainly mistaken.
     - Only what the passages say, in every part of a sentence: also who said it, when, why, and that it was the first,
       the only, later or still so; where no passage says that, leave it out. Before you reply, hold every sentence
       against its passages, and take back what goes further: a plan told as done, "may" as "will". Keep what limits a
@@ -34,8 +36,9 @@ class WriteSection(dspy.Signature):
     - Your own words, plain and neutral, in full paragraphs with a clear thread: usually in order of time or from the
       general to the particular. Legal formulas and titles may stand in quotation marks. No praise, no drama, no closing
       summary.
-    - End every sentence with the numbers of all passages that any part of it rests on, like this [2][5]. No sentence
-      without a number. A passage in another language is used like any other and told in the language of the article.
+    - End every sentence with the numbers of all passages that any part of it rests on, like this [2][5], also of the
+      one that says who somebody is, and of none besides. No sentence without a number. A passage in another language is
+      used like any other and told in the language of the article.
     - Subheadings only those given, in their order, each on its own line after "##", only where there is material for
       at least three sentences; skip the others. Do not repeat the section's own heading.
     - About as many words as asked for; fewer where the passages hold less, never padding.

@@ -13,6 +13,7 @@ class SettingsKeywords(TypedDict, total=False):
 
     asker_lm: str | None
     expert_lm: str | None
+    reader_lm: str | None
     outliner_lm: str | None
     writer_lm: str | None
     reviewer_lm: str | None
@@ -68,6 +69,7 @@ class SettingsKeywords(TypedDict, total=False):
     answers: Literal["plain", "outlined"]
     length: str
     evidence: int | None
+    reading_tokens: int
     article_language: str
     about: str | None
     style: str | None

@@ -20,6 +20,7 @@ from storm_pipeline.steps.finish import as_article, finish
 from storm_pipeline.steps.interviews import hold_interviews, hold_interviews_without_perspectives, without_excluded
 from storm_pipeline.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
 from storm_pipeline.steps.points import look_up_points
+from storm_pipeline.steps.reading import read_pages
 from storm_pipeline.steps.searching import look_up_topic, search_all, search_with_topic
 from storm_pipeline.steps.section_evidence import gather_evidence
 from storm_pipeline.text.formatting import did_you_mean
@@ -41,14 +42,19 @@ def storm_iterative(ctx: RunContext, topic: str) -> Article:
     """STORM with further research: what a reader expects and no interview told is looked up before anything is written.
 
     Not in the paper. Whoever plans and asks sees what a search for the topic finds, and interviewers see each other's
-    questions. A search that finds little new is repeated for more. Where the settings say so, an extract is made.
+    questions. A search that finds little new is repeated for more, and the pages that say most of the topic are read
+    from end to end. Where the settings say so, an extract is made.
     """
     if ctx.settings.is_extract:
         return extract(ctx, topic)
     ctx = look_up_topic(ctx, topic)
     asked = Asked()
-    interviews = partial(hold_interviews, interview=partial(converse, deeper=True, asked=asked), asked=asked)
-    outline, conversations, notes = look_up_points(ctx, *_outlined(ctx, topic, interviews))
+    interview = partial(converse, deeper=True, asked=asked)
+
+    def research(ctx: RunContext, topic: str) -> Conversations:
+        return read_pages(ctx, topic, hold_interviews(ctx, topic, interview, asked))
+
+    outline, conversations, notes = look_up_points(ctx, *_outlined(ctx, topic, research))
     evidence = gather_evidence(ctx, outline, conversations, notes)
     return _from_evidence(ctx, topic, evidence, conversations)
 

@@ -52,8 +52,10 @@ _MOST = 10**12
 """Greatest whole number of a setting without a bound of its own: arithmetic with floats stays exact."""
 MAX_TOPIC_LENGTH = 300
 """Characters of a topic."""
-Role = Literal["asker", "expert", "outliner", "writer", "reviewer", "judge"]
-ROLES: tuple[Role, ...] = ("asker", "expert", "outliner", "writer", "reviewer", "judge")
+Role = Literal["asker", "expert", "reader", "outliner", "writer", "reviewer", "judge"]
+ROLES: tuple[Role, ...] = ("asker", "expert", "reader", "outliner", "writer", "reviewer", "judge")
+_INSTEAD: dict[Role, str] = {"judge": "reviewer_lm", "reader": "expert_lm"}
+"""Roles whose model is another role's, where that has its own."""
 
 
 class Settings(BaseModel):
@@ -75,6 +77,9 @@ class Settings(BaseModel):
         default=None, description="Model that finds perspectives and asks questions; default: lm."
     )
     expert_lm: RoleModel = Field(default=None, description="Model that writes queries and answers; default: lm.")
+    reader_lm: RoleModel = Field(
+        default=None, description="Model that reads pages from end to end; default: expert_lm, else lm."
+    )
     outliner_lm: RoleModel = Field(default=None, description="Model that drafts and refines the outline; default: lm.")
     writer_lm: RoleModel = Field(default=None, description="Model that writes sections and lead; default: lm.")
     reviewer_lm: RoleModel = Field(
@@ -274,6 +279,13 @@ class Settings(BaseModel):
         description="Words of passages shown to the writer per section; two thirds of it per answer; less where a "
         "model's context window is too small (1536 at 8192 tokens). Default: 3000, at depth 3 6000.",
     )
+    reading_tokens: Content[int] = Field(
+        default=32_000,
+        ge=0,
+        le=_MOST,
+        description="Tokens of the pages that a model chooses to read from end to end (recipe storm-iterative), "
+        "at most eight; 0: none is.",
+    )
     article_language: Content[str] = Field(
         default="en", pattern="^[a-z]{2}$", description="Language of the article, e.g. de; sources may be in any."
     )
@@ -401,8 +413,8 @@ class Settings(BaseModel):
         return lm
 
     def names_model_of(self, role: Role) -> str:
-        """The setting that names the model of a role: its own, the reviewer's for the judge, else ``lm``."""
-        own = (f"{role}_lm", *(["reviewer_lm"] if role == "judge" else []))
+        """The setting that names the model of a role: its own, that of the role whose model it uses, else ``lm``."""
+        own = (f"{role}_lm", *filter(None, [_INSTEAD.get(role)]))
         return next((name for name in own if getattr(self, name)), "lm")
 
 

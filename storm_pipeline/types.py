@@ -225,7 +225,8 @@ class Perspective:
 
 LATER_ROUND = "What a reader expects and the interviews leave open."
 """Focus of the reader whose questions are looked up after the interviews; not an interview of the paper's."""
-READERS = frozenset({LATER_ROUND, "What the draft leaves open."})
+READING = "What pages tell that are read from end to end."
+READERS = frozenset({LATER_ROUND, READING, "What the draft leaves open."})
 """The same, and what earlier versions named it."""
 
 

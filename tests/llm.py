@@ -165,6 +165,8 @@ def default_answers() -> dict[str, Answer]:
         "WriteLead": _lead,
         "CheckSentences": checking,
         "EditArticle": json.dumps({"edits": []}),
+        "ChoosePages": json.dumps({"chosen": []}),
+        "ReadPage": from_facts,
         "FindPoints": points(),
         "AnswerPoints": point_answers(),
         "PlaceFindings": json.dumps({"places": [], "same": []}),

@@ -100,6 +100,11 @@ def _queries(user: str, mark: str) -> str:
     return json.dumps({"queries": [f"{_topic(user)} {aspect} {mark}" for aspect in aspects]})
 
 
+def _pages(user: str, _: str) -> str:
+    """Six pages, the first that are listed."""
+    return json.dumps({"chosen": [int(number) for number in re.findall(r"^ ?(?:Pages: )?(\d+)\. ", user, re.M)][:6]})
+
+
 def _points(user: str, mark: str) -> str:
     """Points for each section, and the findings in all of them, one after another."""
     outline, _, findings = user.partition("\nFindings:")
@@ -225,6 +230,8 @@ REPLIES: dict[str, tuple[str, Answer]] = {
     "AnswerRemarks": ("remarks", _deleted),
     "WriteLead": ("lead", _lead),
     "PlaceFindings": ("placed findings", _places),
+    "ChoosePages": ("pages", _pages),
+    "ReadPage": ("notes of pages", _from_facts(300)),
     "FindPoints": ("points", _points),
     "AnswerPoints": ("answers to points", _point_answers),
     "CheckSentences": ("sentences", _verdicts),

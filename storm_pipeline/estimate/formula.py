@@ -86,6 +86,7 @@ class Plan:
         """Name → number: what calls and tokens are proportional to, in calls, sections or words."""
         own, asked, sections = self.settings, self.asked, self.sections
         interviews = (own.perspectives + 1) * bool(asked & {"question", "plain_question", "questions"})
+        reads = "page_notes" in asked and own.reading_tokens > 0
         turns, is_answer = interviews * own.turns, bool(asked & _ANSWERS)
         findings, passage = turns * _WORDS["findings"], min(self.result_words, _WORDS["passage"])
         found = own.top_k * (passage if self.recipe in _CHUNKS else self.result_words)
@@ -113,6 +114,9 @@ class Plan:
             "found": 0 if turns else found,
             "findings": findings,
             "batches": math.ceil(findings / _WORDS["batch"]),
+            "read": reads,
+            "pages": reads * _WORDS["pages"],
+            "reading": reads * own.reading_tokens,
             "headings": sections,
             "points": sections * ("points" in asked),
             "sections": sections * ("section" in asked),

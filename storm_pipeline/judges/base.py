@@ -45,6 +45,7 @@ class Verdict:
     probability: float  # that all of the claim follows, in [0, 1]; comparable within one judge only
     spans: tuple[Span, ...] = ()  # the words that decide, the most important first (:mod:`.spans` finds them)
     reason: str = ""  # what is missing or contradicted, in a few words that a writer can act on
+    supporting: tuple[int, ...] = ()  # positions of the passages that the judge names for a supported claim
 
 
 class Judge(Protocol):

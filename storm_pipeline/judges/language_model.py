@@ -15,6 +15,7 @@ _THRESHOLD = 0.75
 _LINE = re.compile(
     r"\W*(?:sentence\s+)?(\d{1,3})\W{1,6}(supported|partly|not|contradicted)\b(?:\s+supported)?(.*)", re.I
 )
+_NUMBER = re.compile(r"\d{1,4}")
 _ATTEMPTS = 2  # calls for sentences on which a reply says nothing
 AT_ONCE = 40  # sentences in one call: a section has fewer
 _WORDS_AT_ONCE = 3000  # words of passages in one call
@@ -54,7 +55,7 @@ class LanguageModelJudge:
             check = "\n".join(f"{n}. {_marked(batch[i], numbers)}" for n, i in enumerate(waiting, 1))
             reply = self._ask(self._program, passages=passages, check=check)
             replies = dict(read_verdicts(str(getattr(reply, "verdicts"))))  # noqa: B009
-            found |= {i: _verdict(batch[i], *replies[n]) for n, i in enumerate(waiting, 1) if n in replies}
+            found |= {i: _verdict(batch[i], numbers, *replies[n]) for n, i in enumerate(waiting, 1) if n in replies}
         if len(found) < len(batch):
             raise ModelError(f"{self.name} gave no verdict on {len(batch) - len(found)} sentences")
         return [found[i] for i in range(len(batch))]
@@ -74,7 +75,11 @@ def read_verdicts(text: str) -> Iterator[tuple[int, tuple[Label, str]]]:
             yield int(found[1]), (label, found[3])
 
 
-def _verdict(question: Question, label: Label, rest: str) -> Verdict:
+def _verdict(question: Question, numbers: Mapping[str, int], label: Label, rest: str) -> Verdict:
+    if label == "supported":
+        named = {int(number) for number in _NUMBER.findall(rest)}
+        places = tuple(i for i, text in enumerate(question.passages) if numbers[text] in named)
+        return Verdict(label, _PROBABILITY[label], supporting=places)
     reason, _, quotation = rest.partition("|")
     spans = quoted(question, quotation.strip(" \"'“”„«».…")) if quotation else ()
     return Verdict(label, _PROBABILITY[label], spans, reason.strip(" \t-–—:;.,*"))

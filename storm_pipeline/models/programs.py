@@ -181,6 +181,8 @@ class Programs(SafeModule):
         self.draft = Program(outline.DraftOutline, examples.worked("draft"), token_limit=180, greedy=True)
         self.refine = Program(outline.RefineOutline, examples.worked("refine"), token_limit=220, greedy=True)
         self.plan = Program(outline.PlanOutline, examples.worked("plan"), token_limit=220, greedy=True)
+        self.choose_pages = Program(points.ChoosePages, token_limit=120)
+        self.page_notes = Program(points.ReadPage, token_limit=1200)
         self.points = Program(points.FindPoints, token_limit=2000)
         self.point_answers = Program(points.AnswerPoints, token_limit=1500)
         self.place = Program(outline.PlaceFindings, token_limit=1000)

@@ -10,8 +10,8 @@ from storm_pipeline.settings import Settings, is_embedded
 from storm_pipeline.text.formatting import counted
 
 ORDER = (
-    "set-up", "related topics", "perspectives", "conversations", "draft outline", "outline", "points", "look-ups",
-    "evidence", "sections", "editing", "polish", "lead",
+    "set-up", "related topics", "perspectives", "conversations", "reading", "draft outline", "outline", "points",
+    "look-ups", "evidence", "sections", "editing", "polish", "lead",
 )  # fmt: skip
 """Stages as a run goes through them; the draft outline is written beside the conversations."""
 _UNITS = {"conversations": "turns", "sections": "sections"}

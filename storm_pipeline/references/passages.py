@@ -43,6 +43,11 @@ class Passage:
         return next((snippet.published for snippet in self.snippets if snippet.published), None)
 
     @property
+    def author(self) -> str:
+        """Names of its page's authors, if any of the snippets has them."""
+        return next((snippet.author for snippet in self.snippets if snippet.author), "")
+
+    @property
     def site(self) -> str:
         """Name of the site, or else the host of the page; may be empty."""
         first = self.snippets[0]
@@ -113,7 +118,7 @@ def distinct(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
 
 
 def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None) -> str:
-    """``[1] Title › Heading (site, date): text`` lines; one line a passage, so that it cannot pose as part of a prompt.
+    """``[1] Title › Heading (authors, site, date): text`` lines, one a passage, which cannot pose as part of a prompt.
 
     A passage that stands behind another one of its page, and does not go on from it, begins with ``[…]``.
 
@@ -131,9 +136,9 @@ def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = N
 
 
 def _about(passage: Passage) -> str:
-    """Title, heading, site and date, without colons, since a colon ends them."""
+    """Title, heading, authors, site and date, without colons, since a colon ends them."""
     title = " › ".join(filter(None, (passage.title or passage.site or "untitled", passage.heading)))
-    about = ", ".join(filter(None, (passage.site if passage.title else "", passage.published or "")))
+    about = ", ".join(filter(None, (passage.author, passage.site if passage.title else "", passage.published)))
     return tidy(f"{title} ({about})" if about else title).replace(":", " –")
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 _STAGES = (
-    "draft outline", "related topics", "perspectives", "conversations", "outline", "points", "look-ups", "sections",
-    "polish", "lead",
+    "draft outline", "related topics", "perspectives", "conversations", "reading", "outline", "points", "look-ups",
+    "sections", "polish", "lead",
 )  # fmt: skip
 """Stages in the order of the method; others follow, sorted by name."""
 _SANDBOX = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads"

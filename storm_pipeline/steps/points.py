@@ -19,6 +19,7 @@ from storm_pipeline.steps.asked import piece_of
 from storm_pipeline.steps.exclusions import without_copies
 from storm_pipeline.steps.outline import keep_outline
 from storm_pipeline.steps.point_lookups import answered_points
+from storm_pipeline.steps.reading import read_whole
 from storm_pipeline.text.outlines import outline_from_headings
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import LATER_ROUND, Conversation, Heading, Outline, Perspective, Sentence, Source, Turn
@@ -55,7 +56,8 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         editions = ctx.store.editions()
         findings = distinct_findings(ctx, [editions.restated(own) for own in conversations])
         try:
-            reply = _ask(ctx, outline, findings)
+            vain = [turn.question for own in conversations for turn in own.turns if not turn.answer]
+            reply = _ask(ctx, outline, findings, vain)
         except ModelError as error:
             ctx.events.degraded(f"nobody looked for what the findings lack: {error}")
             return outline, conversations, NO_NOTES
@@ -63,7 +65,8 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
         notes = _noted(ctx, findings, reply, planned)
         ctx.run.save_json("points.json", {"sections": planned, "notes": notes})
     with at_place("points"), ctx.events.in_stage("look-ups"):
-        turns = answered_points(ctx, outline.topic, [(own.heading.title, own.points) for own in planned])
+        wanted = [(own.heading.title, own.points) for own in planned]
+        turns = answered_points(ctx, outline.topic, wanted, read_whole(conversations))
         answered = tuple(turn for turn in turns.values() if turn.answer)
         held = without_copies(ctx, (*conversations, *([Conversation(READER, answered)] if answered else [])))
         if answered:
@@ -76,7 +79,7 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
     return outline, held, notes
 
 
-def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> dspy.Prediction:
+def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: Sequence[str]) -> dspy.Prediction:
     return ctx.ask(
         "outliner",
         ctx.programs.points,
@@ -84,6 +87,7 @@ def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence]) -> dsp
         language=ctx.settings.language_name,
         outline=numbered_sections(outline),
         findings=with_sources(ctx, findings, range(1, len(findings) + 1)),
+        unanswered="\n".join(f"- {question}" for question in vain),
         pages="\n".join(_pages(ctx, outline.topic, findings)),
     )
 

@@ -1,6 +1,7 @@
 """Checks of sentences that an editor writes: what they add has to stand in the article or in what they cite."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from storm_pipeline.judges.base import Question
 from storm_pipeline.judges.spans import deciding
@@ -11,7 +12,7 @@ from storm_pipeline.run.context import RunContext
 from storm_pipeline.text.quantities import missing, month_names
 from storm_pipeline.text.sentences import is_complete
 from storm_pipeline.text.words import GENITIVE, folded_words, words
-from storm_pipeline.types import Sentence
+from storm_pipeline.types import Citation, Sentence
 from storm_pipeline.writers.judging import first_words, with_source
 
 
@@ -59,9 +60,26 @@ class EditChecks:
         known, languages = [f"{self._topic} {told}", *sources], [language, *map(detect, sources)]
         found = list(missing(new, known, language=language, source_languages=languages))
         had = self._words.union(*map(folded_words, known))
-        names = [GENITIVE.sub("", word) for word in words(new)[1:] if word[:1].isupper()]  # the first may be any word
         had |= set(map(str.casefold, month_names(language)))
-        return found + [name for name in dict.fromkeys(names) if not had.issuperset(folded_words(name))]
+        return found + [name for name in _names(new) if not had.issuperset(folded_words(name))]
+
+    def with_names(self, new: str, sentence: Sentence, told: str, article: Iterable[Sentence]) -> Sentence:
+        """A sentence that also cites what the article's other sentences cite for the names that a new text adds."""
+        known = [self._topic, told, *(with_source(one) for one in self.cited([sentence]))]
+        had = {word for text in known for word in folded_words(text)}
+        others = [
+            citation for other in article for citation in other.citations if citation.snippet_id in self._snippets
+        ]
+        added: dict[Citation, None] = {}
+        for name in _names(new):
+            if had.issuperset(folded_words(name)):
+                continue
+            texts = ((one, set(folded_words(self._snippets[one.snippet_id].text))) for one in others)
+            naming = next(((one, found) for one, found in texts if found.issuperset(folded_words(name))), None)
+            if naming:
+                added[naming[0]] = None
+                had |= naming[1]
+        return replace(sentence, citations=tuple(dict.fromkeys((*sentence.citations, *added))))
 
     def _is_unlike(self, new: str, told: str, shown: Sequence[Passage]) -> bool:
         """Whether the screen finds that a text is about something else than what it cites and replaces."""
@@ -71,3 +89,8 @@ class EditChecks:
         screen = Screen(shown, known=f"{self._topic} {told}", embed=self._ctx.store.embed, language=language)
         (judged,) = screen.judge([Claim(new, tuple(range(len(shown))))])
         return bool(judged.problem) and not judged.is_only_copied
+
+
+def _names(text: str) -> list[str]:
+    """The words with a capital, but for the first word, which may be any."""
+    return list(dict.fromkeys(GENITIVE.sub("", word) for word in words(text)[1:] if word[:1].isupper()))

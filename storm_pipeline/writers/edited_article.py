@@ -127,7 +127,7 @@ class EditedArticle:
             return _LOSES
         self._changed |= {edit.sentence, *self._article.take_out(edit.other)}
         del self._sentences[edit.other]
-        self._sentences[edit.sentence] = replace(both, text=new)
+        self._sentences[edit.sentence] = self._rewritten(new, both, told)
         self._record(first.text, f"goes with another sentence: {second.text}", "joined by the editor", new)
         return ""
 
@@ -145,9 +145,13 @@ class EditedArticle:
         if self._lacks(old.text, f"{new} {' '.join(self._texts(edit.sentence))}"):
             return _LOSES
         self._changed.add(edit.sentence)
-        self._sentences[edit.sentence] = replace(own, text=new)
+        self._sentences[edit.sentence] = self._rewritten(new, own, f"{told}{old.text}")
         self._record(old.text, "does not stand where it is", "reworded by the editor", new)
         return ""
+
+    def _rewritten(self, new: str, sentence: Sentence, told: str) -> Sentence:
+        """The sentence with a new text, and with what the article cites for the names in it."""
+        return replace(self._checks.with_names(new, sentence, told, self._sentences.values()), text=new)
 
     def _move(self, edit: Edit) -> str:
         if edit.kind.startswith("section"):

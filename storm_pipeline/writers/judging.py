@@ -11,6 +11,7 @@ from storm_pipeline.judges.spans import ExplainingJudge
 from storm_pipeline.references.passages import Passage
 from storm_pipeline.references.screen import Claim, Judged, Screen, numbers_shown
 from storm_pipeline.run.context import RunContext
+from storm_pipeline.types import Sentence
 
 _LONGEST = 40  # words of a passage that a remark quotes
 _PROBLEM = {"contradicted": "{} say otherwise", "not": "{} do not say this", "partly": "{} do not say all of this"}
@@ -47,9 +48,11 @@ class Doubts:
             return found
         for i, verdict, question in zip(asked, verdicts, questions, strict=True):
             self.ctx.verdicts.note(claims[i].text, verdict)
-            if verdict.label == "supported" and judged[i].unfound:
-                found[i] = replace(judged[i], problem="", unfound=())
-            elif verdict.label != "supported":
+            if verdict.label == "supported":
+                sentence = self._supported(judged[i], verdict.supporting)
+                problem = "" if judged[i].unfound else judged[i].problem
+                found[i] = replace(judged[i], sentence=sentence, problem=problem, unfound=())
+            else:
                 problem = _problem(verdict, self._cited(judged[i]), question)
                 found[i] = replace(judged[i], problem=problem, is_only_copied=False, change="")
         return found
@@ -80,6 +83,13 @@ class Doubts:
             for claim, own in zip(claims, judged, strict=True)
         ]
 
+    def _supported(self, judged: Judged, supporting: Sequence[int]) -> Sentence:
+        """The sentence with the citations of the passages that the judge names; with all where it names none."""
+        cited = self._cited(judged)
+        kept = {citation for i in supporting for citation in self.screen.shown[cited[i]].citations()}
+        own = tuple(one for one in judged.sentence.citations if one in kept)
+        return replace(judged.sentence, citations=own) if own else judged.sentence
+
     def _cited(self, judged: Judged) -> tuple[int, ...]:
         """The passages that the checked sentence cites."""
         own = set(judged.sentence.citations)
@@ -98,7 +108,7 @@ def _problem(verdict: Verdict, cited: Sequence[int], question: Question) -> str:
 
 def with_source(passage: Passage) -> str:
     """A passage's text, and where it stands: whose review, under which heading."""
-    known = ", ".join(filter(None, (passage.title, passage.heading, passage.site, passage.published)))
+    known = ", ".join(filter(None, (passage.title, passage.heading, passage.author, passage.site, passage.published)))
     return f"{passage.text} ({known})" if known else passage.text
 
 

@@ -81,9 +81,16 @@ def supported(ctx: RunContext, topic: str, question: str, reply: str, shown: Seq
 
 
 def passages_for(
-    ctx: RunContext, topic: str, question: str, found: Sequence[Snippet], words: int, *, beside: Sequence[Snippet] = ()
+    ctx: RunContext,
+    topic: str,
+    question: str,
+    found: Sequence[Snippet],
+    words: int,
+    *,
+    beside: Sequence[Snippet] = (),
+    number: int = _PASSAGES,
 ) -> tuple[Passage, ...]:
-    """Up to ten passages with their neighbours, of up to ``words`` words, that bear on topic or question.
+    """Up to ``number`` passages with their neighbours, of up to ``words`` words, that bear on topic or question.
 
     They are of the results, and of what else their pages say (``beside``), in the order of the search. Their snippets
     are kept.
@@ -98,7 +105,7 @@ def passages_for(
     bearing = bearing or candidates[:_FEW]
     ctx.events.count(off_topic=len(candidates) - len(bearing))
     ranked = _ranked(ctx, question, bearing, frozenset(one.id for one in found))
-    shown = passages(that_fit(ranked[:_PASSAGES], (*candidates, *beside), words), language=language)
+    shown = passages(that_fit(ranked[:number], (*candidates, *beside), words), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     return shown
 

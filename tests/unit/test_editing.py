@@ -282,6 +282,14 @@ def test_a_name_is_introduced_from_what_the_sentence_cites_and_from_nowhere_else
     )
 
 
+def test_a_name_that_another_sentence_cites_a_source_for_brings_that_source() -> None:
+    told = Section("Dam", (Paragraph((cites("It is 100 m high.", BOOK), cites("Karl Selby built it.", PAPER))),))
+    named = "Karl Selby's dam is 100 m high."
+    after, _ = in_passes((told,), [Edit(kind="reword", sentence=1, text=named)], [], snippets=[PAPER, BOOK])
+    first, _ = after[0].sentences()
+    assert (first.text, [own.source_id for own in first.citations]) == (named, [BOOK.source_id, PAPER.source_id])
+
+
 def test_an_undated_sentence_gets_the_date_of_its_page_and_no_other() -> None:
     dated, wrong = (f"Selby said in May {year} that the dam was 90 m high." for year in (1936, 1937))
     assert texts(in_passes(REPORT, [Edit(kind="reword", sentence=1, text=dated)], [], snippets=[PAPER])[0])[0] == dated

@@ -128,6 +128,17 @@ def test_a_language_model_decides_on_numbers_that_passages_do_not_have_in_this_f
     assert call["check"].endswith("[1] (do they say 6, 22, 36 in another form?)")
 
 
+@pytest.mark.parametrize(("verdict", "cited"), [("supported", 2), ("supported [2]", 1), ("supported [1][2]", 2)])
+def test_a_citation_stays_where_the_language_model_names_its_passage(verdict: str, cited: int) -> None:
+    with run([DAM, LAKE], replies={"CheckSentences": lambda _: {"verdicts": f"1: {verdict}"}}) as (plain, _):
+        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+        screen = Screen(PASSAGES, known="Orrin Dam", embed=ctx.store.embed)
+        said = "The Orrin Dam was built between 1931 and 1936."
+        (block,) = checked_blocks(ctx, "a section", read_draft(f"{said} [1][2]", 2), screen, lambda *_: "")
+    (kept,) = block.paragraphs[0].sentences
+    assert [own.source_id for own in kept.citations] == [DAM.source_id, LAKE.source_id][-cited:]
+
+
 class Silent(Scripted):
     """A judge that cannot be asked."""
 
@@ -145,6 +156,12 @@ def test_a_judge_that_cannot_be_asked_changes_nothing_and_is_recorded() -> None:
 def test_a_language_model_is_told_where_a_passage_is_from_and_sees_what_is_cited_alone() -> None:
     _, (call,), _ = by_model(f"{SAID} [1]", [DAM, LAKE], "1: supported")
     assert call["passages"] == f"[1] {DAM.text} (Orrin Dam, a.org)"
+
+
+def test_the_authors_of_a_page_count_as_words_of_its_passages() -> None:
+    dam = replace(DAM, author="Ada Roe", published="1936-05-02")
+    _, (call,), _ = by_model(f"{SAID} [1]", [dam], "1: supported")
+    assert call["passages"] == f"[1] {DAM.text} (Orrin Dam, Ada Roe, a.org, 1936-05-02)"
 
 
 @pytest.mark.parametrize(("answered", "kept"), [("[1]", []), ("[1][2]", [SAID])])

@@ -14,7 +14,9 @@ from storm_pipeline.server.remote_settings import CAPS, FREE, RemoteSettings
 from storm_pipeline.settings import Settings
 
 NEVER = {"out", "cache", "api_base", "api_key_env"}
-BY_VALUE = set("lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm judge_lm search embedder programs".split())
+BY_VALUE = set(
+    "lm asker_lm expert_lm reader_lm outliner_lm writer_lm reviewer_lm judge_lm search embedder programs".split()
+)
 VALUES: dict[str, Any] = {
     "perspectives": 2,
     "turns": 3,

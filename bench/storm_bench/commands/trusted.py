@@ -9,8 +9,8 @@ from storm_pipeline import SettingsError
 from storm_pipeline.api import CONTENT
 
 _NAMED = frozenset(
-    "lm asker_lm expert_lm outliner_lm writer_lm reviewer_lm judge_lm embedder structured search_cache read_pages "
-    "wikipedia_contents ranker judge judge_form tagger heading_embedder heading_truth headings".split()
+    "lm asker_lm expert_lm reader_lm outliner_lm writer_lm reviewer_lm judge_lm embedder structured search_cache "
+    "read_pages wikipedia_contents ranker judge judge_form tagger heading_embedder heading_truth headings".split()
 )
 """Settings of runs and metrics that name a model, or one of few ways."""
 _ENGINE = re.compile(r"wikipedia:[a-z]{2,3}|[a-z][a-z-]*")
