@@ -88,7 +88,8 @@ class Plan:
         interviews = (own.perspectives + 1) * bool(asked & {"question", "plain_question", "questions"})
         reads = "page_notes" in asked and own.reading_tokens > 0
         turns, is_answer = interviews * own.turns, bool(asked & _ANSWERS)
-        findings, passage = turns * _WORDS["findings"], min(self.result_words, _WORDS["passage"])
+        findings = turns * _WORDS["findings"] + reads * _WORDS["pages"] * _WORDS["noted"]
+        passage = min(self.result_words, _WORDS["passage"])
         found = own.top_k * (passage if self.recipe in _CHUNKS else self.result_words)
         answer = own.evidence_words * (1 if is_answer else _WORDS["answer_share"])
         shown = min(answer, _WORDS["passages"] * passage, own.queries * own.top_k * self.result_words)
