@@ -15,6 +15,7 @@ class CheckSentences(dspy.Signature):
     The sentences follow each other in the article: "he", "there" or "this" is what those before speak of. Take each
     apart: who did what, when, where, how many, why, and on whose word. Errors are:
     - another number, date, name, degree or order: "may" is not "does", "a" is not "the", "some" is not "all";
+    - a first name, an office, or who somebody is, that these passages do not have;
     - a small word that claims more: who acted with whom, how often, for whose benefit, in which rank;
     - what somebody alleges, argues or expects told as a fact, or on another's word;
     - a reservation, a condition or what a number includes left out, so that the rest says more;

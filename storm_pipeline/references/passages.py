@@ -72,6 +72,13 @@ class Passage:
         """Citations of its own snippets: a copy is not a second support."""
         return tuple(Citation(snippet.source_id, snippet.id) for snippet in self.snippets)
 
+    def pieces(self) -> tuple["Passage", ...]:
+        """A passage for each of its own snippets; itself where it has one, or where their texts are no parts of it."""
+        texts = [cleaned(own.text) for own in self.snippets]
+        if len(texts) == 1 or not all(text and text in self.text for text in texts):
+            return (self,)
+        return tuple(Passage(text, (own,)) for text, own in zip(texts, self.snippets, strict=True))
+
     @cached_property
     def snippet_ids(self) -> frozenset[str]:
         """Ids of all its snippets, copies included."""

@@ -77,16 +77,21 @@ class Doubts:
         return verdict is not None and verdict.label != "supported"
 
     def _questions(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Question]:
-        """The claims, each beside the passages that it cites."""
+        """The claims, each beside what it cites, piece by piece."""
         return [
-            Question(claim.text, tuple(with_source(self.screen.shown[i]) for i in self._cited(own)), own.unfound)
+            Question(claim.text, tuple(map(with_source, self._pieces(own))), own.unfound)
             for claim, own in zip(claims, judged, strict=True)
         ]
 
+    def _pieces(self, judged: Judged) -> list[Passage]:
+        """The passages that a sentence cites, each snippet of them for itself, so that it can be named alone."""
+        shown = (self.screen.shown[i] for i in self._cited(judged))
+        return [piece for passage in shown for piece in passage.pieces()]
+
     def _supported(self, judged: Judged, supporting: Sequence[int]) -> Sentence:
-        """The sentence with the citations of the passages that the judge names; with all where it names none."""
-        cited = self._cited(judged)
-        kept = {citation for i in supporting for citation in self.screen.shown[cited[i]].citations()}
+        """The sentence with the citations of the pieces that the judge names; with all where it names none."""
+        pieces = self._pieces(judged)
+        kept = {citation for i in supporting for citation in pieces[i].citations()}
         own = tuple(one for one in judged.sentence.citations if one in kept)
         return replace(judged.sentence, citations=own) if own else judged.sentence
 

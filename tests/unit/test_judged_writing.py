@@ -139,6 +139,23 @@ def test_a_citation_stays_where_the_language_model_names_its_passage(verdict: st
     assert [own.source_id for own in kept.citations] == [DAM.source_id, LAKE.source_id][-cited:]
 
 
+def test_of_a_joined_passage_the_piece_that_says_it_is_cited() -> None:
+    both = [
+        replace(DAM, place=0),
+        Snippet(DAM.url, DAM.title, "Behind it lies the Orrin Lake, where char live.", place=1),
+    ]
+    (joined,) = passages(both)
+    asked: list[Mapping[str, Any]] = []
+    reply = {"verdicts": "1: supported [2]"}
+    with run(both, replies={"CheckSentences": lambda inputs: asked.append(inputs) or reply}) as (plain, _):
+        ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+        screen = Screen([joined], known="Orrin Dam", embed=ctx.store.embed)
+        (block,) = checked_blocks(ctx, "x", read_draft("Char live in the Orrin Lake. [1]", 1), screen, lambda *_: "")
+    (kept,) = block.sentences()
+    assert [citation.snippet_id for citation in kept.citations] == [both[1].id]
+    assert len(asked[0]["passages"].splitlines()) == 2
+
+
 class Silent(Scripted):
     """A judge that cannot be asked."""
 
