@@ -103,8 +103,6 @@ class AnswerFromPassages(dspy.Signature):
       passages do, and keep what limits a number or a statement: what it includes, "at least", "planned".
     - Say whose word it is where somebody alleges, pleads, estimates or holds an opinion, and what a court or an inquiry
       found; name no website for plain facts. Where passages differ, say how.
-    - Then tell what else they say on the topic itself that such an article needs, though the question does not ask it:
-      its dates and numbers, its works, offices, causes and outcomes, what others hold of it.
     - Leave out a page that is plainly mistaken beside better ones or that invents (fan fiction, parody), and what only
       fills a day's report: the words of passers-by, scenes, a page's praise of itself.
     - Each sentence can be understood alone, without repeating the topic's name where it is clear, and ends with the

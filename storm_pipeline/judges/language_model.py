@@ -18,7 +18,7 @@ _LINE = re.compile(
 _NUMBER = re.compile(r"\d{1,4}")
 _ATTEMPTS = 2  # calls for sentences on which a reply says nothing
 AT_ONCE = 40  # sentences in one call: a section has fewer
-_WORDS_AT_ONCE = 3000  # words of passages in one call
+_WORDS_AT_ONCE = 5000  # words of passages in one call: what a section cites
 
 
 class LanguageModelJudge:

@@ -123,6 +123,9 @@ def _noted(
 
     pairs = (texts(numbers) for numbers in reply.contradicting)
     placed = {text: own.heading.title for own in reversed(planned) for text in texts(own.findings)}
+    for group in map(texts, reply.same):  # one that is not merged stands where the first of its group does
+        home = next((placed[text] for text in group if text in placed), None)
+        placed |= {text: home for text in group if home and text not in placed}
     notes = FindingNotes(
         contradicting=tuple((own[0], other) for own in pairs for other in own[1:]),
         doubtful=texts(reply.doubtful),
