@@ -30,7 +30,7 @@ def test_a_table_by_stage_and_role_with_totals() -> None:
     assert "$" in total
     (price,) = (line for line in lines if line.startswith("openai/gpt-4o"))
     assert price.endswith(
-        "(asker, expert, outliner, writer, judge, reviewer): $2.5 in, $1.25 cached, $10 out per million tokens"
+        "(asker, expert, reader, outliner, writer, judge, reviewer): $2.5 in, $1.25 cached, $10 out per million tokens"
     )
     (told,) = (line for line in lines if line.startswith("Silk Road: "))
     assert re.search(r" calls, \d+ \(\d+–\d+\) searches, ", told)

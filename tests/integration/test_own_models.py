@@ -67,7 +67,7 @@ def test_roles_may_have_models_of_their_own(tmp_path: Path) -> None:
     calls = {(e.role, e.model, e.cost is None) for e in events if isinstance(e, CallFinished)}
     assert calls - {("reviewer", "openai/fake", True)} == {
         *(("writer", "openai/mine", True), ("expert", "the expert's", False), ("asker", "openai/third", True)),
-        *(("outliner", "openai/fake", True), ("judge", "openai/fake", True)),
+        *(("reader", "the expert's", False), ("outliner", "openai/fake", True), ("judge", "openai/fake", True)),
     }
 
 
