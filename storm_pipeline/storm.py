@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypedDict, Unpack, cast
+
+from typing_extensions import TypeVar
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.errors import RunError, SettingsError
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
 _OUTLINE = "outline"
 """Recipe name in the folder of an outline run; ``outline-<recipe>`` for recipes other than STORM."""
 T = TypeVar("T")
-R = TypeVar("R", Article, Outline)
+R = TypeVar("R", default=Article | Outline)
 
 
 class RunOptions(TypedDict, total=False):
@@ -243,22 +245,16 @@ class Storm:
             run.queue(chosen.settings, chosen._given.chosen_by)
             return run.folder
 
-    @overload
-    def resume(self, run: Path | str, kind: None = None, **options: Unpack[ResumeOptions]) -> Article | Outline: ...
-
-    @overload
-    def resume(self, run: Path | str, kind: type[R], **options: Unpack[ResumeOptions]) -> R: ...
-
     def resume(
         self,
         run: Path | str,
-        kind: type[Any] | None = None,
+        kind: type[R] | None = None,
         *,
         accept_damage: bool = False,
         own: Settings | None = None,
         sinks: Sequence[EventSink] = (),
         halt: threading.Event | None = None,
-    ) -> Article | Outline:
+    ) -> R:
         """Resume a run that was interrupted, stopped, capped or failed; the result of a finished one is loaded.
 
         Replies and searches on record are reused for every unchanged request. The run's settings that say what is
@@ -279,26 +275,22 @@ class Storm:
                 not make a result of this ``kind``.
         """
         with self._halting(halt) as stopped, RunStore.open(Path(run), accept_damage=accept_damage) as store:
-            makes: type[Article] | type[Outline] = Outline if _is_outline(store) else Article
+            makes: type[Any] = Outline if _is_outline(store) else Article
             if kind not in (None, makes):
                 raise RunError(f"{run} is the run of an {makes.__name__.lower()}: resume it as that")
             saved = store.saved_settings()
             settings = changed_settings(saved, self.settings)
-            if (result := self._finished(store, saved, settings)) is not None:
-                return result
+            result: Any = self._finished(store, saved, settings)
+            if result is not None:
+                return cast("R", result)
             settings = _resumed(store, saved, self.settings, own)
             search = pinned_engine(settings.search, store.state.get("engine"))
             if search != settings.search:
                 settings = settings.model_copy(update={"search": search})
-            work: Callable[[RunContext], Article | Outline] = (
-                _outline if _is_outline(store) else self._writing(store.recipe)
-            )
+            work: Callable[[RunContext], Any] = _outline if makes is Outline else self._writing(store.recipe)
             require_own(store.state.get("models"), self.programs)
-            return (
-                self._with(settings)
-                ._choosing(store.recipe, store.state)
-                ._session(store, work, stopped, *sinks, before=saved)
-            )
+            chosen = self._with(settings)._choosing(store.recipe, store.state)
+            return cast("R", chosen._session(store, work, stopped, *sinks, before=saved))
 
     def write_from(
         self, piece: str, run: Path | str, *, accept_damage: bool = False, own: Settings | None = None
@@ -337,17 +329,7 @@ class Storm:
         """As :meth:`outline`, for asyncio; cancelled as :meth:`awrite`."""
         return await in_thread(partial(self.outline, topic, recipe, **options), options.get("halt"))
 
-    @overload
-    async def aresume(
-        self, run: Path | str, kind: None = None, **options: Unpack[ResumeOptions]
-    ) -> Article | Outline: ...
-
-    @overload
-    async def aresume(self, run: Path | str, kind: type[R], **options: Unpack[ResumeOptions]) -> R: ...
-
-    async def aresume(
-        self, run: Path | str, kind: type[Any] | None = None, **options: Unpack[ResumeOptions]
-    ) -> Article | Outline:
+    async def aresume(self, run: Path | str, kind: type[R] | None = None, **options: Unpack[ResumeOptions]) -> R:
         """As :meth:`resume`, for asyncio; cancelled as :meth:`awrite`."""
         return await in_thread(partial(self.resume, run, kind, **options), options.get("halt"))
 
@@ -585,19 +567,9 @@ def answer(question: str, **settings: Unpack[StormKeywords]) -> Article:
     return Storm(**settings).answer(question)
 
 
-@overload
 def resume(
-    run: Path | str, kind: None = None, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]
-) -> Article | Outline: ...
-
-
-@overload
-def resume(run: Path | str, kind: type[R], *, accept_damage: bool = False, **settings: Unpack[StormKeywords]) -> R: ...
-
-
-def resume(
-    run: Path | str, kind: type[Any] | None = None, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]
-) -> Article | Outline:
+    run: Path | str, kind: type[R] | None = None, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]
+) -> R:
     """Resume an interrupted run; see :meth:`Storm.resume`."""
     return Storm(**settings).resume(run, kind, accept_damage=accept_damage)
 
