@@ -339,8 +339,7 @@ class Settings(BaseModel):
     def build(cls, values: Mapping[str, Any]) -> "Settings":
         """Validate keyword settings.
 
-        Raises:
-            SettingsError: a value is invalid; the message names the setting, the value, and what is allowed.
+        Raises SettingsError: a value is invalid; the message names the setting, the value, and what is allowed.
         """
         try:
             return cls(**values)

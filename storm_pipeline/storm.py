@@ -103,8 +103,7 @@ class Storm:
             no sinks and that somebody watches: in a notebook, or in the main thread with a terminal.
         **keywords: fields of :class:`Settings`.
 
-    Raises:
-        SettingsError: a setting is unknown or out of range, or ``search`` is not an engine.
+    Raises SettingsError: a setting is unknown or out of range, or ``search`` is not an engine.
     """
 
     def __init__(
@@ -426,8 +425,7 @@ class Storm:
     def programs(self) -> Programs:
         """The programs of its runs: those given, those of the set that the settings name, or the package's own.
 
-        Raises:
-            ProgramError: the set cannot be used.
+        Raises ProgramError: the set cannot be used.
         """
         if self._programs_object is not None:
             return self._programs_object

@@ -112,19 +112,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """A page that a search found and that was not used.
+    """A page that a search found and that was not used."""
 
-    Attributes:
-        url: address of the page, as the engine gave it.
-        title: title of the page; may be empty.
-        reason: why it was not used, in one sentence.
-        query: the query that found it; the first in alphabetical order if several did.
-    """
-
-    url: str
-    title: str
-    reason: str
-    query: str
+    url: str  # address of the page, as the engine gave it
+    title: str  # title of the page; may be empty
+    reason: str  # why it was not used, in one sentence
+    query: str  # the query that found it; the first in alphabetical order if several did
 
 
 Spans = tuple[tuple[int, int], ...]
@@ -232,32 +225,20 @@ READERS = frozenset({LATER_ROUND, READING, "What the draft leaves open."})
 
 @dataclass(frozen=True)
 class Answer:
-    """The expert's answer to a question.
+    """The expert's answer to a question."""
 
-    Attributes:
-        sentences: each with its citations; empty if no snippet shown answers the question.
-        shown: the snippets shown to the expert, in order.
-    """
-
-    sentences: tuple[Sentence, ...] = ()
-    shown: tuple[Snippet, ...] = ()
+    sentences: tuple[Sentence, ...] = ()  # each with its citations; empty if no snippet shown answers the question
+    shown: tuple[Snippet, ...] = ()  # the snippets shown to the expert, in order
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One round of a conversation (paper section 3.2).
+    """One round of a conversation (paper section 3.2)."""
 
-    Attributes:
-        question: what the writer asked.
-        queries: the queries sent to the search engine.
-        answer: the expert's sentences, each with its citations; empty when no source was found.
-        snippets: the snippets shown to the expert, in the order shown.
-    """
-
-    question: str
-    queries: tuple[str, ...] = ()
-    answer: tuple[Sentence, ...] = ()
-    snippets: tuple[Snippet, ...] = ()
+    question: str  # what the writer asked
+    queries: tuple[str, ...] = ()  # the queries sent to the search engine
+    answer: tuple[Sentence, ...] = ()  # the expert's sentences, each with its citations; empty when no source was found
+    snippets: tuple[Snippet, ...] = ()  # the snippets shown to the expert, in the order shown
 
     @property
     def answer_text(self) -> str:
@@ -280,31 +261,18 @@ class Conversation:
 
 @dataclass(frozen=True)
 class UsageRow:
-    """Calls of one role in one stage.
+    """Calls of one role in one stage."""
 
-    Attributes:
-        stage: stage of the run, e.g. ``conversations``.
-        role: role of the model, e.g. ``asker``.
-        model: the model's name.
-        calls: replies received.
-        tokens_in: prompt tokens, those served from a prefix cache included.
-        tokens_cached: prompt tokens that the server says it took from its prefix cache.
-        tokens_out: completion tokens.
-        seconds: latency summed over calls (calls overlap, so this exceeds wall time).
-        cost: US dollars, or None where the price is unknown.
-        estimated: calls whose tokens the server did not report, and which are estimated by characters.
-    """
-
-    stage: str
-    role: str
-    model: str
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_cached: int = 0
-    tokens_out: int = 0
-    seconds: float = 0.0
-    cost: float | None = None
-    estimated: int = 0
+    stage: str  # stage of the run, e.g. ``conversations``
+    role: str  # role of the model, e.g. ``asker``
+    model: str  # the model's name
+    calls: int = 0  # replies received
+    tokens_in: int = 0  # prompt tokens, those served from a prefix cache included
+    tokens_cached: int = 0  # prompt tokens that the server says it took from its prefix cache
+    tokens_out: int = 0  # completion tokens
+    seconds: float = 0.0  # latency summed over calls (calls overlap, so this exceeds wall time)
+    cost: float | None = None  # US dollars, or None where the price is unknown
+    estimated: int = 0  # calls whose tokens the server did not report, and which are estimated by characters
 
 
 def is_plausible(record: object) -> bool:
@@ -354,17 +322,11 @@ class Usage:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that went wrong without ending the run.
+    """Something that went wrong without ending the run."""
 
-    Attributes:
-        stage: stage of the run in which it happened.
-        kind: ``failure`` (a piece is missing) or ``degradation`` (a piece is poorer than it could be).
-        detail: what happened, in one sentence.
-    """
-
-    stage: str
-    kind: str
-    detail: str
+    stage: str  # stage of the run in which it happened
+    kind: str  # ``failure`` (a piece is missing) or ``degradation`` (a piece is poorer than it could be)
+    detail: str  # what happened, in one sentence
 
 
 @dataclass(frozen=True)

@@ -86,8 +86,7 @@ def fetch(name: str, cache: Path, progress: Progress | None = None, *, pins: Pat
         progress: called in the calling thread as bytes arrive; an exception from it aborts the fetch.
         pins: file of pins, by default the package's.
 
-    Raises:
-        AssetError: unknown name, no pip, no network, wrong hash, or a full or read-only disk.
+    Raises AssetError: unknown name, no pip, no network, wrong hash, or a full or read-only disk.
     """
     asset = named(name, pins)
     models = cache / "models"

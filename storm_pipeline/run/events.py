@@ -62,19 +62,12 @@ class StageAdvanced(Event):
 
 @dataclass(frozen=True)
 class SectionWritten(Event):
-    """A section was written; the copy editor may still change it.
+    """A section was written; the copy editor may still change it."""
 
-    Attributes:
-        number: its place in the outline, from 1; sections are written side by side, so they come in any order.
-        heading: its heading.
-        text: the section as Markdown, without citation markers, which belong to the whole article.
-        sources: addresses of the pages that it cites, in the order of the text.
-    """
-
-    number: int
-    heading: str
-    text: str
-    sources: tuple[str, ...] = ()
+    number: int  # its place in the outline, from 1; sections are written side by side, so they come in any order
+    heading: str  # its heading
+    text: str  # the section as Markdown, without citation markers, which belong to the whole article
+    sources: tuple[str, ...] = ()  # addresses of the pages that it cites, in the order of the text
 
 
 @dataclass(frozen=True)
@@ -168,15 +161,10 @@ class Degraded(Event):
 
 @dataclass(frozen=True)
 class Failed(Event):
-    """A piece is missing, and why; the run goes on. Recorded in the article's report.
+    """A piece is missing, and why; the run goes on. Recorded in the article's report."""
 
-    Attributes:
-        detail: what failed, in one sentence.
-        counts: whether it counts towards ``max_failures``; a piece left out because of a cap does not.
-    """
-
-    detail: str
-    counts: bool = True
+    detail: str  # what failed, in one sentence
+    counts: bool = True  # whether it counts towards ``max_failures``; a piece left out because of a cap does not
 
 
 @dataclass(frozen=True)
@@ -258,8 +246,7 @@ def read_events(path: Path) -> Iterator[tuple[float, Event]]:
 
     Damaged lines, absurd numbers, and kinds of events that this version does not know, are skipped.
 
-    Raises:
-        OSError: the file cannot be read.
+    Raises OSError: the file cannot be read.
     """
     kinds = {kind.__name__: kind for kind in Event.__subclasses__()}
     for line in filter(bytes.strip, read_records(path)):
@@ -321,8 +308,7 @@ class Events:
     def count(self, **numbers: Unpack[Counts]) -> None:
         """Add to the report's counts.
 
-        Raises:
-            TypeError: there is no such count.
+        Raises TypeError: there is no such count.
         """
         for name, number in numbers.items():
             if name not in COUNTED:
