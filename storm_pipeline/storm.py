@@ -22,15 +22,7 @@ from storm_pipeline.models.keys import require_keys
 from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.recipes import (
-    DEFAULT,
-    OUTLINES,
-    Recipe,
-    for_recipe,
-    no_such_recipe,
-    own_recipes,
-    require_outline,
-)
+from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, for_recipe, no_such_recipe, own_recipes, require_outline
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
 from storm_pipeline.retrieval.embedder_check import require_working

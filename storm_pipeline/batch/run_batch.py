@@ -16,14 +16,7 @@ from storm_pipeline.batch.topic_requests import TopicRequest, require_some_keys
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
 from storm_pipeline.concurrency import MAX_WORKERS, Tasks
 from storm_pipeline.configuration.addresses import redacted
-from storm_pipeline.errors import (
-    ModelAuthError,
-    RunError,
-    SettingsError,
-    StoppedError,
-    StormError,
-    unforeseen,
-)
+from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError, unforeseen
 from storm_pipeline.languages import length_in_words
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished
 from storm_pipeline.run.integrity import JOURNAL, logged_events, with_recorded_calls
