@@ -47,8 +47,7 @@ from storm_pipeline.types import Article, Outline, Support, Usage
 if TYPE_CHECKING:
     from storm_pipeline.program import Makes, StormProgram
 
-_OUTLINE = "outline"
-"""Recipe name in the folder of an outline run; ``outline-<recipe>`` for recipes other than STORM."""
+_OUTLINE = "outline"  # recipe name in the folder of an outline run; ``outline-<recipe>`` for recipes other than STORM
 T = TypeVar("T")
 R = TypeVar("R", default=Article | Outline)
 
@@ -442,11 +441,7 @@ class Storm:
     def stage(self, makes: "Makes") -> "StormProgram":
         """One stage as a DSPy module, which is given what the stages before it made.
 
-        Args:
-            makes: ``research``, ``outline``, ``section`` or ``lead``.
-
-        Raises:
-            SettingsError: there is no such stage.
+        ``makes``: ``research``, ``outline``, ``section`` or ``lead``. Raises SettingsError: there is no such stage.
         """
         from storm_pipeline.program import StormProgram
 

@@ -13,8 +13,7 @@ from storm_pipeline.assets.pins import PINS, Asset, named
 from storm_pipeline.errors import AssetError
 from storm_pipeline.files import cannot_write, locked_file, write_atomically
 
-Progress = Callable[[str, int, int], None]
-"""Called with the asset's name, bytes downloaded so far and total bytes."""
+Progress = Callable[[str, int, int], None]  # called with the asset's name, bytes downloaded so far and total bytes
 _CHUNK = 1 << 20
 
 

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
 
 AT_ONCE = 2
-_IDLE_STORMS = 2
-"""Idle ``Storm`` objects kept open, for topics that alternate between settings."""
+_IDLE_STORMS = 2  # idle ``Storm`` objects kept open, for topics that alternate between settings
 _LOG = logging.getLogger(__name__)
 
 
@@ -231,7 +230,9 @@ class Batch(AbstractContextManager["Batch"]):
         self._notify(lambda sink: sink.row(row))
         try:
             article = self._article(row, ledger)
-            ended, usage = _written(row, article), article.usage
+            words = sum(length_in_words(sentence.text) for sentence in article.sentences())
+            sections, references, usage = len(article.sections), len(article.references), article.usage
+            ended = replace(row, state="written", sections=sections, words=words, references=references)
         except Exception as error:  # noqa: BLE001 - a crash must not end the other topics
             ended, usage = self._failed(row, error), ledger.usage(time.monotonic() - start)
         used = {name: getattr(usage, name) for name in ("calls", "tokens_in", "tokens_out", "cost", "seconds")}
@@ -323,13 +324,3 @@ def _check_at_once(at_once: int) -> None:
 def _models_and_key(settings: Settings) -> tuple[str | None, ...]:
     """Models, endpoint and key variable that a topic uses."""
     return (*map(settings.lm_of, ROLES), settings.api_base, settings.api_key_env)
-
-
-def _written(row: TopicStatus, article: Article) -> TopicStatus:
-    return replace(
-        row,
-        state="written",
-        sections=len(article.sections),
-        words=sum(length_in_words(sentence.text) for sentence in article.sentences()),
-        references=len(article.references),
-    )

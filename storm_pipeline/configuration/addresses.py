@@ -31,9 +31,8 @@ def redacted(text: str, *secrets: str) -> str:
     Hidden are user names, passwords and keys in addresses, values of variables that are named as secrets are
     (``…_KEY``, ``…_TOKEN``, ``…_PASSWORD``), and further secrets.
 
-    Args:
-        text: what leaves the program: a message, an event, a log.
-        secrets: further values to hide; those under six characters stay, since words contain them.
+    ``text``: what leaves the program: a message, an event, a log. ``secrets``: further values to hide; those under six
+    characters stay, since words contain them.
     """
     own = (value for name, value in variables().items() if names_secret(name))
     hidden = {value.strip() for value in (*own, *secrets)}

@@ -18,8 +18,7 @@ Content = Annotated[T, IS_CONTENT]
 Never one that names an address, a key, a model, a command, a folder, an engine or a judge, or that spends money, reads
 files or reaches the network.
 """
-NONE: Literal["none"] = "none"
-"""Value of a sampling setting that is not to be sent."""
+NONE: Literal["none"] = "none"  # value of a sampling setting that is not to be sent
 
 
 def _model(name: str) -> str:

@@ -38,9 +38,7 @@ def is_note_mark(raised: str, before: str, after: str = "") -> bool:
     Behind a number or a short word, digits may be an exponent, and before a letter or a slash they begin a nuclide
     (``¹⁴C``) or a fraction.
 
-    Args:
-        before: the text before it on its line; nothing makes it a mark.
-        after: the text behind it.
+    ``before``: the text before it on its line; nothing makes it a mark. ``after``: the text behind it.
     """
     if raised.strip()[:1] == "[" and raised.strip()[-1:] == "]":
         return True

@@ -41,9 +41,8 @@ class NotReadError(Exception):
 class ReadingProcess:
     """A process in which files are read, one after the other. Thread-safe.
 
-    Args:
-        seconds: processor time for a file, > 0; a second more for each megabyte.
-        megabytes: memory beside the file's own bytes, where the system can limit it (Linux); some 200 are always used.
+    ``seconds``: processor time for a file, > 0; a second more for each megabyte. ``megabytes``: memory beside the
+    file's own bytes, where the system can limit it (Linux); some 200 are always used.
     """
 
     def __init__(self, seconds: float = 5.0, megabytes: int = 500) -> None:
@@ -192,7 +191,6 @@ def _limit_memory(most_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most_bytes if hard < 0 else min(most_bytes, hard), hard))
 
 
-reading = ReadingProcess()
-"""The process of this interpreter; started where the first file is read."""
+reading = ReadingProcess()  # the process of this interpreter; started where the first file is read
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=reading.forget)

@@ -83,10 +83,9 @@ class Program(SafeModule):
 
     A predictor with a model of its own (``set_lm``) asks that, any other the model of the calling role.
 
-    Args:
-        asked: a signature; or a module (``dspy.ChainOfThought``, several steps) whose prediction has the same fields.
-        demos: worked examples of a signature; those of an optimiser are shown after them.
-        token_limit: maximum tokens of a reply from a small model; longer replies are repetitive.
+    ``asked``: a signature; or a module (``dspy.ChainOfThought``, several steps) whose prediction has the same fields.
+    ``demos``: worked examples of a signature; those of an optimiser are shown after them. ``token_limit``: maximum
+    tokens of a reply from a small model; longer replies are repetitive.
     """
 
     def __init__(

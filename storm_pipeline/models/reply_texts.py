@@ -40,8 +40,7 @@ _QUOTED = (
 _ABOUT = frozenset("type role name id object model title description language lang status finishreason".split())
 """Keys, as :func:`plain_key` gives them, whose texts say something about a reply."""
 _SAYS = "final answer|final response|assistant"
-_SAYS_BEHIND_THINKING = f"{_SAYS}|answer|response"
-"""Labels of a reply in agents' and chats' templates."""
+_SAYS_BEHIND_THINKING = f"{_SAYS}|answer|response"  # labels of a reply in agents' and chats' templates
 _THINKING_LABEL = re.compile(r"[*_#\s]{0,8}+([A-Za-z]{3,12})[*_\s]{0,4}+[:：]")
 
 

@@ -34,8 +34,7 @@ from storm_pipeline.writers.passage_prompts import with_markers
 
 ENTRY_POINTS = "storm_pipeline.training"
 """Group of entry points: installed packages name what reads a data set's folder as articles there."""
-Topics = tuple[tuple[str, tuple[dspy.Example, ...]], ...]
-"""Title of a topic, and its examples."""
+Topics = tuple[tuple[str, tuple[dspy.Example, ...]], ...]  # title of a topic, and its examples
 _NUMBER = re.compile(r"\d+(?![\d.,]*\d)")
 _FEWEST_HEADINGS = 3  # sections of an article that teaches an outline, at least
 _SUBSECTIONS, _SECTIONS = 3, 20  # what the outline's signature allows

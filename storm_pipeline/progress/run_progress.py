@@ -26,8 +26,7 @@ _MAX_LABEL_LENGTH = 200
 _MAX_TOPIC_LENGTH = 30
 _MAX_NOTE_LENGTH = 300
 _MAX_NOTES = 30
-_display = threading.Lock()
-"""Held by the run that shows its progress by itself: two at once would overwrite each other."""
+_display = threading.Lock()  # held by the run that shows its progress by itself: two at once would overwrite each other
 
 
 class Display(Progress):

@@ -31,8 +31,7 @@ from storm_pipeline.run.journal import Journal, copy_records
 from storm_pipeline.run.locking import locked, new_folder
 from storm_pipeline.settings import Settings
 
-FORMAT = 1
-"""Version of the folder's format; incremented when an older reader would misread it."""
+FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
 EDITABLE = {"outline": "outline.md", "perspectives": "perspectives.json"}
 """Pieces that a user may edit and continue from → their files."""
 _LOCK = "run.lock"
@@ -95,13 +94,10 @@ class RunStore:
     def open(cls, folder: Path, *, keep_edited: bool = False, accept_damage: bool = False) -> "RunStore":
         """Open the folder of an existing run.
 
-        Args:
-            keep_edited: keep pieces that were changed since they were written, instead of moving them aside.
-            accept_damage: go on although files were lost or changed, so that much may be bought again.
-
-        Raises:
-            DamagedRunError: files were lost or changed, and ``accept_damage`` is not set.
-            RunError: it is not a run's folder, is damaged, is of a newer version, or another process holds it.
+        ``keep_edited``: keep pieces that were changed since they were written, instead of moving them aside;
+        ``accept_damage``: go on although files were lost or changed, so that much may be bought again. Raises
+        DamagedRunError: files were lost or changed, and ``accept_damage`` is not set; RunError: it is not a run's
+        folder, is damaged, is of a newer version, or another process holds it.
         """
         return cls(folder, read_state(folder), keep_edited=keep_edited, accept_damage=accept_damage)
 

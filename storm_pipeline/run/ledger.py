@@ -40,8 +40,7 @@ class Ledger:
     def restore(self, events: Iterable[tuple[float, Event]]) -> Spent:
         """Add the usage of earlier sessions from their events; counts and problems are not restored.
 
-        Returns:
-            Dollars, tokens and seconds of those sessions.
+        Returns dollars, tokens and seconds of those sessions.
         """
         spent = Spent()
         last: float | None = None
@@ -115,10 +114,9 @@ class Ledger:
 class RunControl:
     """Enforces a run's caps and stop requests; also an event sink that counts usage and failures.
 
-    Args:
-        settings: caps (``max_cost``, ``max_tokens``, ``max_minutes``) and ``max_failures``.
-        spent: usage of earlier sessions of the run.
-        halt: set from any thread or signal handler to stop the run: no new work starts, and work in flight finishes.
+    ``settings``: caps (``max_cost``, ``max_tokens``, ``max_minutes``) and ``max_failures``; ``spent``: usage of earlier
+    sessions of the run; ``halt``: set from any thread or signal handler to stop the run: no new work starts, and work
+    in flight finishes.
     """
 
     def __init__(self, settings: Settings, spent: Spent, halt: threading.Event) -> None:
@@ -137,9 +135,8 @@ class RunControl:
     def check(self) -> None:
         """Check that new work may start.
 
-        Raises:
-            StoppedError: the user stopped the run.
-            TooManyFailuresError: more pieces failed than ``max_failures`` allows.
+        Raises StoppedError: the user stopped the run; TooManyFailuresError: more pieces failed than ``max_failures``
+        allows.
         """
         if self._stopped.is_set():
             raise StoppedError("stopped; what was finished is saved")

@@ -31,8 +31,7 @@ _KEY_SETTINGS = (
     *("allow_sources", "deny_sources", "exclude_urls", "exclude_titles"),
 )
 """Settings that affect the result of a search, besides the engine."""
-_PAGE = "page"
-"""Kind of the records of the passages of a page."""
+_PAGE = "page"  # kind of the records of the passages of a page
 
 
 class RecordedSearch:
@@ -40,9 +39,7 @@ class RecordedSearch:
 
     The passages of a page are journalled once, and are the same in every result that has the page.
 
-    Args:
-        search: the run's, kept as ``run_search``.
-        spec: the engine's name, as in the settings.
+    ``search``: the run's, kept as ``run_search``; ``spec``: the engine's name, as in the settings.
     """
 
     def __init__(
@@ -78,9 +75,7 @@ class RecordedSearch:
     def search(self, query: str, k: int) -> SearchResult:
         """The recorded result, or a new one from the run's search.
 
-        Raises:
-            SearchError: as the engine's; it is not journalled.
-            StoppedError, TooManyFailuresError: the run must end.
+        Raises SearchError: as the engine's; not journalled; StoppedError, TooManyFailuresError: the run must end.
         """
         key = fingerprint(current_place(), self._identity, query, k)
         recorded = self._recorded(key)

@@ -46,9 +46,8 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
 
     ``custom``: an engine that the user passed, used instead; see :func:`storm_pipeline.search.edge.checked`.
 
-    Raises:
-        SettingsError: it cannot be opened as requested; see :func:`storm_pipeline.search.registry.open_search`.
-        AssetError, CorpusError: its texts could not be fetched or read.
+    Raises SettingsError: it cannot be opened as requested; see :func:`storm_pipeline.search.registry.open_search`.
+    AssetError, CorpusError: its texts could not be fetched or read.
     """
     if custom is not None:
         return Engine(custom, custom.name, custom=True)
@@ -92,10 +91,8 @@ class RunSearch:
     Sources are filtered before their pages are fetched, and again afterwards: a page may redirect elsewhere, or turn
     out to copy an excluded text.
 
-    Args:
-        engine: shared by all runs.
-        fetch: address → page; by default from the web, within limits.
-        embedder: passages are cut to its input length, if it states one.
+    ``engine``: shared by all runs. ``fetch``: address → page; by default from the web, within limits. ``embedder``:
+    passages are cut to its input length, if it states one.
     """
 
     def __init__(

@@ -10,8 +10,7 @@ from storm_pipeline.run.events import Event
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.types import Problem, Usage, UsageRow
 
-Logged = tuple[float, Event]
-"""An event, and its time in seconds since 1970."""
+Logged = tuple[float, Event]  # an event, and its time in seconds since 1970
 Ending = Literal["finished", "stopped", "interrupted", "running"]
 """How a session ended: completed; stopped early with a reason; killed without an end event; or still running."""
 
@@ -67,9 +66,8 @@ class Timeline:
 def timeline(events: Iterable[Logged], *, running: bool = False) -> Timeline:
     """Group events by session and stage.
 
-    Args:
-        events: events of one run, each with its time in seconds since 1970; several sessions, possibly cut off.
-        running: whether the run is under way; if not, a last session without an end event was interrupted.
+    ``events``: events of one run, each with its time in seconds since 1970; several sessions, possibly cut off.
+    ``running``: whether the run is under way; if not, a last session without an end event was interrupted.
     """
     topic, sessions, ledger = "", list[list[Logged]](), Ledger()
     for at, event in events:

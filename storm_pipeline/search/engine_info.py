@@ -67,6 +67,12 @@ class EngineInfo:
         return all(map(variable, self.variables)) if self.variables else None
 
 
+def keyed(name: str, variable: str, returns: str, *supports: str) -> EngineInfo:
+    """Metadata of a paid service of the web, whose key a variable holds."""
+    needs, names = f"a key in {variable}", (variable,)
+    return EngineInfo(name, needs, free=False, returns=returns, variables=names, supports=frozenset(supports))
+
+
 @dataclass(frozen=True)
 class EngineConfig:
     """What an engine is opened with."""

@@ -24,8 +24,7 @@ def with_crossref(
 
     The first request that fails is the last, so that nothing waits without a network. ``kept``: earlier answers.
 
-    Returns:
-        The documents in their order, and why some were not looked up: a sentence, empty if all were.
+    Returns the documents in their order, and why some were not looked up: a sentence, empty if all were.
     """
     client = ApiClient("crossref", base_url, rate=Rate(3.0, concurrent=1), patience=_PATIENCE)
     found, problem = [], ""

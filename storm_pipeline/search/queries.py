@@ -10,8 +10,7 @@ from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.text.index_terms import english_stop_words
 
 T = TypeVar("T")
-MOST_CHARACTERS = 300
-"""Longest query that every engine of papers and encyclopedias takes."""
+MOST_CHARACTERS = 300  # longest query that every engine of papers and encyclopedias takes
 _INSIDE_WORDS = "'."
 _OPERATORS = frozenset({"AND", "OR", "NOT", "ANDNOT", "TO", "NEAR", "ADJ"})
 

@@ -16,8 +16,7 @@ from storm_pipeline.search.paging import paged
 from storm_pipeline.search.queries import with_sites
 from storm_pipeline.types import Snippet
 
-Hit = Mapping[str, Any]
-"""A result of a service, an object of its JSON."""
+Hit = Mapping[str, Any]  # a result of a service, an object of its JSON
 
 
 def given(**params: object) -> dict[str, Any]:

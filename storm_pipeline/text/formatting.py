@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable
 
 _JOINERS = {0x200C: None, 0x200D: None}
-ISO_DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")
-"""A day, a month or a year."""
+ISO_DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")  # a day, a month or a year
 _MONTHS = "January February March April May June July August September October November December".split()
 
 

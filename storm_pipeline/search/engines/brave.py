@@ -6,16 +6,11 @@ from typing import Any
 from storm_pipeline.documents.plain import iso_date, plain_text, texts
 from storm_pipeline.files import table_beside
 from storm_pipeline.net.refusals import Refusal
-from storm_pipeline.search.engine_info import EngineInfo, SearchOptions, code_of
+from storm_pipeline.search.engine_info import SearchOptions, code_of, keyed
 from storm_pipeline.search.web_service import Hit, WebService
 
-INFO = EngineInfo(
-    "brave",
-    needs="a key in BRAVE_API_KEY",
-    free=False,
-    returns="pages of the web, up to six passages each",
-    variables=("BRAVE_API_KEY",),
-    supports=frozenset({"language", "region", "since", "until"}),
+INFO = keyed(
+    "brave", "BRAVE_API_KEY", "pages of the web, up to six passages each", "language", "region", "since", "until"
 )
 _TABLE = table_beside(__file__)
 _REGIONS = {code: code.upper() for code in _TABLE["regions"].split()}

@@ -43,8 +43,7 @@ class WikiLeads:
 
     The index is built at the first search (about 2 s) and shared by all engines over the same file in the process.
 
-    Args:
-        path: the asset ``wikipedia-vital-article-leads-en``: JSON, title → title, extract, description and topic.
+    ``path``: the asset ``wikipedia-vital-article-leads-en``: JSON, title → title, extract, description and topic.
     """
 
     name = "wiki-leads"
