@@ -485,7 +485,6 @@ class Storm:
         )
 
     def _asks_those_of(self, other: "Storm") -> bool:
-        """Whether the roles have the models that they have in another object."""
         names = [[one.settings.lm_of(role) for role in ROLES] for one in (self, other)]
         return names[0] == names[1] and self._given.objects == other._given.objects
 
@@ -603,14 +602,12 @@ def _outline(ctx: RunContext) -> Outline:
 
 
 def _resumed(run: RunStore, saved: SavedSettings, given: Settings, own: Settings | None) -> Settings:
-    """The settings with which a run goes on; see :func:`storm_pipeline.run.saved_settings.resumed_settings`."""
     calls, spent = len(run.journal.own_calls), Ledger().restore(run.earlier_events)
     costs = f", which may buy its {counted(calls, 'model call')} ({dollars(spent.dollars)}) again" if calls else ""
     return resumed_settings(run.folder, saved, given, own, costs=costs)
 
 
 def _outline_run(recipe: str) -> str:
-    """What the folder of an outline's run names as its recipe."""
     if recipe not in OUTLINES:
         raise SettingsError(f"there is no outline recipe {recipe!r}: choose one of {', '.join(OUTLINES)}")
     return _OUTLINE if recipe == "storm" else f"{_OUTLINE}-{recipe}"
@@ -626,7 +623,6 @@ def _save_usage(ctx: RunContext, usage: Usage) -> None:
 
 
 def _user_pieces(topic: str, recipe: str, outline: Outline | Path | str | None) -> dict[str, str]:
-    """The pieces that the user provides, as the run's folder keeps them."""
     if outline is None:
         return {}
     require_outline(recipe)

@@ -122,7 +122,6 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         self.close()
 
     def _restored_rows(self, state: Mapping[str, Any]) -> list[TopicStatus]:
-        """The rows of ``batch.json``, updated from the journal."""
         rows: dict[str, TopicStatus] = {str(row.number): row for row in state["topics"]}
         path = self.folder / _JOURNAL
         for key, (*_, fields) in self._journal.earlier("row").items():

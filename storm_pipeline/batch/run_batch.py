@@ -216,7 +216,6 @@ class Batch(AbstractContextManager["Batch"]):
                 raise
 
     def _has_refused_key(self, row: TopicStatus) -> bool:
-        """Whether an endpoint has refused the key that the topic would use."""
         try:
             return bool(self._refused_keys) and _models_and_key(self._settings(row)) in self._refused_keys
         except SettingsError:
@@ -322,5 +321,4 @@ def _check_at_once(at_once: int) -> None:
 
 
 def _models_and_key(settings: Settings) -> tuple[str | None, ...]:
-    """Models, endpoint and key variable that a topic uses."""
     return (*map(settings.lm_of, ROLES), settings.api_base, settings.api_key_env)

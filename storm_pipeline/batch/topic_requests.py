@@ -194,7 +194,6 @@ def _rows(name: str, text: str, delimiter: str) -> Iterator[tuple[str, list[str]
 
 
 def _field(name: str, at: str) -> str:
-    """The settings field that a name in a file stands for."""
     field_name = _normalised(name)
     if field_name in _BATCH_ONLY:
         raise SettingsError(f"{at}{field_name!r} applies to the whole batch: give it to the command, not to a topic")

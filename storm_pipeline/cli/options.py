@@ -165,7 +165,6 @@ def _derived(annotations: dict[str, Any], default: Any) -> tuple[Any, ...]:
 
 
 def _help(field: "FieldInfo") -> str:
-    """The field's description, the range it allows, and its default."""
     low = [f"at least {m.ge}" for m in field.metadata if hasattr(m, "ge")]
     low += [f"more than {m.gt}" for m in field.metadata if hasattr(m, "gt")]
     high = [f"at most {m.le}" for m in field.metadata if hasattr(m, "le")]

@@ -127,7 +127,6 @@ class EventLines:
         self._write("TopicChanged", {"order": number, "topic": request["topic"]} | fields)
 
     def _write(self, kind: str, fields: dict[str, Any]) -> None:
-        """Write one line, unless an earlier one could not be written."""
         if self._lost:
             return
         try:

@@ -101,7 +101,6 @@ def _show(timeline: "Timeline") -> None:
 
 
 def _stage_rows(stage: "Stage", session: "Session") -> Iterator[tuple[str, ...]]:
-    """A row for the stage, then one per role."""
     from storm_pipeline.types import Usage
 
     suffix = "" if stage.ended else " so far" if session.ending == "running" else ", cut off"

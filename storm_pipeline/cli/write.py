@@ -192,7 +192,6 @@ def _with_progress(
     *,
     accept_damage: bool,
 ) -> "Article | Outline":
-    """Do the work with progress or events; the first interruption stops it gracefully."""
     from storm_pipeline.progress.run_progress import ProgressSink
 
     with ExitStack() as stack:

@@ -43,7 +43,6 @@ def redacted(text: str, *secrets: str) -> str:
 
 
 def _without_credentials(text: str) -> str:
-    """The text without the user names, passwords and keys of its addresses."""
     return _VALUE.sub(lambda found: f"{found[1]}={_unless_named(found[2])}", _without_users(text))
 
 

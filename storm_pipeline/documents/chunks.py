@@ -124,7 +124,6 @@ def _halved(text: str, group: list[_Piece], limit: int, count: Callable[[str], f
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of sentences; together they cover the text."""
     start = 0
     for boundary in _END.finditer(text):
         if not _NOT_AN_END.search(text[max(start, boundary.end() - 12) : boundary.end()]):

@@ -137,7 +137,6 @@ def _is_note(element: Any, line: str) -> bool:
 
 
 def _is_note_link(link: Any) -> bool:
-    """Return whether a link is the mark of a note: by a label, or as a superscript that leads to a place."""
     if local_name(link) not in {"a", "xref"}:
         return False
     if "noteref" in _labels(link) or (_labels_note(link, frozenset()) and not any(map(str.isalpha, _text(link)))):

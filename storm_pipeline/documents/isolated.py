@@ -165,7 +165,6 @@ def _line(part: tuple[object, ...]) -> bytes:
 
 
 def _end_with(parent: int) -> None:
-    """End this process with its parent, even while it reads."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(0)

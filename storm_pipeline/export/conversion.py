@@ -76,7 +76,6 @@ def _converted(manuscript: Manuscript, writer: str, style: str | None, options: 
 
 
 def _pandoc() -> Path:
-    """Return the program that ``pypandoc_binary`` brings."""
     found = find_spec("pypandoc")
     folder = Path(found.origin).parent / "files" if found and found.origin else Path()
     for program in (folder / "pandoc", folder / "pandoc.exe"):

@@ -128,7 +128,6 @@ class LanguageModels:
         return RunLM(self._engine, role, model, token_limit, {"max_tokens": token_limit} if model.bounded else {})
 
     def _opened(self, lm: dspy.BaseLM) -> Model:
-        """Return the model that a predictor asks."""
         return lm.served if isinstance(lm, RunLM) else object_model(lm, self._settings, self._prices)
 
     def _tell_cut(self, role: Role, program: Program, received: Sequence[Received]) -> None:

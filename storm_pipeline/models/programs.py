@@ -70,7 +70,6 @@ def _instructed(signature: Signature, instructions: str, name: str) -> Signature
 
 
 def _as_text(pattern: str, points: Sequence[shapes.Point]) -> str:
-    """Format the outline for a prompt; empty without points."""
     marks = ("".join(f"[{passage}]" for passage in point.passages) for point in points)
     lines = [
         f"{number}. {point.text} {mark}" for number, (point, mark) in enumerate(zip(points, marks, strict=True), 1)

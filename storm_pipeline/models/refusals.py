@@ -134,7 +134,6 @@ def adapted(request: Request, without: Collection[str]) -> Request:
 
 
 def _parts(request: Request) -> dict[str, Any]:
-    """Return the parts of a request that may be refused, with their values."""
     sent = {**request.model.lm.kwargs, **request.options}
     sent[MOST_TOKENS] = sent.get("max_tokens") or sent.get("max_completion_tokens")
     sent[SYSTEM] = any(message["role"] == "system" for message in request.messages) or None
@@ -163,7 +162,6 @@ def _words(texts: Collection[str]) -> set[str]:
 
 
 def _said(body: str) -> tuple[list[str], list[str]]:
-    """Return the places of a request that an error's body points to, and its messages."""
     try:
         told = json.loads(body)
         return list(_strings(told, _PLACES)), list(_strings(told, _MESSAGES))

@@ -86,7 +86,6 @@ class _Reader(Generic[R]):
         return [one for one in outside if one.start < turn]
 
     def _last_of(self, objects: list[JsonObject], text: str) -> R | None:
-        """Return the last object that fits or was meant to."""
         fitting: R | None = None
         last: JsonObject | None = None
         for one in objects:

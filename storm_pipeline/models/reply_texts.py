@@ -146,7 +146,6 @@ def _entries(value: Any, level: int = 0) -> Iterator[tuple[str, Any]]:
 
 
 def _is_most(inside: str, outside: str) -> bool:
-    """Return whether a part of a reply is longer than what stands around it."""
     return len(inside.strip()) > len(outside.strip())
 
 
@@ -231,7 +230,6 @@ def _of_object(text: str, field: str) -> str:
 
 
 def _without_quotes(text: str) -> str:
-    """Return the text between quotation marks or marks of emphasis, with none of them inside."""
     for opens, closes in _QUOTED:
         inside = text.removeprefix(opens).removesuffix(closes)
         if f"{opens}{inside}{closes}" == text and opens not in inside and closes not in inside:
@@ -240,7 +238,6 @@ def _without_quotes(text: str) -> str:
 
 
 def _without_rules(text: str) -> str:
-    """Return the text between two rules, if it is most of all; rules that are left at the ends go."""
     parts = [part.strip() for part in _RULE.split(text)]
     kept = [part for part in parts if part]
     if len(parts) == 3 and _is_most(parts[1], parts[0] + parts[2]):

@@ -112,7 +112,6 @@ class Reply:
 
     @property
     def _written(self) -> list[str]:
-        """Return all that the model wrote, reasoning included where it is shown."""
         parts = [output.values() if isinstance(output, dict) else [output] for output in self.outputs]
         return [part for own in parts for part in own if isinstance(part, str)]
 

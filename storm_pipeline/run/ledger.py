@@ -208,7 +208,6 @@ class RunControl:
 
 
 def _failure_kind(detail: str) -> str:
-    """A failure's message without quoted texts and numbers, by which failures are grouped."""
     return re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", detail)
 
 

@@ -57,7 +57,6 @@ def _folders(root: Path) -> list[Path]:
 
 
 def _entries(folder: Path) -> Iterator[RunEntry]:
-    """The entry of a folder; for a batch also those of its runs."""
     entry = safe_entry(folder)
     if is_batch(folder):
         try:

@@ -113,7 +113,6 @@ class RecordedSearch:
             return self._passages.setdefault(key, known) if known else ()
 
     def _collect(self, result: SearchResult) -> tuple[Exclusion, ...]:
-        """Add a result to the run's totals; returns the pages that were not excluded before."""
         with self._lock:
             known = self._research.excluded_ids
             self._research = self._research.with_result(result)

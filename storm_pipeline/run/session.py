@@ -136,7 +136,6 @@ def _reason(error: BaseException) -> str:
 
 
 def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[str]:
-    """Notes for the user of a resumed run: what was damaged or lost, and which settings changed."""
     damaged = run.journal.damaged
     notes = [*run.findings.notes, *run.findings.costly]
     notes += [f"line {number} of journal.jsonl is damaged: its request is made again" for number in damaged]
@@ -187,7 +186,6 @@ def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
 
 
 def _wikipedia_contents(settings: Settings, engine: Engine) -> ContentsSource:
-    """Wikipedia's tables of contents, or none where it is not to be asked or cannot be reached."""
     mode = settings.wikipedia_contents
     asked = mode == "always" or (mode == "auto" and not engine.own)
     return WikipediaContents(settings.cache) if asked and not engine.offline else NoContents()

@@ -83,7 +83,6 @@ def timeline(events: Iterable[Logged], *, running: bool = False) -> Timeline:
 
 
 def _session(events: Sequence[Logged], ending: Ending) -> Session:
-    """A session from its events; ``ending``: how it ended if no event says it."""
     (began, first), (last, _) = events[0], events[-1]
     reason, stages = "", defaultdict[str, list[Logged]](list)
     for at, event in events:
@@ -104,7 +103,6 @@ def _session(events: Sequence[Logged], ending: Ending) -> Session:
 
 
 def _stage(name: str, events: Sequence[Logged], last: float) -> Stage:
-    """A stage from its events; ``last``: when the session ended."""
     opened, since, seconds, ledger = 0, 0.0, 0.0, Ledger()
     for at, event in events:
         ledger.emit(event)

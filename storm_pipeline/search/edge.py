@@ -142,7 +142,6 @@ def bounded(result: SearchResult, asked: Asked) -> SearchResult:
 
 
 def _shortened(record: Record) -> Record:
-    """Return a record with its texts cut, those of the work within it too."""
     texts: dict[str, Any] = {
         name: _cut(value, LONGEST_TEXT if name in {"text", "author", "editors"} else LONGEST_TITLE)
         for name, value in vars(record).items()

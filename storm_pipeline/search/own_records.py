@@ -54,7 +54,6 @@ def _is_wanted(document: Document) -> bool:
 
 
 def _asked(doi: str, client: ApiClient) -> Record:
-    """Return what Crossref says of a DOI, UNKNOWN where it does not know it."""
     try:
         answer = client.get_json({}, f"/{doi}")
     except SearchError as error:

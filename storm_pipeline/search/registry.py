@@ -170,7 +170,6 @@ def split_specs(name: str, argument: str) -> list[str]:
 
 
 def _depths(text: str) -> list[int]:
-    """Return how many brackets are open after each character."""
     return list(accumulate((char == "[") - (char == "]") for char in text))
 
 

@@ -142,7 +142,6 @@ class WikipediaContents:
         )
 
     def _look_up(self, title: str) -> TableOfContents | None:
-        """One attempt to look up an article."""
         import wikipediaapi
 
         try:
@@ -195,7 +194,6 @@ def _flattened(sections: Iterable[Any]) -> Iterator[tuple[int, str]]:
 
 
 def _redirection(api: str) -> Callable[[Any], None]:
-    """A request hook that redirects the library's requests to another URL, keeping the query."""
     target = urlsplit(api)
 
     def redirect(request: Any) -> None:

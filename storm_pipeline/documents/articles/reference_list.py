@@ -145,7 +145,6 @@ def _plain(text: str) -> str:
 
 
 def _trimmed(url: str) -> str:
-    """An address without the punctuation of the sentence around it."""
     url = url.rstrip(".,;:!?'\"”’*_]")
     while url.endswith(")") and url.count(")") > url.count("("):
         url = url[:-1].rstrip(".,;:!?'\"”’")

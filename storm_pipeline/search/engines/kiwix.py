@@ -114,7 +114,6 @@ class KiwixSearch:
         return int(total or 0), [hit for hit in hits if hit[0].startswith("/")][:k]
 
     def _article(self, link: str) -> _Article | None:
-        """Return the article at a link of the server; None if it cannot be had or read."""
         try:
             body = self._client.get_bytes({}, link)
             ((url, text, headings),) = reading.read(read_article, body, size=len(body))

@@ -123,7 +123,6 @@ class QdrantSearch:
 
 
 def _value(payload: Mapping[str, Any], name: str) -> Any:
-    """Return a payload field by its (dotted) name; None if absent."""
     if name in payload:
         return payload[name]
     outer, _, inner = name.partition(".")

@@ -104,7 +104,6 @@ def _passages(client: ApiClient, article: _Article) -> tuple[_Passage, ...]:
 
 
 def _pages(client: ApiClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The pages of MediaWiki's answer to a query for plain texts, one text at a time; empty if there are none."""
     common = {"action": "query", "format": "json", "formatversion": 2}
     answer = client.get_json(common | {"explaintext": 1, "exsectionformat": "wiki", "exlimit": 1} | dict(params))
     answer = answer if isinstance(answer, dict) else {}

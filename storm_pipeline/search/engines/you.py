@@ -11,7 +11,6 @@ INFO = keyed("you", "YDC_API_KEY", "pages of the web, several passages each; the
 
 
 def _hits(answer: Mapping[str, Any]) -> object:
-    """The hits, web pages before news."""
     results = answer.get("results")
     return [*objects(results.get("web")), *objects(results.get("news"))] if isinstance(results, dict) else None
 
