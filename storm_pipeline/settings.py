@@ -70,217 +70,243 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
 
     lm: ModelName = Field(
-        EXTRACTING, min_length=1, description="Language model of all roles without a model of their own."
+        default=EXTRACTING, min_length=1, description="Language model of all roles without a model of their own."
     )
-    asker_lm: RoleModel = Field(None, description="Model that finds perspectives and asks questions; default: lm.")
-    expert_lm: RoleModel = Field(None, description="Model that writes queries and answers; default: lm.")
+    asker_lm: RoleModel = Field(
+        default=None, description="Model that finds perspectives and asks questions; default: lm."
+    )
+    expert_lm: RoleModel = Field(default=None, description="Model that writes queries and answers; default: lm.")
     reader_lm: RoleModel = Field(
-        None, description="Model that reads pages from end to end; default: expert_lm, else lm."
+        default=None, description="Model that reads pages from end to end; default: expert_lm, else lm."
     )
-    outliner_lm: RoleModel = Field(None, description="Model that drafts and refines the outline; default: lm.")
-    writer_lm: RoleModel = Field(None, description="Model that writes sections and lead; default: lm.")
-    reviewer_lm: RoleModel = Field(None, description="Model that edits the sections (writing: whole); default: lm.")
-    judge_lm: RoleModel = Field(None, description="Model that judges the sentences; default: reviewer_lm, else lm.")
+    outliner_lm: RoleModel = Field(default=None, description="Model that drafts and refines the outline; default: lm.")
+    writer_lm: RoleModel = Field(default=None, description="Model that writes sections and lead; default: lm.")
+    reviewer_lm: RoleModel = Field(
+        default=None, description="Model that edits the sections (writing: whole); default: lm."
+    )
+    judge_lm: RoleModel = Field(
+        default=None, description="Model that judges the sentences; default: reviewer_lm, else lm."
+    )
     api_base: Endpoint = Field(
-        None,
+        default=None,
         description="Base URL of lm's endpoint, e.g. http://localhost:8000/v1; ${NAME} in it is read from the "
         "environment.",
     )
-    api_key_env: Variable = Field(None, description="Name of the environment variable that holds the API key.")
+    api_key_env: Variable = Field(default=None, description="Name of the environment variable that holds the API key.")
     temperature: Content[Temperature] = Field(
-        None,
+        default=None,
         description="Sampling temperature, 0 to 2; none: not sent. Default: 1.0 as in the paper, 0.7 for the embedded "
         "model.",
     )
     top_p: Content[TopP] = Field(
-        None,
+        default=None,
         description="Nucleus sampling (top-p), above 0 to 1; none: not sent. Default: 0.9 as in the paper, 0.8 for the "
         "embedded model.",
     )
     seed: Content[NumberOrNone] = Field(
-        None,
+        default=None,
         ge=0,
         le=2**63 - 1,
         description="Makes runs with the embedded model repeatable; its calls then run one by one. none: not sent.",
     )
     reply_tokens: NumberOrNone = Field(
-        None, ge=16, le=_MOST, description="Maximum tokens per reply; default, or none: the model's own."
+        default=None, ge=16, le=_MOST, description="Maximum tokens per reply; default, or none: the model's own."
     )
     context: int | None = Field(
-        None,
+        default=None,
         ge=2048,
         le=_MOST,
         description="Tokens that a model's context window holds, prompt and reply together; default: what LiteLLM's "
         "table says of the model, the embedded server's own, else 16384 are assumed.",
     )
     structured: Literal["auto", "always", "never"] = Field(
-        "auto", description="Whether a JSON schema constrains typed replies; auto: if the model is known to support it."
+        default="auto",
+        description="Whether a JSON schema constrains typed replies; auto: if the model is known to support it.",
     )
-    lm_timeout: float = Field(300.0, gt=0, le=3600, description="Seconds in which a reply must be whole.")
-    call_attempts: int = Field(5, ge=1, le=20, description="Attempts per call on transient errors.")
-    parse_attempts: int = Field(3, ge=1, le=10, description="Replies drawn per call until one has the requested form.")
-    workers: int = Field(8, ge=1, le=256, description="Concurrent model calls per run.")
+    lm_timeout: float = Field(default=300.0, gt=0, le=3600, description="Seconds in which a reply must be whole.")
+    call_attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call on transient errors.")
+    parse_attempts: int = Field(
+        default=3, ge=1, le=10, description="Replies drawn per call until one has the requested form."
+    )
+    workers: int = Field(default=8, ge=1, le=256, description="Concurrent model calls per run.")
     process_workers: int = Field(
-        32, ge=1, le=1024, description="Concurrent model calls per endpoint, over all runs of this process."
+        default=32, ge=1, le=1024, description="Concurrent model calls per endpoint, over all runs of this process."
     )
     prices: Texts = Field(
-        (), description="Price of a model: MODEL=IN/OUT or MODEL=IN/CACHED/OUT, in dollars per million tokens."
+        default=(), description="Price of a model: MODEL=IN/OUT or MODEL=IN/CACHED/OUT, in dollars per million tokens."
     )
     max_cost: float | None = Field(
-        None,
+        default=None,
         gt=0,
         description="Cap on a run's cost in dollars; research may use part of it, so that the article gets written.",
     )
     max_tokens: int | None = Field(
-        None, ge=1, le=_MOST, description="Cap on a run's prompt and completion tokens; shared out like --max-cost."
+        default=None,
+        ge=1,
+        le=_MOST,
+        description="Cap on a run's prompt and completion tokens; shared out like --max-cost.",
     )
-    max_minutes: float | None = Field(None, gt=0, description="Cap on a run's minutes; shared out like --max-cost.")
+    max_minutes: float | None = Field(
+        default=None, gt=0, description="Cap on a run's minutes; shared out like --max-cost."
+    )
     programs: Path | None = Field(
-        None,
+        default=None,
         description="Folder of a compiled set: programs that `storm compile` improved for a model; off: none. Default: "
         "the package's own set for the embedded model.",
     )
     max_failures: int = Field(
-        20, ge=0, le=_MOST, description="Failed pieces that a run tolerates before it is aborted."
+        default=20, ge=0, le=_MOST, description="Failed pieces that a run tolerates before it is aborted."
     )
 
-    perspectives: Content[int] = Field(5, ge=0, le=20, description="N: perspectives beside the basic fact writer.")
-    turns: Content[int] = Field(5, ge=1, le=20, description="M: maximum turns per conversation.")
-    queries: Content[int] = Field(3, ge=1, le=5, description="Maximum search queries per question.")
+    perspectives: Content[int] = Field(
+        default=5, ge=0, le=20, description="N: perspectives beside the basic fact writer."
+    )
+    turns: Content[int] = Field(default=5, ge=1, le=20, description="M: maximum turns per conversation.")
+    queries: Content[int] = Field(default=3, ge=1, le=5, description="Maximum search queries per question.")
     depth: Content[Literal[1, 2, 3] | None] = Field(
-        None,
+        default=None,
         description="Preset of perspectives, turns and top_k: 1 is 3, 3, 3; 2 is 5, 5, 5; 3 is 7, 6, 8, with 6000 "
         "words of evidence.",
     )
     related_topics: Content[int] = Field(
-        5, ge=0, le=20, description="Related articles whose tables of contents are read."
+        default=5, ge=0, le=20, description="Related articles whose tables of contents are read."
     )
     wikipedia_contents: Literal["auto", "always", "never"] = Field(
-        "auto",
+        default="auto",
         description="Whether those tables of contents are looked up in Wikipedia; auto: unless only documents of your "
         "own are searched, of which nothing then leaves the machine but what the model is asked, and DOIs (`dois`).",
     )
 
     search: EngineName = Field(
-        "auto",
+        default="auto",
         min_length=1,
         description="Search engine, see `storm search engines`; auto: the first whose key is set, else one that needs "
         "no key if the network is up, else the embedded corpus.",
     )
     dois: Literal["ask", "never"] = Field(
-        "ask",
+        default="ask",
         description="Whether Crossref is asked who wrote your own documents whose DOI is known but not their author, "
         "year or journal; it learns these DOIs alone.",
     )
     top_k: Content[int] = Field(
-        5, ge=1, le=50, description="Results per query; twice as many for a section that lacks facts."
+        default=5, ge=1, le=50, description="Results per query; twice as many for a section that lacks facts."
     )
     search_rate: float | None = Field(
-        None, ge=0.001, le=1000, description="Maximum searches per second; default: the engine's own rate."
+        default=None, ge=0.001, le=1000, description="Maximum searches per second; default: the engine's own rate."
     )
     source_language: Content[str | None] = Field(
-        None, pattern="^[a-z]{2}$", description="Language of the sources, e.g. de."
+        default=None, pattern="^[a-z]{2}$", description="Language of the sources, e.g. de."
     )
-    region: Content[str | None] = Field(None, pattern="^[a-zA-Z]{2}$", description="Country to search from, e.g. ch.")
-    since: Content[date | None] = Field(None, description="Earliest publication date, e.g. 2020-01-31.")
-    until: Content[date | None] = Field(None, description="Latest publication date.")
-    domains: Content[Domains] = Field((), description="Use only sources on this domain and its subdomains.")
-    without_domains: Content[Domains] = Field((), description="Use no sources on this domain and its subdomains.")
+    region: Content[str | None] = Field(
+        default=None, pattern="^[a-zA-Z]{2}$", description="Country to search from, e.g. ch."
+    )
+    since: Content[date | None] = Field(default=None, description="Earliest publication date, e.g. 2020-01-31.")
+    until: Content[date | None] = Field(default=None, description="Latest publication date.")
+    domains: Content[Domains] = Field(default=(), description="Use only sources on this domain and its subdomains.")
+    without_domains: Content[Domains] = Field(
+        default=(), description="Use no sources on this domain and its subdomains."
+    )
     read_pages: Literal["auto", "always", "never"] = Field(
-        "auto",
+        default="auto",
         description="Whether to read the full pages that an engine finds instead of its snippets only; auto: "
         "for web engines.",
     )
     source_policy: Content[Literal["auto", "strict", "standard", "any"]] = Field(
-        "auto",
+        default="auto",
         description="Which sources may be used: any; standard: none that Wikipedia's editors rate unreliable, nor "
         "social media and the like, but preprints; strict: only those known to be reliable; auto: standard for web "
         "engines.",
     )
-    allow_sources: Content[Texts] = Field((), description="A domain, or domain/path, that is always allowed.")
-    deny_sources: Content[Texts] = Field((), description="A domain, or domain/path, that is never allowed.")
-    exclude_urls: Content[Pages] = Field((), description="Pages to exclude, mirrors included, e.g. ground truth.")
-    exclude_titles: Content[Texts] = Field((), description="Wikipedia articles to exclude, copies included.")
+    allow_sources: Content[Texts] = Field(default=(), description="A domain, or domain/path, that is always allowed.")
+    deny_sources: Content[Texts] = Field(default=(), description="A domain, or domain/path, that is never allowed.")
+    exclude_urls: Content[Pages] = Field(
+        default=(), description="Pages to exclude, mirrors included, e.g. ground truth."
+    )
+    exclude_titles: Content[Texts] = Field(default=(), description="Wikipedia articles to exclude, copies included.")
     search_cache: Literal["use", "off", "refresh", "replay"] = Field(
-        "use",
+        default="use",
         description="Cache of searches and pages on disk; refresh: fetch again and replace; replay: read the cache "
         "only, where a miss is an error.",
     )
-    search_cache_days: float = Field(30.0, gt=0, description="Maximum age of a cached entry in days.")
+    search_cache_days: float = Field(default=30.0, gt=0, description="Maximum age of a cached entry in days.")
 
     embedder: str = Field(
-        "all-MiniLM-L6-v2",
+        default="all-MiniLM-L6-v2",
         min_length=1,
         description="Sentence-transformers model: hub name, or folder as /…, ./… or ~/….",
     )
     answer_facts: Content[int] = Field(
-        10, ge=1, le=100, description="Source sentences shown to the expert per question."
+        default=10, ge=1, le=100, description="Source sentences shown to the expert per question."
     )
-    section_snippets: Content[int] = Field(16, ge=1, le=100, description="Snippets retrieved per section.")
+    section_snippets: Content[int] = Field(default=16, ge=1, le=100, description="Snippets retrieved per section.")
     section_facts: Content[int] = Field(
-        5,
+        default=5,
         ge=1,
         le=200,
         description="Source sentences that an extract tells, per section of an article of five; more each if there "
         "are fewer sections (writing: sentences).",
     )
-    max_sections: Content[int] = Field(8, ge=1, le=50, description="Maximum first-level sections of an article.")
-    outline_depth: Content[int] = Field(2, ge=1, le=6, description="Maximum heading levels of the outline.")
+    max_sections: Content[int] = Field(
+        default=8, ge=1, le=50, description="Maximum first-level sections of an article."
+    )
+    outline_depth: Content[int] = Field(default=2, ge=1, le=6, description="Maximum heading levels of the outline.")
     outline_words: Content[int | None] = Field(
-        None, ge=100, le=_MOST, description="Words of conversation shown when refining the outline."
+        default=None, ge=100, le=_MOST, description="Words of conversation shown when refining the outline."
     )
     writing: Content[Literal["auto", "whole", "sentences"]] = Field(
-        "auto",
+        default="auto",
         description="How an article or answer is written: whole, by a language model, as in the paper; sentences: an "
         "extract of the sources' own, for which no model is asked; auto: sentences if the writer is the "
         "default, embedded (not embedded:1.5b).",
     )
     answers: Content[Literal["plain", "outlined"]] = Field(
-        "plain",
+        default="plain",
         description="How interviews' answers and new sections are written (writing: whole): plain, in one call; "
         "outlined: with a call before it that outlines the text, each point with its passages (FoRAG). Answers of "
         "`storm answer` always are.",
     )
     length: Content[Length] = Field(
-        "standard",
+        default="standard",
         json_schema_extra={"type": ["string", "integer"], "minimum": 100, "maximum": 99999},
         description="Target words of an article that is written whole, if its sources suffice: short (800), standard "
         "(2400), long (4800), or a number of at least 100; of an answer short is 150, standard 400, long 900.",
     )
     evidence: Content[int | None] = Field(
-        None,
+        default=None,
         ge=200,
         le=_MOST,
         description="Words of passages shown to the writer per section; two thirds of it per answer; less where a "
         "model's context window is too small (1536 at 8192 tokens). Default: 3000, at depth 3 6000.",
     )
     reading_tokens: Content[int] = Field(
-        32_000,
+        default=32_000,
         ge=0,
         le=_MOST,
         description="Tokens of the pages that a model chooses to read from end to end (recipe storm-iterative), "
         "at most eight; 0: none is.",
     )
     article_language: Content[str] = Field(
-        "en", pattern="^[a-z]{2}$", description="Language of the article, e.g. de; sources may be in any."
+        default="en", pattern="^[a-z]{2}$", description="Language of the article, e.g. de; sources may be in any."
     )
     about: Content[str | None] = Field(
-        None,
+        default=None,
         max_length=4000,
         description="More on the topic for research, outline and writers: which of several things is meant, or the "
         "abstract of a paper whose related work is written.",
     )
-    style: Content[str | None] = Field(None, max_length=500, description="Writing style, e.g. 'for a general reader'.")
+    style: Content[str | None] = Field(
+        default=None, max_length=500, description="Writing style, e.g. 'for a general reader'."
+    )
     editing: Content[Literal["on", "off"]] = Field(
-        "on", description="Whether a copy editor goes over the sections (writing: whole)."
+        default="on", description="Whether a copy editor goes over the sections (writing: whole)."
     )
     uncited: Content[Literal["drop", "keep", "unchecked"]] = Field(
-        "drop",
+        default="drop",
         description="What to do with a sentence that no source supports: drop it, or keep it without a citation; "
         "unchecked: texts stay as their writer cited them, as in the paper (writing: whole).",
     )
     judge: JudgeName = Field(
-        "auto",
+        default="auto",
         description="What judges, beside a check of similarity and numbers, whether passages support the sentences "
         "(writing: whole): auto, the language model unless it is embedded; off, or screen, nothing; model; or the "
         "hub name, or folder (/…, ./…, ~/…), of a cross-encoder, of "
@@ -288,7 +314,7 @@ class Settings(BaseModel):
         "goes back to the writer.",
     )
 
-    out: Folder = Field(Path("runs"), description="Folder that run folders are created in.")
+    out: Folder = Field(default=Path("runs"), description="Folder that run folders are created in.")
     cache: Folder = Field(
         default_factory=default_cache,
         description="Folder for downloads, searches and pages; safe to delete. Default: $STORM_HOME/cache, else the "

@@ -13,26 +13,18 @@ from storm_pipeline.identity import snippet_id, source_id
 class Work:
     """What a bibliography says of a work beyond author, title, date, publisher and DOI; what is not known is empty.
 
-    Attributes:
-        kind: ``article`` (in a journal), ``chapter``, ``book``, ``paper`` (in proceedings), ``thesis``, ``report``,
-            ``manuscript`` or ``page`` (of the web).
-        volume: of the journal or the series.
-        issue: of the journal.
-        extent: the pages that the work takes up, such as ``233-250``.
-        editors: of the book that it stands in, joined by ``; ``.
-        place: where it was published.
-        isbn: of the book.
-        edition: which of the book.
+    Its kind is ``article`` (in a journal), ``chapter``, ``book``, ``paper`` (in proceedings), ``thesis``, ``report``,
+    ``manuscript`` or ``page`` (of the web).
     """
 
     kind: str = ""
-    volume: str = ""
-    issue: str = ""
-    extent: str = ""
-    editors: str = ""
-    place: str = ""
-    isbn: str = ""
-    edition: str = ""
+    volume: str = ""  # of the journal or the series
+    issue: str = ""  # of the journal
+    extent: str = ""  # the pages that the work takes up, such as ``233-250``
+    editors: str = ""  # of the book that it stands in, joined by ``; ``
+    place: str = ""  # where it was published
+    isbn: str = ""  # of the book
+    edition: str = ""  # which of the book
 
 
 NO_WORK = Work()
@@ -350,20 +342,15 @@ class ModelChoice:
 class Revision:
     """How a sentence was changed that its sources did not support as written.
 
-    Attributes:
-        where: heading of the section that holds it.
-        before: the sentence as the writer wrote it.
-        reason: what the check found.
-        outcome: ``citations`` (changed or added by the check), ``rewritten`` or ``deleted by the writer``, ``kept``,
-            ``kept without a source``, or ``dropped``.
-        after: the sentence as it is now; empty if it was removed.
+    The outcome is ``citations`` (changed or added by the check), ``rewritten`` or ``deleted by the writer``, ``kept``,
+    ``kept without a source``, or ``dropped``.
     """
 
-    where: str
-    before: str
-    reason: str
+    where: str  # heading of the section that holds it
+    before: str  # the sentence as the writer wrote it
+    reason: str  # what the check found
     outcome: str
-    after: str = ""
+    after: str = ""  # the sentence as it is now; empty if it was removed
 
 
 @dataclass(frozen=True)

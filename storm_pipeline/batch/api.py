@@ -58,14 +58,6 @@ def resume_batch(
 
     Arguments and errors as for :meth:`Batch.open`; settings given here override those of the batch and of its topics.
     """
-    opened = Batch.open(
-        folder,
-        Settings.build(settings),
-        allow=allow,
-        at_once=at_once,
-        accept_damage=accept_damage,
-        sinks=sinks,
-        open_storm=open_storm,
-    )
-    with opened as batch:
+    given, how = Settings.build(settings), {"at_once": at_once, "accept_damage": accept_damage}
+    with Batch.open(folder, given, allow=allow, sinks=sinks, open_storm=open_storm, **how) as batch:
         return batch.run()

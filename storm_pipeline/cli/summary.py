@@ -1,7 +1,6 @@
 """The summary of a finished run on standard error."""
 
-from collections import Counter
-
+from storm_pipeline.cli.output import distinct_lines
 from storm_pipeline.languages import length_in_words, stem_set
 from storm_pipeline.text.formatting import amount, counted, dollars, printable
 from storm_pipeline.types import Article, Outline, Problem, Section, Usage
@@ -68,7 +67,5 @@ def _usage(usage: Usage) -> str:
 def _problems(problems: tuple[Problem, ...]) -> list[str]:
     if not problems:
         return ["no problems"]
-    alike = Counter(printable(f"{problem.kind} in {problem.stage}: {problem.detail}") for problem in problems)
-    shown = [f"{line} ({times} times)" if times > 1 else line for line, times in alike.items()][:_MOST_PROBLEMS]
-    more = [f"and {len(alike) - len(shown)} others"] if len(alike) > len(shown) else []
-    return [f"{counted(len(problems), 'problem')}:", *(f"  {line}" for line in shown + more)]
+    lines = (printable(f"{problem.kind} in {problem.stage}: {problem.detail}") for problem in problems)
+    return [f"{counted(len(problems), 'problem')}:", *(f"  {line}" for line in distinct_lines(lines, _MOST_PROBLEMS))]

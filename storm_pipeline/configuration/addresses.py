@@ -101,13 +101,8 @@ def is_web_address(text: str) -> bool:
         valid = parts.port is None or parts.port > 0
     except ValueError:
         return False
-    return (
-        valid
-        and parts.scheme in {"http", "https"}
-        and bool(parts.hostname)
-        and "\0" not in text
-        and text.split() == [text]
-    )
+    is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    return valid and is_web and "\0" not in text and text.split() == [text]
 
 
 def _unless_named(secret: str) -> str:

@@ -87,10 +87,6 @@ def _lower_none(value: Any) -> Any:
     return NONE if isinstance(value, str) and value.strip().lower() == NONE else value
 
 
-def _absent(value: Any) -> Any:
-    return None if _lower_none(value) == NONE else value
-
-
 def _temperature(value: Any) -> Any:
     if isinstance(value, float) and not 0 <= value <= 2:
         raise ValueError("give a number from 0 to 2, or none")
@@ -107,7 +103,7 @@ _Warmth = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maxi
 _Share = Annotated[float, WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1})]
 Temperature = Annotated[_Warmth | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_temperature)]
 TopP = Annotated[_Share | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_top_p)]
-NumberOrNone = Annotated[int | None, BeforeValidator(_absent)]
+NumberOrNone = Annotated[int | None, BeforeValidator(lambda value: None if _lower_none(value) == NONE else value)]
 ModelName = Annotated[str, AfterValidator(_model)]
 RoleModel = Annotated[str | None, _optional(_model)]
 JudgeName = Annotated[str, Field(min_length=1), AfterValidator(_judge)]

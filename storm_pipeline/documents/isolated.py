@@ -53,15 +53,10 @@ class ReadingProcess:
     def read(self, read: Callable[..., Iterable[T]], *arguments: object, size: int, is_pdf: bool = False) -> list[T]:
         """Return the values that a function yields there.
 
-        Args:
-            read: a function of a module, whose annotation says what it yields: frozen values, or Python's own types.
-            arguments: of the function, as JSON, bytes last; a path must be absolute.
-            size: bytes of the file.
-            is_pdf: whether :func:`allow_page` may give its pages time.
-
-        Raises:
-            NotReadError: the budget was not enough, or the function raised what no code foresaw.
-            StormError: as the function.
+        ``read``: a function of a module, whose annotation says what it yields: frozen values, or Python's own types.
+        ``arguments``: of the function, as JSON, bytes last; a path must be absolute. ``size``: bytes of the file.
+        ``is_pdf``: whether :func:`allow_page` may give its pages time. Raises NotReadError: the budget was not enough,
+        or the function raised what no code foresaw; StormError: as the function.
         """
         seconds, most_bytes = self._seconds + size / 1e6, self._megabytes * 1_000_000 + size
         data = [one for one in arguments if isinstance(one, bytes)]

@@ -14,7 +14,6 @@ from storm_pipeline.models.windows import CONTEXT
 
 _LOOPBACK = "127.0.0.1"
 _GGUF_MAGIC = b"GGUF"
-_SILENT = -1
 _BATCH = 128  # prompt tokens per batch. More is hardly faster on a CPU, and a batch cannot be interrupted.
 _OPEN_SOCKETS = (Path("/proc/self/fd"), Path("/dev/fd"))
 
@@ -67,7 +66,7 @@ def start_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads
     params.model_alias = {model.stem}
     params.hostnames, params.port, params.api_keys = [_LOOPBACK], 0, [key]
     params.ui = params.endpoint_slots = params.endpoint_props = params.endpoint_metrics = False
-    params.verbosity = _SILENT
+    params.verbosity = -1  # silent
     params.n_parallel, params.kv_unified = slots, True
     params.n_ctx, params.n_predict = context, context // slots
     params.n_batch = params.n_ubatch = _BATCH

@@ -188,7 +188,8 @@ class RunControl:
                     self._spent.dollars += event.cost or 0.0
                     self._spent.tokens += event.tokens_in + event.tokens_out
                 case Failed(counts=True):
-                    self._failures.setdefault(_failure_kind(event.detail), []).append(event.detail)
+                    kind = re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", event.detail)  # without quoted texts and numbers
+                    self._failures.setdefault(kind, []).append(event.detail)
 
     def _check_caps(self, role: Role, dollars: float, tokens: int) -> None:
         seconds = self._spent.seconds + time.monotonic() - self._start
@@ -198,17 +199,10 @@ class RunControl:
             ("max_minutes", seconds / 60, self._settings.max_minutes, "minutes"),
         )
         for name, used, cap, unit in caps:
-            if cap is not None and used > cap * _SHARE.get(role, 1.0):
-                share = (
-                    f"the {_SHARE[role]:.0%} of {cap:g} {unit} that research may use are"
-                    if role in _SHARE
-                    else (f"all {cap:g} {unit} are")
-                )
-                raise BudgetSpentError(f"{share} spent (--{name.replace('_', '-')}); resume with more")
-
-
-def _failure_kind(detail: str) -> str:
-    return re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", detail)
+            if cap is not None and used > cap * (share := _SHARE.get(role, 1.0)):
+                of_research = f"the {share:.0%} of {cap:g} {unit} that research may use are"
+                what = of_research if role in _SHARE else f"all {cap:g} {unit} are"
+                raise BudgetSpentError(f"{what} spent (--{name.replace('_', '-')}); resume with more")
 
 
 def _sum_of(dollars: float, more: float) -> float:

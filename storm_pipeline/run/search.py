@@ -22,8 +22,7 @@ from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import Policy, SourcePolicy
 from storm_pipeline.types import Exclusion, Snippet
 
-_SPECIAL_TOKENS = 2  # tokens that the embedder adds to a text ([CLS] and [SEP])
-_SPARE_TOKENS = 70  # tokens by which passages are shorter than what the embedder reads, so that an answer is shown ten
+_SPARE_TOKENS = 72  # tokens by which passages are shorter than what the embedder reads, so that an answer is shown ten
 
 
 @dataclass(frozen=True)
@@ -177,8 +176,8 @@ def _cut_for(embedder: object) -> Callable[[str], list[str]]:
     def cut(text: str) -> list[str]:
         # Evaluated lazily: the attributes of an embedder may load its model.
         if isinstance(embedder, CountsTokens):
-            room = embedder.longest - _SPECIAL_TOKENS
-            return token_chunks(text, max(room - _SPARE_TOKENS, room // 2), embedder.count_tokens)
+            most = max(embedder.longest - _SPARE_TOKENS, embedder.longest // 2 - 1)  # [CLS] and [SEP] are added
+            return token_chunks(text, most, embedder.count_tokens)
         return chunks(text)
 
     return cut

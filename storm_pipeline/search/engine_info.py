@@ -48,8 +48,7 @@ class EngineInfo:
     variables: tuple[str, ...] = ()  # environment variables that hold its key or address; all must be set
     # environment variables that improve it, such as a key that raises its rate
     optional_variables: tuple[str, ...] = ()
-    # options that it applies itself: ``language``, ``region``, ``since``, ``until``. Domains are filtered for every
-    # engine
+    # options that it applies itself: ``language``, ``region``, ``since``, ``until``; domains are always filtered
     supports: frozenset[str] = frozenset()
     open_web: bool = True  # whether it finds pages of unknown quality, which need the reliable-source filter
     remote: bool = True  # whether it queries a service, whose responses are worth caching

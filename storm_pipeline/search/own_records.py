@@ -40,12 +40,10 @@ def with_crossref(
                 problem = (
                     f"Crossref could not be asked who wrote your papers ({error}); they are cited as far as known."
                 )
-        found.append(_completed(document, known.completed(document.record)) if known else document)
+        record = known.completed(document.record) if known else document.record
+        completed = replace(document, title=record.title, published=record.published or None, record=record)
+        found.append(completed if known else document)
     return found, problem
-
-
-def _completed(document: Document, record: Record) -> Document:
-    return replace(document, title=record.title, published=record.published or None, record=record)
 
 
 def _is_wanted(document: Document) -> bool:

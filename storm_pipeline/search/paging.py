@@ -16,11 +16,9 @@ def paged(
 ) -> tuple[Snippet, ...]:
     """The snippets of up to ``k`` web pages, best first, grouped by page.
 
-    Args:
-        fetch_page: number of a result page, from 0 → its snippets; called no more than needed.
-        k: web pages wanted, >= 1.
-        size: maximum number of web pages on a result page, >= 1.
-        max_pages: maximum number of result pages, >= 1.
+    ``fetch_page``: number of a result page, from 0 → its snippets; called no more than needed. ``k``: web pages wanted,
+    >= 1. ``size``: maximum number of web pages on a result page, >= 1. ``max_pages``: maximum number of result pages,
+    >= 1.
     """
     found: dict[str, dict[Snippet, None]] = {}
     for number in range(min(-(-k // size), max_pages)):

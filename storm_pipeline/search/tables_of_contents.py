@@ -62,16 +62,11 @@ class NoContents:
 class WikipediaContents:
     """Rate-limited look-up of tables of contents, cached on disk. Thread-safe.
 
-    Args:
-        cache: the cache folder; tables are kept in ``pages/contents.sqlite`` inside it.
-        user_agent: User-Agent header; Wikipedia asks for a name and a contact.
-        timeout: read timeout in seconds, and connect timeout, which is capped at 2.5.
-        patience: attempts and pauses; ``timeout`` overrides its ``connect`` and ``read``.
-        days: age in days after which a cached table (or a cached miss) expires.
-        api: URL of another MediaWiki's ``api.php``, instead of Wikipedia's.
-
-    Raises:
-        SettingsError: the language code is malformed.
+    ``cache``: the cache folder; tables are kept in ``pages/contents.sqlite`` inside it. ``user_agent``: User-Agent
+    header; Wikipedia asks for a name and a contact. ``timeout``: read timeout in seconds, and connect timeout, which is
+    capped at 2.5. ``patience``: attempts and pauses; ``timeout`` overrides its ``connect`` and ``read``. ``days``: age
+    in days after which a cached table (or a cached miss) expires. ``api``: URL of another MediaWiki's ``api.php``,
+    instead of Wikipedia's. Raises SettingsError: the language code is malformed.
     """
 
     def __init__(

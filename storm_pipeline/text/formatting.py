@@ -18,6 +18,11 @@ def is_printable(text: str) -> bool:
     return text.translate(_JOINERS).isprintable()
 
 
+def shortened(text: str, most: int) -> str:
+    """The text, or its beginning and an ellipsis: at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things: ``1 source``, ``2,000 sources``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
