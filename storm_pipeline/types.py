@@ -89,10 +89,8 @@ class Snippet:
 class Source:
     """A page with all its snippets that the research found, by page number, then by id.
 
-    Address and title are those of most of the snippets.
-
-    Attributes:
-        also: addresses of other pages with the same text, in alphabetical order; their snippets come after its own.
+    Address and title are those of most of the snippets; ``also`` has the addresses of other pages with the same text,
+    in alphabetical order, whose snippets come after its own.
     """
 
     id: str
@@ -120,9 +118,8 @@ Spans = tuple[tuple[int, int], ...]
 class Citation:
     """A snippet that supports a sentence, and the source of the snippet, by their ids.
 
-    Attributes:
-        spans: where in the snippet's text the words stand that carry the sentence. Known once the article is finished;
-            empty where the passage shares no word with the sentence.
+    Its spans are where in the snippet's text the words stand that carry the sentence. Known once the article is
+    finished; empty where the passage shares no word with the sentence.
     """
 
     source_id: str
@@ -407,27 +404,17 @@ SupportError = Literal[
 
 @dataclass(frozen=True)
 class Support:
-    """How well an article's sources support its sentences, as a judge says; shares in [0, 1], None if not known.
+    """How well an article's sources support its sentences, as a judge says; shares in [0, 1], None if not known."""
 
-    Attributes:
-        judge: name of the judge; its calibration is in ``docs/citations.md``.
-        sentences: number of sentences of lead and body.
-        recall: share of sentences that their citations support together (ALCE).
-        precision: share of citations that support the sentence alone, or without which the others do not (ALCE).
-        recall_alone: share of sentences that one of their citations supports alone (WikiGenBench).
-        precision_alone: mean share of a sentence's citations that support it alone (WikiGenBench).
-        errors: class of unsupported sentences → their number, the most frequent first.
-        unsettled: number of sentences that were not judged.
-    """
-
-    judge: str
-    sentences: int
-    recall: float | None = None
+    judge: str  # name of the judge; its calibration is in ``docs/citations.md``
+    sentences: int  # number of sentences of lead and body
+    recall: float | None = None  # share of sentences that their citations support together (ALCE)
+    # share of citations that support the sentence alone, or without which the others do not (ALCE)
     precision: float | None = None
-    recall_alone: float | None = None
-    precision_alone: float | None = None
-    errors: tuple[tuple[SupportError, int], ...] = ()
-    unsettled: int = 0
+    recall_alone: float | None = None  # share of sentences that one of their citations supports alone (WikiGenBench)
+    precision_alone: float | None = None  # mean share of a sentence's citations that support it alone (WikiGenBench)
+    errors: tuple[tuple[SupportError, int], ...] = ()  # class of unsupported sentences → number, most frequent first
+    unsettled: int = 0  # number of sentences that were not judged
 
 
 @dataclass(frozen=True)

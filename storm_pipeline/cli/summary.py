@@ -13,12 +13,8 @@ def of_article(article: Article) -> str:
     told = list(article.sentences())
     words = sum(length_in_words(sentence.text) for sentence in told)
     uncited = sum(not sentence.citations for sentence in told)
-    facts = [
-        counted(len(article.sections), "section"),
-        counted(words, "word"),
-        counted(len(article.references), "reference"),
-        f"{uncited} of {len(told)} sentences uncited",
-    ]
+    sections, references = counted(len(article.sections), "section"), counted(len(article.references), "reference")
+    facts = [sections, counted(words, "word"), references, f"{uncited} of {len(told)} sentences uncited"]
     if asked := sum(len(conversation.turns) for conversation in article.conversations):
         facts.append(f"{counted(asked, 'question')} asked")
     note = [printable(article.note)] if article.note else []
@@ -29,11 +25,8 @@ def of_article(article: Article) -> str:
 def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) -> str:
     """Sections and headings; usage; problems."""
     headings = sum(1 for _ in outline.titles())
-    lines = [
-        f"{counted(len(outline.sections), 'section')}, {counted(headings, 'heading')}",
-        _usage(usage),
-        *_problems(problems),
-    ]
+    size = f"{counted(len(outline.sections), 'section')}, {counted(headings, 'heading')}"
+    lines = [size, _usage(usage), *_problems(problems)]
     return "\n".join([printable(outline.topic), *(f"  {line}" for line in lines)])
 
 

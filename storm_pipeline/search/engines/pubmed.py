@@ -78,20 +78,18 @@ def _snippets(papers: Any) -> Iterator[tuple[str, Snippet]]:
         if number.isdecimal() and text:
             title = element_text(article.find("ArticleTitle")) or element_text(article.find("Book/BookTitle"))
             url = f"https://pubmed.ncbi.nlm.nih.gov/{number}/"
-            yield (
-                number,
-                Snippet(
-                    url,
-                    title,
-                    text,
-                    published=_date(article),
-                    engine=INFO.name,
-                    author=joined_names(map(_name, article.iterfind("AuthorList/Author"))),
-                    site=element_text(article.find("Journal/Title")) or None,
-                    publisher=element_text(article.find("Book/Publisher/PublisherName")) or None,
-                    doi=_doi(paper, article),
-                ),
+            snippet = Snippet(
+                url,
+                title,
+                text,
+                published=_date(article),
+                engine=INFO.name,
+                author=joined_names(map(_name, article.iterfind("AuthorList/Author"))),
+                site=element_text(article.find("Journal/Title")) or None,
+                publisher=element_text(article.find("Book/Publisher/PublisherName")) or None,
+                doi=_doi(paper, article),
             )
+            yield number, snippet
 
 
 def _name(author: Any) -> str:
