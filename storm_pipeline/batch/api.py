@@ -58,6 +58,8 @@ def resume_batch(
 
     Arguments and errors as for :meth:`Batch.open`; settings given here override those of the batch and of its topics.
     """
-    given, how = Settings.build(settings), {"at_once": at_once, "accept_damage": accept_damage}
-    with Batch.open(folder, given, allow=allow, sinks=sinks, open_storm=open_storm, **how) as batch:
+    given = Settings.build(settings)
+    with Batch.open(
+        folder, given, allow=allow, at_once=at_once, accept_damage=accept_damage, sinks=sinks, open_storm=open_storm
+    ) as batch:
         return batch.run()

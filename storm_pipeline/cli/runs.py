@@ -135,8 +135,6 @@ def _totals_line(timeline: "Timeline") -> str:
         f"tokens: {amount(usage.tokens_in - usage.tokens_cached)} fresh",
         f"{amount(usage.tokens_cached)} cached, {amount(usage.tokens_out)} written",
         f"cost {dollars(usage.cost)}",
-        f"{sum(stage.searches for stage in stages)} searches",
-        f"{sum(stage.retries for stage in stages)} retries",
-        f"{sum(stage.reused for stage in stages)} reused",
+        *(f"{sum(getattr(stage, name) for stage in stages)} {name}" for name in ("searches", "retries", "reused")),
     ]
     return ", ".join(facts)

@@ -47,7 +47,6 @@ class RunStore:
         try:
             self.journal = Journal(folder / integrity.JOURNAL)
             logged = integrity.logged_events(folder)
-            # each with its time in seconds since 1970
             self.earlier_events = integrity.with_recorded_calls(logged, self.journal)
             # what of ``run.json``, ``settings.json``, the journal and the events was lost or changed
             self.findings = integrity.examine(folder, self.state, self.journal, logged)
