@@ -6,28 +6,20 @@ from storm_pipeline.cli.options import SettingsCommand as SettingsCommand
 from storm_pipeline.cli.output import say as say, table_text as table_text
 from storm_pipeline.cli.guard import stopping as stopping
 from storm_pipeline.concurrency import (
-    Tasks as Tasks,
-    parallel_map as parallel_map,
-    torch_threads as torch_threads,
-    tune_process as tune_process,
-)
+    Tasks as Tasks, parallel_map as parallel_map, torch_threads as torch_threads, tune_process as tune_process,
+)  # fmt: skip
 from storm_pipeline.configuration import renamed as renamed
 from storm_pipeline.configuration.addresses import redacted as redacted, without_secrets as without_secrets
 from storm_pipeline.configuration.layers import configured as configured
 from storm_pipeline.documents.articles.reference_list import is_back_matter as is_back_matter
 from storm_pipeline.documents.chunks import chunks as chunks, count_words as count_words
 from storm_pipeline.documents.plain import (
-    objects as objects,
-    plain_text as plain_text,
-    readable_title as readable_title,
-    web_address as web_address,
-)
+    objects as objects, plain_text as plain_text, readable_title as readable_title, web_address as web_address,
+)  # fmt: skip
 from storm_pipeline.files import (
-    cannot_write as cannot_write,
-    read_bounded as read_bounded,
-    read_toml as read_toml,
+    cannot_write as cannot_write, read_bounded as read_bounded, read_toml as read_toml,
     write_atomically as write_atomically,
-)
+)  # fmt: skip
 from storm_pipeline.identity import source_id as source_id
 from storm_pipeline.languages import opening_of as opening_of
 from storm_pipeline.models.asking import LanguageModels as LanguageModels
@@ -66,11 +58,7 @@ from storm_pipeline.text.index_terms import terms as terms
 from storm_pipeline.text.markers import without_markers as without_markers
 from storm_pipeline.text.sentences import is_complete as is_complete, split_sentences as split_sentences
 from storm_pipeline.text.words import (
-    folded_words as folded_words,
-    numbers as numbers,
-    overlap as overlap,
-    tidy as tidy,
-    words as words,
-)
+    folded_words as folded_words, numbers as numbers, overlap as overlap, tidy as tidy, words as words,
+)  # fmt: skip
 
 __all__: list[str]

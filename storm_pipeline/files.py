@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-UNFINISHED = ".unfinished"
-"""Suffix of the hidden files that an interrupted write may leave behind."""
+UNFINISHED = ".unfinished"  # suffix of the hidden files that an interrupted write may leave behind
 LARGEST = 2**27  # bytes of a file of a run, at most
 _MOST_VALUES = 1_000_000  # lists and objects in it: each takes more memory than it has characters
 _MOST_RECORDS = 100_000  # lines of a journal or of a log of events

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 Makes = Literal["article", "research", "outline", "section", "lead"]
 
 _REPEATED_WITHIN = 5.0  # seconds
-_Key = tuple[str, tuple[int, ...]]
-"""Hash of what a call is to make with which prompts, and the ids of its models."""
+_Key = tuple[str, tuple[int, ...]]  # hash of what a call is to make with which prompts, and the ids of its models
 
 
 class StormProgram(SafeModule):

@@ -213,8 +213,7 @@ def _undivided(topic: str) -> Outline:
 def require_outline(recipe: str) -> None:
     """Check that a method writes by an outline, so that the user's own is of use to it.
 
-    Raises:
-        SettingsError: it does not.
+    Raises SettingsError: it does not.
     """
     if recipe in WITHOUT_OUTLINE:
         raise SettingsError(f"{recipe} writes without an outline: leave --outline out, or choose another recipe")
@@ -286,8 +285,7 @@ def no_such_recipe(name: str, known: Iterable[str]) -> str:
 def own_recipes(given: Mapping[str, Recipe]) -> Mapping[str, Recipe]:
     """The package's methods and those of the user's own.
 
-    Raises:
-        SettingsError: a name is taken, or is not one; or a method is not a function.
+    Raises SettingsError: a name is taken, or is not one; or a method is not a function.
     """
     for name, method in given.items():
         if not (isinstance(name, str) and _NAME.fullmatch(name)) or name in RECIPES or name.startswith("outline"):

@@ -48,8 +48,7 @@ _EVIDENCE = 3000
 _INTERVIEWS = 4000
 EXTRACTING = "embedded"
 """Name of the default model: where that would write, an extract is made instead, unless ``writing`` says otherwise."""
-_MOST = 10**12
-"""Greatest whole number of a setting without a bound of its own: arithmetic with floats stays exact."""
+_MOST = 10**12  # greatest whole number of a setting without a bound of its own: arithmetic with floats stays exact
 MAX_TOPIC_LENGTH = 300
 """Characters of a topic."""
 Role = Literal["asker", "expert", "reader", "outliner", "writer", "reviewer", "judge"]
@@ -339,8 +338,7 @@ class Settings(BaseModel):
     def build(cls, values: Mapping[str, Any]) -> "Settings":
         """Validate keyword settings.
 
-        Raises:
-            SettingsError: a value is invalid; the message names the setting, the value, and what is allowed.
+        Raises SettingsError: a value is invalid; the message names the setting, the value, and what is allowed.
         """
         try:
             return cls(**values)

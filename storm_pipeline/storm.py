@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypedDict, Unpack, cast
+
+from typing_extensions import TypeVar
 
 from storm_pipeline.assets import Progress
 from storm_pipeline.errors import RunError, SettingsError
@@ -20,15 +22,7 @@ from storm_pipeline.models.keys import require_keys
 from storm_pipeline.models.model_objects import Model, ModelObject, split_models
 from storm_pipeline.models.open_models import open_models
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.recipes import (
-    DEFAULT,
-    OUTLINES,
-    Recipe,
-    for_recipe,
-    no_such_recipe,
-    own_recipes,
-    require_outline,
-)
+from storm_pipeline.recipes import DEFAULT, OUTLINES, Recipe, for_recipe, no_such_recipe, own_recipes, require_outline
 from storm_pipeline.render.json import from_json
 from storm_pipeline.retrieval.embedder import Embedder, shared_embedder
 from storm_pipeline.retrieval.embedder_check import require_working
@@ -53,10 +47,9 @@ from storm_pipeline.types import Article, Outline, Support, Usage
 if TYPE_CHECKING:
     from storm_pipeline.program import Makes, StormProgram
 
-_OUTLINE = "outline"
-"""Recipe name in the folder of an outline run; ``outline-<recipe>`` for recipes other than STORM."""
+_OUTLINE = "outline"  # recipe name in the folder of an outline run; ``outline-<recipe>`` for recipes other than STORM
 T = TypeVar("T")
-R = TypeVar("R", Article, Outline)
+R = TypeVar("R", default=Article | Outline)
 
 
 class RunOptions(TypedDict, total=False):
@@ -101,8 +94,7 @@ class Storm:
             no sinks and that somebody watches: in a notebook, or in the main thread with a terminal.
         **keywords: fields of :class:`Settings`.
 
-    Raises:
-        SettingsError: a setting is unknown or out of range, or ``search`` is not an engine.
+    Raises SettingsError: a setting is unknown or out of range, or ``search`` is not an engine.
     """
 
     def __init__(
@@ -243,22 +235,16 @@ class Storm:
             run.queue(chosen.settings, chosen._given.chosen_by)
             return run.folder
 
-    @overload
-    def resume(self, run: Path | str, kind: None = None, **options: Unpack[ResumeOptions]) -> Article | Outline: ...
-
-    @overload
-    def resume(self, run: Path | str, kind: type[R], **options: Unpack[ResumeOptions]) -> R: ...
-
     def resume(
         self,
         run: Path | str,
-        kind: type[Any] | None = None,
+        kind: type[R] | None = None,
         *,
         accept_damage: bool = False,
         own: Settings | None = None,
         sinks: Sequence[EventSink] = (),
         halt: threading.Event | None = None,
-    ) -> Article | Outline:
+    ) -> R:
         """Resume a run that was interrupted, stopped, capped or failed; the result of a finished one is loaded.
 
         Replies and searches on record are reused for every unchanged request. The run's settings that say what is
@@ -279,26 +265,22 @@ class Storm:
                 not make a result of this ``kind``.
         """
         with self._halting(halt) as stopped, RunStore.open(Path(run), accept_damage=accept_damage) as store:
-            makes: type[Article] | type[Outline] = Outline if _is_outline(store) else Article
+            makes: type[Any] = Outline if _is_outline(store) else Article
             if kind not in (None, makes):
                 raise RunError(f"{run} is the run of an {makes.__name__.lower()}: resume it as that")
             saved = store.saved_settings()
             settings = changed_settings(saved, self.settings)
-            if (result := self._finished(store, saved, settings)) is not None:
-                return result
+            result: Any = self._finished(store, saved, settings)
+            if result is not None:
+                return cast("R", result)
             settings = _resumed(store, saved, self.settings, own)
             search = pinned_engine(settings.search, store.state.get("engine"))
             if search != settings.search:
                 settings = settings.model_copy(update={"search": search})
-            work: Callable[[RunContext], Article | Outline] = (
-                _outline if _is_outline(store) else self._writing(store.recipe)
-            )
+            work: Callable[[RunContext], Any] = _outline if makes is Outline else self._writing(store.recipe)
             require_own(store.state.get("models"), self.programs)
-            return (
-                self._with(settings)
-                ._choosing(store.recipe, store.state)
-                ._session(store, work, stopped, *sinks, before=saved)
-            )
+            chosen = self._with(settings)._choosing(store.recipe, store.state)
+            return cast("R", chosen._session(store, work, stopped, *sinks, before=saved))
 
     def write_from(
         self, piece: str, run: Path | str, *, accept_damage: bool = False, own: Settings | None = None
@@ -337,17 +319,7 @@ class Storm:
         """As :meth:`outline`, for asyncio; cancelled as :meth:`awrite`."""
         return await in_thread(partial(self.outline, topic, recipe, **options), options.get("halt"))
 
-    @overload
-    async def aresume(
-        self, run: Path | str, kind: None = None, **options: Unpack[ResumeOptions]
-    ) -> Article | Outline: ...
-
-    @overload
-    async def aresume(self, run: Path | str, kind: type[R], **options: Unpack[ResumeOptions]) -> R: ...
-
-    async def aresume(
-        self, run: Path | str, kind: type[Any] | None = None, **options: Unpack[ResumeOptions]
-    ) -> Article | Outline:
+    async def aresume(self, run: Path | str, kind: type[R] | None = None, **options: Unpack[ResumeOptions]) -> R:
         """As :meth:`resume`, for asyncio; cancelled as :meth:`awrite`."""
         return await in_thread(partial(self.resume, run, kind, **options), options.get("halt"))
 
@@ -444,8 +416,7 @@ class Storm:
     def programs(self) -> Programs:
         """The programs of its runs: those given, those of the set that the settings name, or the package's own.
 
-        Raises:
-            ProgramError: the set cannot be used.
+        Raises ProgramError: the set cannot be used.
         """
         if self._programs_object is not None:
             return self._programs_object
@@ -470,11 +441,7 @@ class Storm:
     def stage(self, makes: "Makes") -> "StormProgram":
         """One stage as a DSPy module, which is given what the stages before it made.
 
-        Args:
-            makes: ``research``, ``outline``, ``section`` or ``lead``.
-
-        Raises:
-            SettingsError: there is no such stage.
+        ``makes``: ``research``, ``outline``, ``section`` or ``lead``. Raises SettingsError: there is no such stage.
         """
         from storm_pipeline.program import StormProgram
 
@@ -518,7 +485,6 @@ class Storm:
         )
 
     def _asks_those_of(self, other: "Storm") -> bool:
-        """Whether the roles have the models that they have in another object."""
         names = [[one.settings.lm_of(role) for role in ROLES] for one in (self, other)]
         return names[0] == names[1] and self._given.objects == other._given.objects
 
@@ -585,19 +551,9 @@ def answer(question: str, **settings: Unpack[StormKeywords]) -> Article:
     return Storm(**settings).answer(question)
 
 
-@overload
 def resume(
-    run: Path | str, kind: None = None, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]
-) -> Article | Outline: ...
-
-
-@overload
-def resume(run: Path | str, kind: type[R], *, accept_damage: bool = False, **settings: Unpack[StormKeywords]) -> R: ...
-
-
-def resume(
-    run: Path | str, kind: type[Any] | None = None, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]
-) -> Article | Outline:
+    run: Path | str, kind: type[R] | None = None, *, accept_damage: bool = False, **settings: Unpack[StormKeywords]
+) -> R:
     """Resume an interrupted run; see :meth:`Storm.resume`."""
     return Storm(**settings).resume(run, kind, accept_damage=accept_damage)
 
@@ -646,14 +602,12 @@ def _outline(ctx: RunContext) -> Outline:
 
 
 def _resumed(run: RunStore, saved: SavedSettings, given: Settings, own: Settings | None) -> Settings:
-    """The settings with which a run goes on; see :func:`storm_pipeline.run.saved_settings.resumed_settings`."""
     calls, spent = len(run.journal.own_calls), Ledger().restore(run.earlier_events)
     costs = f", which may buy its {counted(calls, 'model call')} ({dollars(spent.dollars)}) again" if calls else ""
     return resumed_settings(run.folder, saved, given, own, costs=costs)
 
 
 def _outline_run(recipe: str) -> str:
-    """What the folder of an outline's run names as its recipe."""
     if recipe not in OUTLINES:
         raise SettingsError(f"there is no outline recipe {recipe!r}: choose one of {', '.join(OUTLINES)}")
     return _OUTLINE if recipe == "storm" else f"{_OUTLINE}-{recipe}"
@@ -669,7 +623,6 @@ def _save_usage(ctx: RunContext, usage: Usage) -> None:
 
 
 def _user_pieces(topic: str, recipe: str, outline: Outline | Path | str | None) -> dict[str, str]:
-    """The pieces that the user provides, as the run's folder keeps them."""
     if outline is None:
         return {}
     require_outline(recipe)

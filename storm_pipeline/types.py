@@ -13,26 +13,18 @@ from storm_pipeline.identity import snippet_id, source_id
 class Work:
     """What a bibliography says of a work beyond author, title, date, publisher and DOI; what is not known is empty.
 
-    Attributes:
-        kind: ``article`` (in a journal), ``chapter``, ``book``, ``paper`` (in proceedings), ``thesis``, ``report``,
-            ``manuscript`` or ``page`` (of the web).
-        volume: of the journal or the series.
-        issue: of the journal.
-        extent: the pages that the work takes up, such as ``233-250``.
-        editors: of the book that it stands in, joined by ``; ``.
-        place: where it was published.
-        isbn: of the book.
-        edition: which of the book.
+    Its kind is ``article`` (in a journal), ``chapter``, ``book``, ``paper`` (in proceedings), ``thesis``, ``report``,
+    ``manuscript`` or ``page`` (of the web).
     """
 
     kind: str = ""
-    volume: str = ""
-    issue: str = ""
-    extent: str = ""
-    editors: str = ""
-    place: str = ""
-    isbn: str = ""
-    edition: str = ""
+    volume: str = ""  # of the journal or the series
+    issue: str = ""  # of the journal
+    extent: str = ""  # the pages that the work takes up, such as ``233-250``
+    editors: str = ""  # of the book that it stands in, joined by ``; ``
+    place: str = ""  # where it was published
+    isbn: str = ""  # of the book
+    edition: str = ""  # which of the book
 
 
 NO_WORK = Work()
@@ -97,10 +89,8 @@ class Snippet:
 class Source:
     """A page with all its snippets that the research found, by page number, then by id.
 
-    Address and title are those of most of the snippets.
-
-    Attributes:
-        also: addresses of other pages with the same text, in alphabetical order; their snippets come after its own.
+    Address and title are those of most of the snippets; ``also`` has the addresses of other pages with the same text,
+    in alphabetical order, whose snippets come after its own.
     """
 
     id: str
@@ -112,19 +102,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """A page that a search found and that was not used.
+    """A page that a search found and that was not used."""
 
-    Attributes:
-        url: address of the page, as the engine gave it.
-        title: title of the page; may be empty.
-        reason: why it was not used, in one sentence.
-        query: the query that found it; the first in alphabetical order if several did.
-    """
-
-    url: str
-    title: str
-    reason: str
-    query: str
+    url: str  # address of the page, as the engine gave it
+    title: str  # title of the page; may be empty
+    reason: str  # why it was not used, in one sentence
+    query: str  # the query that found it; the first in alphabetical order if several did
 
 
 Spans = tuple[tuple[int, int], ...]
@@ -135,9 +118,8 @@ Spans = tuple[tuple[int, int], ...]
 class Citation:
     """A snippet that supports a sentence, and the source of the snippet, by their ids.
 
-    Attributes:
-        spans: where in the snippet's text the words stand that carry the sentence. Known once the article is finished;
-            empty where the passage shares no word with the sentence.
+    Its spans are where in the snippet's text the words stand that carry the sentence. Known once the article is
+    finished; empty where the passage shares no word with the sentence.
     """
 
     source_id: str
@@ -232,32 +214,20 @@ READERS = frozenset({LATER_ROUND, READING, "What the draft leaves open."})
 
 @dataclass(frozen=True)
 class Answer:
-    """The expert's answer to a question.
+    """The expert's answer to a question."""
 
-    Attributes:
-        sentences: each with its citations; empty if no snippet shown answers the question.
-        shown: the snippets shown to the expert, in order.
-    """
-
-    sentences: tuple[Sentence, ...] = ()
-    shown: tuple[Snippet, ...] = ()
+    sentences: tuple[Sentence, ...] = ()  # each with its citations; empty if no snippet shown answers the question
+    shown: tuple[Snippet, ...] = ()  # the snippets shown to the expert, in order
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One round of a conversation (paper section 3.2).
+    """One round of a conversation (paper section 3.2)."""
 
-    Attributes:
-        question: what the writer asked.
-        queries: the queries sent to the search engine.
-        answer: the expert's sentences, each with its citations; empty when no source was found.
-        snippets: the snippets shown to the expert, in the order shown.
-    """
-
-    question: str
-    queries: tuple[str, ...] = ()
-    answer: tuple[Sentence, ...] = ()
-    snippets: tuple[Snippet, ...] = ()
+    question: str  # what the writer asked
+    queries: tuple[str, ...] = ()  # the queries sent to the search engine
+    answer: tuple[Sentence, ...] = ()  # the expert's sentences, each with its citations; empty when no source was found
+    snippets: tuple[Snippet, ...] = ()  # the snippets shown to the expert, in the order shown
 
     @property
     def answer_text(self) -> str:
@@ -280,31 +250,18 @@ class Conversation:
 
 @dataclass(frozen=True)
 class UsageRow:
-    """Calls of one role in one stage.
+    """Calls of one role in one stage."""
 
-    Attributes:
-        stage: stage of the run, e.g. ``conversations``.
-        role: role of the model, e.g. ``asker``.
-        model: the model's name.
-        calls: replies received.
-        tokens_in: prompt tokens, those served from a prefix cache included.
-        tokens_cached: prompt tokens that the server says it took from its prefix cache.
-        tokens_out: completion tokens.
-        seconds: latency summed over calls (calls overlap, so this exceeds wall time).
-        cost: US dollars, or None where the price is unknown.
-        estimated: calls whose tokens the server did not report, and which are estimated by characters.
-    """
-
-    stage: str
-    role: str
-    model: str
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_cached: int = 0
-    tokens_out: int = 0
-    seconds: float = 0.0
-    cost: float | None = None
-    estimated: int = 0
+    stage: str  # stage of the run, e.g. ``conversations``
+    role: str  # role of the model, e.g. ``asker``
+    model: str  # the model's name
+    calls: int = 0  # replies received
+    tokens_in: int = 0  # prompt tokens, those served from a prefix cache included
+    tokens_cached: int = 0  # prompt tokens that the server says it took from its prefix cache
+    tokens_out: int = 0  # completion tokens
+    seconds: float = 0.0  # latency summed over calls (calls overlap, so this exceeds wall time)
+    cost: float | None = None  # US dollars, or None where the price is unknown
+    estimated: int = 0  # calls whose tokens the server did not report, and which are estimated by characters
 
 
 def is_plausible(record: object) -> bool:
@@ -354,17 +311,11 @@ class Usage:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that went wrong without ending the run.
+    """Something that went wrong without ending the run."""
 
-    Attributes:
-        stage: stage of the run in which it happened.
-        kind: ``failure`` (a piece is missing) or ``degradation`` (a piece is poorer than it could be).
-        detail: what happened, in one sentence.
-    """
-
-    stage: str
-    kind: str
-    detail: str
+    stage: str  # stage of the run in which it happened
+    kind: str  # ``failure`` (a piece is missing) or ``degradation`` (a piece is poorer than it could be)
+    detail: str  # what happened, in one sentence
 
 
 @dataclass(frozen=True)
@@ -388,20 +339,15 @@ class ModelChoice:
 class Revision:
     """How a sentence was changed that its sources did not support as written.
 
-    Attributes:
-        where: heading of the section that holds it.
-        before: the sentence as the writer wrote it.
-        reason: what the check found.
-        outcome: ``citations`` (changed or added by the check), ``rewritten`` or ``deleted by the writer``, ``kept``,
-            ``kept without a source``, or ``dropped``.
-        after: the sentence as it is now; empty if it was removed.
+    The outcome is ``citations`` (changed or added by the check), ``rewritten`` or ``deleted by the writer``, ``kept``,
+    ``kept without a source``, or ``dropped``.
     """
 
-    where: str
-    before: str
-    reason: str
+    where: str  # heading of the section that holds it
+    before: str  # the sentence as the writer wrote it
+    reason: str  # what the check found
     outcome: str
-    after: str = ""
+    after: str = ""  # the sentence as it is now; empty if it was removed
 
 
 @dataclass(frozen=True)
@@ -458,27 +404,17 @@ SupportError = Literal[
 
 @dataclass(frozen=True)
 class Support:
-    """How well an article's sources support its sentences, as a judge says; shares in [0, 1], None if not known.
+    """How well an article's sources support its sentences, as a judge says; shares in [0, 1], None if not known."""
 
-    Attributes:
-        judge: name of the judge; its calibration is in ``docs/citations.md``.
-        sentences: number of sentences of lead and body.
-        recall: share of sentences that their citations support together (ALCE).
-        precision: share of citations that support the sentence alone, or without which the others do not (ALCE).
-        recall_alone: share of sentences that one of their citations supports alone (WikiGenBench).
-        precision_alone: mean share of a sentence's citations that support it alone (WikiGenBench).
-        errors: class of unsupported sentences → their number, the most frequent first.
-        unsettled: number of sentences that were not judged.
-    """
-
-    judge: str
-    sentences: int
-    recall: float | None = None
+    judge: str  # name of the judge; its calibration is in ``docs/citations.md``
+    sentences: int  # number of sentences of lead and body
+    recall: float | None = None  # share of sentences that their citations support together (ALCE)
+    # share of citations that support the sentence alone, or without which the others do not (ALCE)
     precision: float | None = None
-    recall_alone: float | None = None
-    precision_alone: float | None = None
-    errors: tuple[tuple[SupportError, int], ...] = ()
-    unsettled: int = 0
+    recall_alone: float | None = None  # share of sentences that one of their citations supports alone (WikiGenBench)
+    precision_alone: float | None = None  # mean share of a sentence's citations that support it alone (WikiGenBench)
+    errors: tuple[tuple[SupportError, int], ...] = ()  # class of unsupported sentences → number, most frequent first
+    unsettled: int = 0  # number of sentences that were not judged
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,4 @@ a name inside an archive.
 from storm_pipeline.assets.fetching import Progress, fetch, path_of, verify
 from storm_pipeline.assets.pins import EMBEDDED_MODELS, EMBEDDER, LEADS, catalogue
 
-__all__ = [
-    "EMBEDDED_MODELS",
-    "EMBEDDER",
-    "LEADS",
-    "Progress",
-    "catalogue",
-    "fetch",
-    "path_of",
-    "verify",
-]
+__all__ = ["EMBEDDED_MODELS", "EMBEDDER", "LEADS", "Progress", "catalogue", "fetch", "path_of", "verify"]

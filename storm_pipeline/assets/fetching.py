@@ -13,8 +13,7 @@ from storm_pipeline.assets.pins import PINS, Asset, named
 from storm_pipeline.errors import AssetError
 from storm_pipeline.files import cannot_write, locked_file, write_atomically
 
-Progress = Callable[[str, int, int], None]
-"""Called with the asset's name, bytes downloaded so far and total bytes."""
+Progress = Callable[[str, int, int], None]  # called with the asset's name, bytes downloaded so far and total bytes
 _CHUNK = 1 << 20
 
 
@@ -86,8 +85,7 @@ def fetch(name: str, cache: Path, progress: Progress | None = None, *, pins: Pat
         progress: called in the calling thread as bytes arrive; an exception from it aborts the fetch.
         pins: file of pins, by default the package's.
 
-    Raises:
-        AssetError: unknown name, no pip, no network, wrong hash, or a full or read-only disk.
+    Raises AssetError: unknown name, no pip, no network, wrong hash, or a full or read-only disk.
     """
     asset = named(name, pins)
     models = cache / "models"

@@ -15,13 +15,6 @@ from storm_pipeline.batch.topic_requests import TopicRequest, read_topics
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
 
 __all__ = [
-    "Batch",
-    "BatchReport",
-    "BatchSink",
-    "TopicRequest",
-    "TopicStatus",
-    "is_batch",
-    "read_topics",
-    "resume_batch",
+    "Batch", "BatchReport", "BatchSink", "TopicRequest", "TopicStatus", "is_batch", "read_topics", "resume_batch",
     "write_batch",
-]
+]  # fmt: skip

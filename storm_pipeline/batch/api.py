@@ -35,24 +35,12 @@ def write_batch(
         open_storm: makes a ``Storm`` from settings, to use custom search engines, models or embedders.
         **settings: fields of :class:`storm_pipeline.settings.Settings` for all topics; a topic's own take precedence.
 
-    Returns:
-        One row per topic, failed ones included; :func:`resume_batch` retries those.
-
-    Raises:
-        SettingsError: a setting of the batch is wrong, a request names one that does not exist, or the outline cannot
-            be used.
-        RunError: the folder cannot be made or written.
+    Returns one row per topic, failed ones included; :func:`resume_batch` retries those. Raises as :meth:`Batch.create`.
     """
-    created = Batch.create(
-        requests,
-        Settings.build(settings),
-        name=name,
-        outline=outline,
-        at_once=at_once,
-        sinks=sinks,
-        open_storm=open_storm,
-    )
-    with created as batch:
+    given = Settings.build(settings)
+    with Batch.create(
+        requests, given, name=name, outline=outline, at_once=at_once, sinks=sinks, open_storm=open_storm
+    ) as batch:
         return batch.run()
 
 
@@ -68,21 +56,10 @@ def resume_batch(
 ) -> BatchReport:
     """Resume a batch: finished articles are kept, interrupted and failed topics resumed, the rest started.
 
-    Arguments as for :meth:`Batch.open` and :func:`write_batch`; settings given here override those of the batch and
-    of its topics.
-
-    Raises:
-        SettingsError: a setting is wrong.
-        RunError: it is not a batch's folder, is damaged, or another process is writing to it.
+    Arguments and errors as for :meth:`Batch.open`; settings given here override those of the batch and of its topics.
     """
-    opened = Batch.open(
-        folder,
-        Settings.build(settings),
-        allow=allow,
-        at_once=at_once,
-        accept_damage=accept_damage,
-        sinks=sinks,
-        open_storm=open_storm,
-    )
-    with opened as batch:
+    given = Settings.build(settings)
+    with Batch.open(
+        folder, given, allow=allow, at_once=at_once, accept_damage=accept_damage, sinks=sinks, open_storm=open_storm
+    ) as batch:
         return batch.run()

@@ -21,14 +21,11 @@ from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked, new_folder, read_state
 from storm_pipeline.types import is_plausible
 
-FORMAT = 1
-"""Version of the folder's format; incremented when an older reader would misread it."""
+FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
 _STATE, _JOURNAL, _LOCK = "batch.json", "journal.jsonl", "batch.lock"
 _ROW, _ROWS = TypeAdapter(TopicStatus), TypeAdapter(list[TopicStatus])
-_FOLDER_NAME = re.compile(r"(?!\.\.?$)[^/\\\x00-\x1f]{0,255}")
-"""Names of runs' folders: of one part."""
-_SAVE_PAUSE = 20.0
-"""Minimum pause between saves of ``batch.json``, in multiples of the last save's duration."""
+_FOLDER_NAME = re.compile(r"(?!\.\.?$)[^/\\\x00-\x1f]{0,255}")  # names of runs' folders: of one part
+_SAVE_PAUSE = 20.0  # minimum pause between saves of ``batch.json``, in multiples of the last save's duration
 
 
 class BatchStore(AbstractContextManager["BatchStore"]):
@@ -125,7 +122,6 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         self.close()
 
     def _restored_rows(self, state: Mapping[str, Any]) -> list[TopicStatus]:
-        """The rows of ``batch.json``, updated from the journal."""
         rows: dict[str, TopicStatus] = {str(row.number): row for row in state["topics"]}
         path = self.folder / _JOURNAL
         for key, (*_, fields) in self._journal.earlier("row").items():

@@ -16,14 +16,7 @@ from storm_pipeline.batch.topic_requests import TopicRequest, require_some_keys
 from storm_pipeline.batch.topic_status import BatchReport, BatchSink, TopicStatus
 from storm_pipeline.concurrency import MAX_WORKERS, Tasks
 from storm_pipeline.configuration.addresses import redacted
-from storm_pipeline.errors import (
-    ModelAuthError,
-    RunError,
-    SettingsError,
-    StoppedError,
-    StormError,
-    unforeseen,
-)
+from storm_pipeline.errors import ModelAuthError, RunError, SettingsError, StoppedError, StormError, unforeseen
 from storm_pipeline.languages import length_in_words
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted, RunStopped, StageFinished
 from storm_pipeline.run.integrity import JOURNAL, logged_events, with_recorded_calls
@@ -38,8 +31,7 @@ if TYPE_CHECKING:
     from storm_pipeline.storm import Storm
 
 AT_ONCE = 2
-_IDLE_STORMS = 2
-"""Idle ``Storm`` objects kept open, for topics that alternate between settings."""
+_IDLE_STORMS = 2  # idle ``Storm`` objects kept open, for topics that alternate between settings
 _LOG = logging.getLogger(__name__)
 
 
@@ -224,7 +216,6 @@ class Batch(AbstractContextManager["Batch"]):
                 raise
 
     def _has_refused_key(self, row: TopicStatus) -> bool:
-        """Whether an endpoint has refused the key that the topic would use."""
         try:
             return bool(self._refused_keys) and _models_and_key(self._settings(row)) in self._refused_keys
         except SettingsError:
@@ -238,7 +229,9 @@ class Batch(AbstractContextManager["Batch"]):
         self._notify(lambda sink: sink.row(row))
         try:
             article = self._article(row, ledger)
-            ended, usage = _written(row, article), article.usage
+            words = sum(length_in_words(sentence.text) for sentence in article.sentences())
+            sections, references, usage = len(article.sections), len(article.references), article.usage
+            ended = replace(row, state="written", sections=sections, words=words, references=references)
         except Exception as error:  # noqa: BLE001 - a crash must not end the other topics
             ended, usage = self._failed(row, error), ledger.usage(time.monotonic() - start)
         used = {name: getattr(usage, name) for name in ("calls", "tokens_in", "tokens_out", "cost", "seconds")}
@@ -328,15 +321,4 @@ def _check_at_once(at_once: int) -> None:
 
 
 def _models_and_key(settings: Settings) -> tuple[str | None, ...]:
-    """Models, endpoint and key variable that a topic uses."""
     return (*map(settings.lm_of, ROLES), settings.api_base, settings.api_key_env)
-
-
-def _written(row: TopicStatus, article: Article) -> TopicStatus:
-    return replace(
-        row,
-        state="written",
-        sections=len(article.sections),
-        words=sum(length_in_words(sentence.text) for sentence in article.sentences()),
-        references=len(article.references),
-    )

@@ -37,8 +37,7 @@ class TopicRequest:
 
         The values of settings are validated later, when the topic is written.
 
-        Raises:
-            SettingsError: a setting is unknown, given twice, only valid for the batch, or not a JSON value.
+        Raises SettingsError: a setting is unknown, given twice, only valid for the batch, or not a JSON value.
         """
         at = f"{self.place}: " if self.place else ""
         settings: dict[str, Any] = {}
@@ -78,9 +77,8 @@ def read_topics(path: Path | str, allow: Iterable[str] = ()) -> tuple[TopicReque
             (:data:`storm_pipeline.settings.CONTENT`), such as ``lm``: lists of topics are data, often
             another's.
 
-    Raises:
-        SettingsError: the file cannot be read, has no topic, or one of its lines (which is named) is invalid or gives
-            a setting that it may not.
+    Raises SettingsError: the file cannot be read, has no topic, or one of its lines (which is named) is invalid or
+    gives a setting that it may not.
     """
     path = Path(path)
     reader = _READERS.get(path.suffix.lower())
@@ -196,7 +194,6 @@ def _rows(name: str, text: str, delimiter: str) -> Iterator[tuple[str, list[str]
 
 
 def _field(name: str, at: str) -> str:
-    """The settings field that a name in a file stands for."""
     field_name = _normalised(name)
     if field_name in _BATCH_ONLY:
         raise SettingsError(f"{at}{field_name!r} applies to the whole batch: give it to the command, not to a topic")

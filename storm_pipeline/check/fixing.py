@@ -47,7 +47,6 @@ def propose(
 def _answered(
     checked: Checked, batch: Sequence[CheckedSentence], models: LanguageModels, settings: Settings
 ) -> Iterator[tuple[Proposal, tuple[str, ...]]]:
-    """Yield the model's answers that change something, each with the passages to judge it by."""
     cited = {one.snippet_id for own in batch for one in own.sentence.citations}
     readable = (source for source in checked.article.sources if source.id not in checked.unread)
     shown = passages(one for source in readable for one in source.snippets if one.id in cited)

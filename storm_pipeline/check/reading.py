@@ -109,8 +109,6 @@ def joined_text(pages: Iterable[tuple[object, str]]) -> str:
 def _fetched(
     missing: Mapping[str, Reference], fetch: Callable[[str], Page] | None
 ) -> tuple[list[Reference], dict[str, str]]:
-    """Return the pages that can be fetched, and why the others cannot, by their ids."""
-
     def fetched(reference: Reference) -> Reference | str:
         if not web_address(reference.url):
             return "the article gives no address of it" if not reference.url else "it is no page of the web"

@@ -134,7 +134,6 @@ def _has(page: str, snippet: Snippet, citation: Citation) -> bool:
 
 
 def _with_snippets(article: Article, fresh: Sequence[Snippet]) -> Article:
-    """Return the article whose sources have the passages of today too."""
     by_page: dict[str, list[Snippet]] = {}
     for new in fresh:
         by_page.setdefault(new.source_id, []).append(new)

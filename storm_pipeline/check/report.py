@@ -8,7 +8,7 @@ from storm_pipeline.check.judging import Checked, CheckedSentence
 from storm_pipeline.references.citations import number_references
 from storm_pipeline.render.html import to_html
 from storm_pipeline.render.links import Remark
-from storm_pipeline.text.formatting import counted
+from storm_pipeline.text.formatting import counted, shortened
 from storm_pipeline.text.words import encodable, tidy
 
 SCHEMA = 1
@@ -28,8 +28,7 @@ def rows(checked: Checked) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
     for own in checked.sentences:
         if own.status != "supported":
-            text = tidy(own.sentence.text)
-            short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+            short = shortened(tidy(own.sentence.text), _LONGEST)
             found.append((str(own.place + 1), own.status, _chance(own), short, own.reason))
     return found
 

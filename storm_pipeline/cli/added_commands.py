@@ -10,10 +10,8 @@ from typer.core import TyperCommand, TyperGroup
 from storm_pipeline.cli.guard import Guard
 from storm_pipeline.errors import MissingExtraError
 
-ENTRY_POINTS = "storm_pipeline.commands"
-"""Group of entry points: command → a ``typer.Typer``."""
-FILES = ("--config", "--env-file")
-"""Options of all commands."""
+ENTRY_POINTS = "storm_pipeline.commands"  # group of entry points: command → a ``typer.Typer``
+FILES = ("--config", "--env-file")  # options of all commands
 _ABSENT = {"experiment": ("storm-bench", "Compare methods on a data set (needs the package storm-bench).")}
 """Commands of our own distributions: which one has it, and its line of the help while that is not installed."""
 

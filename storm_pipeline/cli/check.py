@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from storm_pipeline.settings import Settings
 
 _TEXTS = (".md", ".txt", ".wiki")
-_FAILED = 3
-"""Exit status if sentences fail; 0: none does, 1: an error, 2: a setting or an option is wrong."""
+_FAILED = 3  # exit status if sentences fail; 0: none does, 1: an error, 2: a setting or an option is wrong
 
 
 _ARTICLE = "File (.md, .wiki, .json, .docx, .html), a run's folder, or a folder of an article and its sources."

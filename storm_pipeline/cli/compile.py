@@ -70,7 +70,6 @@ def compile_programs(
 
 
 def _announce(jobs: "list[Job]", other_models: tuple[str | None, str | None]) -> None:
-    """Say what the compilations will take at most, and which articles they leave out."""
     from storm_pipeline.optimize.cost import most_dollars
     from storm_pipeline.text.formatting import dollars
 

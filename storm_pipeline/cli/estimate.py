@@ -64,7 +64,6 @@ def _show(estimate: "Estimate") -> None:
 
 
 def _summary(estimate: "Estimate") -> list[str]:
-    """Totals, prices, and notes on what the numbers leave out."""
     from storm_pipeline.recipes import DEFAULT
 
     dollars = _dollars(estimate.dollars)

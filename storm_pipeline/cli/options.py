@@ -44,27 +44,19 @@ def argument(metavar: str, text: str) -> Any:
 
 Topic = Annotated[str, argument("TOPIC", "Topic of the article, e.g. 'Silk Road'.")]
 Run = Annotated[Path, argument("RUN", "Folder of the run, or its article.json.")]
-OutlineFile = Annotated[
-    str | None,
-    option(
-        "--outline",
-        "FILE",
-        "The sections to write, instead of an outline that is made: '#' headings or a list, one a line. A file "
-        "that does not name the topic serves as a template, such as: Early life, Career, Legacy.",
-    ),
-]
+_OUTLINE = (
+    "The sections to write, instead of an outline that is made: '#' headings or a list, one a line. A file "
+    "that does not name the topic serves as a template, such as: Early life, Career, Legacy."
+)
+OutlineFile = Annotated[str | None, option("--outline", "FILE", _OUTLINE)]
 Quiet = Annotated[bool, flag("--quiet -q", "Print only errors on standard error.")]
 Json = Annotated[bool, flag("--json", "Print JSON instead of a table.")]
 JsonEvents = Annotated[bool, flag("--json-events", "Print events as JSON lines instead of the results.")]
-AllowColumns = Annotated[
-    str,
-    option(
-        "--allow-columns",
-        "NAMES",
-        "Settings, separated by commas, that topics may have of their own beside those of the writing, e.g. "
-        "lm,search. Name them only if you trust the list.",
-    ),
-]
+_COLUMNS = (
+    "Settings, separated by commas, that topics may have of their own beside those of the writing, e.g. "
+    "lm,search. Name them only if you trust the list."
+)
+AllowColumns = Annotated[str, option("--allow-columns", "NAMES", _COLUMNS)]
 Runs = Annotated[Path | None, option("--out", "DIR", "Folder of runs; default: runs.")]
 
 
@@ -173,7 +165,6 @@ def _derived(annotations: dict[str, Any], default: Any) -> tuple[Any, ...]:
 
 
 def _help(field: "FieldInfo") -> str:
-    """The field's description, the range it allows, and its default."""
     low = [f"at least {m.ge}" for m in field.metadata if hasattr(m, "ge")]
     low += [f"more than {m.gt}" for m in field.metadata if hasattr(m, "gt")]
     high = [f"at most {m.le}" for m in field.metadata if hasattr(m, "le")]

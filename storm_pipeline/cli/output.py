@@ -6,7 +6,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,6 +89,13 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 
+def distinct_lines(lines: Iterable[str], most: int, hint: str = "") -> list[str]:
+    """The lines, each once and with how often it came, and how many there are beyond the first ones."""
+    distinct = [f"{line} ({times} times)" if times > 1 else line for line, times in Counter(lines).items()]
+    more = len(distinct) - most
+    return distinct[:most] + ([f"and {more} others{hint}"] if more > 0 else [])
+
+
 def silence_stdout() -> None:
     """Redirect standard output to the null device, so that flushing it at exit does not fail."""
     try:
@@ -127,7 +135,6 @@ class EventLines:
         self._write("TopicChanged", {"order": number, "topic": request["topic"]} | fields)
 
     def _write(self, kind: str, fields: dict[str, Any]) -> None:
-        """Write one line, unless an earlier one could not be written."""
         if self._lost:
             return
         try:

@@ -2,8 +2,7 @@
 
 import json
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from storm_pipeline.cli.chosen_model import configured
 from storm_pipeline.cli.guard import guarded
 from storm_pipeline.cli.options import Json, Runs, argument
-from storm_pipeline.cli.output import say, show_table, tell
+from storm_pipeline.cli.output import distinct_lines, say, show_table, tell
 from storm_pipeline.errors import RunError
 from storm_pipeline.text.formatting import age, amount, clock, counted, dollars, printable
 
@@ -101,7 +100,6 @@ def _show(timeline: "Timeline") -> None:
 
 
 def _stage_rows(stage: "Stage", session: "Session") -> Iterator[tuple[str, ...]]:
-    """A row for the stage, then one per role."""
     from storm_pipeline.types import Usage
 
     suffix = "" if stage.ended else " so far" if session.ending == "running" else ", cut off"
@@ -124,13 +122,7 @@ def _usage_cells(usage: "Usage") -> tuple[str, ...]:
 def _problems_and_notes(session: "Session") -> list[str]:
     problems = [f"{p.kind} in {printable(p.stage)}: {printable(p.detail)}" for s in session.stages for p in s.problems]
     notes = [f"note: {printable(note)}" for stage in session.stages for note in stage.notes]
-    return [*_deduplicated(problems), *_deduplicated(notes)]
-
-
-def _deduplicated(lines: Sequence[str]) -> list[str]:
-    distinct = [f"{line} ({times} times)" if times > 1 else line for line, times in Counter(lines).items()]
-    more = len(distinct) - _MAX_LINES
-    return distinct[:_MAX_LINES] + ([f"and {more} others, see --json"] if more > 0 else [])
+    return [*distinct_lines(problems, _MAX_LINES, ", see --json"), *distinct_lines(notes, _MAX_LINES, ", see --json")]
 
 
 def _totals_line(timeline: "Timeline") -> str:
@@ -141,11 +133,8 @@ def _totals_line(timeline: "Timeline") -> str:
         clock(usage.seconds),
         counted(usage.calls, "call"),
         f"tokens: {amount(usage.tokens_in - usage.tokens_cached)} fresh",
-        f"{amount(usage.tokens_cached)} cached",
-        f"{amount(usage.tokens_out)} written",
+        f"{amount(usage.tokens_cached)} cached, {amount(usage.tokens_out)} written",
         f"cost {dollars(usage.cost)}",
-        f"{sum(stage.searches for stage in stages)} searches",
-        f"{sum(stage.retries for stage in stages)} retries",
-        f"{sum(stage.reused for stage in stages)} reused",
+        *(f"{sum(getattr(stage, name) for stage in stages)} {name}" for name in ("searches", "retries", "reused")),
     ]
     return ", ".join(facts)

@@ -18,25 +18,17 @@ if TYPE_CHECKING:
     from storm_pipeline.server.run_service import RunService
     from storm_pipeline.settings import Settings
 
-_Allow = Annotated[
-    list[str] | None,
-    option(
-        "--allow",
-        "NAME[=VALUE]",
-        "A further setting that callers may choose, or one value of it; repeatable. By default they may choose "
-        "settings of research and article that you do not set, and lower caps.",
-    ),
-]
+_ALLOW = (
+    "A further setting that callers may choose, or one value of it; repeatable. By default they may choose "
+    "settings of research and article that you do not set, and lower caps."
+)
+_Allow = Annotated[list[str] | None, option("--allow", "NAME[=VALUE]", _ALLOW)]
 _Queue = Annotated[int, option("--queue", "N", "Maximum number of runs that wait for their turn.")]
-_Budget = Annotated[
-    float | None,
-    option(
-        "--budget",
-        "DOLLARS",
-        "What all runs in the folder of runs may cost together, those of earlier servers included; needs "
-        "--max-cost, which each run reserves.",
-    ),
-]
+_BUDGET = (
+    "What all runs in the folder of runs may cost together, those of earlier servers included; needs --max-cost, "
+    "which each run reserves."
+)
+_Budget = Annotated[float | None, option("--budget", "DOLLARS", _BUDGET)]
 _GoOn = Annotated[bool, flag("--go-on", "Resume the runs that an earlier server left interrupted or waiting.")]
 _AtOnce = Annotated[int, option("--at-once", "N", "Maximum number of concurrent runs.")]
 _ALLOW_HOST = (

@@ -1,7 +1,6 @@
 """The summary of a finished run on standard error."""
 
-from collections import Counter
-
+from storm_pipeline.cli.output import distinct_lines
 from storm_pipeline.languages import length_in_words, stem_set
 from storm_pipeline.text.formatting import amount, counted, dollars, printable
 from storm_pipeline.types import Article, Outline, Problem, Section, Usage
@@ -14,12 +13,8 @@ def of_article(article: Article) -> str:
     told = list(article.sentences())
     words = sum(length_in_words(sentence.text) for sentence in told)
     uncited = sum(not sentence.citations for sentence in told)
-    facts = [
-        counted(len(article.sections), "section"),
-        counted(words, "word"),
-        counted(len(article.references), "reference"),
-        f"{uncited} of {len(told)} sentences uncited",
-    ]
+    sections, references = counted(len(article.sections), "section"), counted(len(article.references), "reference")
+    facts = [sections, counted(words, "word"), references, f"{uncited} of {len(told)} sentences uncited"]
     if asked := sum(len(conversation.turns) for conversation in article.conversations):
         facts.append(f"{counted(asked, 'question')} asked")
     note = [printable(article.note)] if article.note else []
@@ -30,11 +25,8 @@ def of_article(article: Article) -> str:
 def of_outline(outline: Outline, usage: Usage, problems: tuple[Problem, ...]) -> str:
     """Sections and headings; usage; problems."""
     headings = sum(1 for _ in outline.titles())
-    lines = [
-        f"{counted(len(outline.sections), 'section')}, {counted(headings, 'heading')}",
-        _usage(usage),
-        *_problems(problems),
-    ]
+    size = f"{counted(len(outline.sections), 'section')}, {counted(headings, 'heading')}"
+    lines = [size, _usage(usage), *_problems(problems)]
     return "\n".join([printable(outline.topic), *(f"  {line}" for line in lines)])
 
 
@@ -68,7 +60,5 @@ def _usage(usage: Usage) -> str:
 def _problems(problems: tuple[Problem, ...]) -> list[str]:
     if not problems:
         return ["no problems"]
-    alike = Counter(printable(f"{problem.kind} in {problem.stage}: {problem.detail}") for problem in problems)
-    shown = [f"{line} ({times} times)" if times > 1 else line for line, times in alike.items()][:_MOST_PROBLEMS]
-    more = [f"and {len(alike) - len(shown)} others"] if len(alike) > len(shown) else []
-    return [f"{counted(len(problems), 'problem')}:", *(f"  {line}" for line in shown + more)]
+    lines = (printable(f"{problem.kind} in {problem.stage}: {problem.detail}") for problem in problems)
+    return [f"{counted(len(problems), 'problem')}:", *(f"  {line}" for line in distinct_lines(lines, _MOST_PROBLEMS))]

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_Yes = Annotated[
-    bool, flag("--yes -y", "Go on although files of the run were lost or changed, and buy what is missing.")
-]
+_FROM = (
+    "Continue from an edited piece of an earlier run, outline or perspectives; give the run's folder instead of TOPIC."
+)
+_YES = "Go on although files of the run were lost or changed, and buy what is missing."
+_Yes = Annotated[bool, flag("--yes -y", _YES)]
 
 
 @guarded
@@ -39,15 +41,7 @@ def write(
     ctx: typer.Context,
     topic: Topic,
     *,
-    piece: Annotated[
-        str | None,
-        option(
-            "--from",
-            "PIECE",
-            "Continue from an edited piece of an earlier run, outline or perspectives; give the run's folder instead "
-            "of TOPIC.",
-        ),
-    ] = None,
+    piece: Annotated[str | None, option("--from", "PIECE", _FROM)] = None,
     headings: OutlineFile = None,
     yes: _Yes = False,
     quiet: Quiet = False,
@@ -198,7 +192,6 @@ def _with_progress(
     *,
     accept_damage: bool,
 ) -> "Article | Outline":
-    """Do the work with progress or events; the first interruption stops it gracefully."""
     from storm_pipeline.progress.run_progress import ProgressSink
 
     with ExitStack() as stack:

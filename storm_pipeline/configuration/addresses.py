@@ -31,9 +31,8 @@ def redacted(text: str, *secrets: str) -> str:
     Hidden are user names, passwords and keys in addresses, values of variables that are named as secrets are
     (``…_KEY``, ``…_TOKEN``, ``…_PASSWORD``), and further secrets.
 
-    Args:
-        text: what leaves the program: a message, an event, a log.
-        secrets: further values to hide; those under six characters stay, since words contain them.
+    ``text``: what leaves the program: a message, an event, a log. ``secrets``: further values to hide; those under six
+    characters stay, since words contain them.
     """
     own = (value for name, value in variables().items() if names_secret(name))
     hidden = {value.strip() for value in (*own, *secrets)}
@@ -44,7 +43,6 @@ def redacted(text: str, *secrets: str) -> str:
 
 
 def _without_credentials(text: str) -> str:
-    """The text without the user names, passwords and keys of its addresses."""
     return _VALUE.sub(lambda found: f"{found[1]}={_unless_named(found[2])}", _without_users(text))
 
 
@@ -103,13 +101,8 @@ def is_web_address(text: str) -> bool:
         valid = parts.port is None or parts.port > 0
     except ValueError:
         return False
-    return (
-        valid
-        and parts.scheme in {"http", "https"}
-        and bool(parts.hostname)
-        and "\0" not in text
-        and text.split() == [text]
-    )
+    is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    return valid and is_web and "\0" not in text and text.split() == [text]
 
 
 def _unless_named(secret: str) -> str:

@@ -21,8 +21,7 @@ from storm_pipeline.text.formatting import printable
 
 State = Literal["ok", "missing", "note"]
 _SHOWN_PROBLEMS = 5
-_EXTRAS: dict[str, list[str]] = table_beside(__file__)
-"""Extra → a module of it, and what it is for."""
+_EXTRAS: dict[str, list[str]] = table_beside(__file__)  # extra → a module of it, and what it is for
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ Content = Annotated[T, IS_CONTENT]
 Never one that names an address, a key, a model, a command, a folder, an engine or a judge, or that spends money, reads
 files or reaches the network.
 """
-NONE: Literal["none"] = "none"
-"""Value of a sampling setting that is not to be sent."""
+NONE: Literal["none"] = "none"  # value of a sampling setting that is not to be sent
 
 
 def _model(name: str) -> str:
@@ -88,10 +87,6 @@ def _lower_none(value: Any) -> Any:
     return NONE if isinstance(value, str) and value.strip().lower() == NONE else value
 
 
-def _absent(value: Any) -> Any:
-    return None if _lower_none(value) == NONE else value
-
-
 def _temperature(value: Any) -> Any:
     if isinstance(value, float) and not 0 <= value <= 2:
         raise ValueError("give a number from 0 to 2, or none")
@@ -108,7 +103,7 @@ _Warmth = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maxi
 _Share = Annotated[float, WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1})]
 Temperature = Annotated[_Warmth | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_temperature)]
 TopP = Annotated[_Share | Literal["none"] | None, BeforeValidator(_lower_none), AfterValidator(_top_p)]
-NumberOrNone = Annotated[int | None, BeforeValidator(_absent)]
+NumberOrNone = Annotated[int | None, BeforeValidator(lambda value: None if _lower_none(value) == NONE else value)]
 ModelName = Annotated[str, AfterValidator(_model)]
 RoleModel = Annotated[str | None, _optional(_model)]
 JudgeName = Annotated[str, Field(min_length=1), AfterValidator(_judge)]

@@ -13,10 +13,8 @@ from storm_pipeline.errors import SettingsError
 from storm_pipeline.files import read_bounded
 
 _APP = "storm-pipeline"
-OWN = "STORM_"
-"""Beginning of the package's own variables."""
-MOST_OF_A_FILE = 1_000_000
-"""Bytes of a file of settings or variables, at most."""
+OWN = "STORM_"  # beginning of the package's own variables
+MOST_OF_A_FILE = 1_000_000  # bytes of a file of settings or variables, at most
 _SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
 _FOR_CHILDREN = (
     *("PATH", "HOME", "LANG", "LC_", "TZ", "TMPDIR", "TMP", "TEMP", "XDG_", "LD_LIBRARY_PATH", "PYTHONHOME"),

@@ -85,7 +85,6 @@ class Bibliography:
                 yield stem[at : at + length]
 
     def _authors_and_years_in(self, file: str) -> set[str]:
-        """Return the known authors in a file's name, each with each year in it."""
         words = folded_words(file.replace("_", " "))
         named = {" ".join(words[at : at + count]) for at in range(len(words)) for count in range(1, _LONGEST_FAMILY)}
         years = {year for at in range(len(file) - 3) if (year := file[at : at + 4]).isdecimal()}

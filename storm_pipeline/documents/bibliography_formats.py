@@ -133,7 +133,6 @@ def _date(text: str) -> str:
 
 
 def _language(text: str) -> str:
-    """Return a language code; empty for anything else, such as a language's name."""
     code, _, region = text.partition("-")
     return text if len(code) == 2 and code.islower() and (region.isalpha() or code == text) else ""
 

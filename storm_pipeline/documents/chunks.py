@@ -18,8 +18,7 @@ _NOT_AN_END = re.compile(
     r"(?:^|[\s(\[“\"])(?:[A-Z]|[Dd]r|Mrs?|Ms|Prof|St|Sr|Jr|Gen|Col|Capt|[Nn]os?|[Vv]ols?|[Ff]igs?|pp?|al|ca?|cf|vs?|e\.g|i\.e|approx)\.$"
 )
 _UNPUNCTUATED_BLOCK = re.compile(r"(?<=[^\W_])(?=[^\S\n]*+\n[^\S\n]*+\n\s*+(\S?))")
-MOST_SHARED = 45
-"""Maximum number of words that :func:`overlapping` passages have in common."""
+MOST_SHARED = 45  # maximum number of words that :func:`overlapping` passages have in common
 FEWEST_SHARED = 6  # minimum number of them: by fewer, passages are not joined
 _LINE = 5  # words of a line that goes on in the next one, rather than being a heading
 
@@ -67,9 +66,8 @@ def overlapping(passages: Iterable[str]) -> Iterator[str]:
 def token_chunks(text: str, limit: int, count: Callable[[str], float]) -> list[str]:
     """Split as :func:`chunks`, but measured in an encoder's tokens, so that no passage is truncated.
 
-    Args:
-        limit: maximum tokens per passage, >= 1; leave room for special tokens. Only a single character may exceed it.
-        count: number of tokens of a text, without special tokens.
+    ``limit``: maximum tokens per passage, >= 1; leave room for special tokens. Only a single character may exceed it.
+    ``count``: number of tokens of a text, without special tokens.
     """
     pieces = [piece for start, end in _sentences(text) for piece in _split_to_fit(text, start, end, limit, count)]
     groups = (part for group in _grouped(pieces, limit) for part in _halved(text, group, limit, count))
@@ -126,7 +124,6 @@ def _halved(text: str, group: list[_Piece], limit: int, count: Callable[[str], f
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of sentences; together they cover the text."""
     start = 0
     for boundary in _END.finditer(text):
         if not _NOT_AN_END.search(text[max(start, boundary.end() - 12) : boundary.end()]):

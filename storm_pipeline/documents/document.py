@@ -41,8 +41,7 @@ def _lacking(own: object, other: object) -> dict[str, Any]:
     return {name: value for name, value in vars(other).items() if not getattr(own, name)}
 
 
-UNKNOWN = Record()
-"""Of a work of which nothing is known."""
+UNKNOWN = Record()  # of a work of which nothing is known
 
 
 @dataclass(frozen=True)

@@ -239,12 +239,10 @@ def _append(parent: Any, text: str, tag: str = "") -> None:
 
 
 def _value(element: Any) -> str:
-    """Return the ``w:val`` of an element; empty if there is none."""
     return "" if element is None else str(element.get(f"{_W}val") or "")
 
 
 def _is_on(switch: Any) -> bool:
-    """Return whether a property such as ``w:strike`` is set."""
     return switch is not None and _value(switch) not in {"0", "false", "off"}
 
 

@@ -72,7 +72,6 @@ def _is_protected(book: BoundedZip) -> bool:
 
 
 def _package_path(book: BoundedZip) -> str:
-    """Return the path of the package document, which lists all other files."""
     for rootfile in _named(parse_xml(book.read(_CONTAINER)), "rootfile"):
         if path := rootfile.get("full-path"):
             return str(path)
@@ -80,7 +79,6 @@ def _package_path(book: BoundedZip) -> str:
 
 
 def _chapters(package: Any, folder: str) -> Iterator[str]:
-    """Yield the names of the content documents in spine order, without duplicates."""
     items = {item.get("id"): item for item in _named(package, "item")}
     listed = (items.get(entry.get("idref")) for entry in _named(package, "itemref"))
     names = (

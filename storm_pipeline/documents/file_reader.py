@@ -21,8 +21,7 @@ from storm_pipeline.errors import CorpusError
 from storm_pipeline.types import Work
 
 _MAX_REPORTS = 50
-READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"
-"""Extensions of documents, as users are told."""
+READABLE = ".txt, .md, .html, .htm, .pdf, .docx, .epub, .jsonl"  # extensions of documents, as users are told
 _MAX_BYTES = 200_000_000
 # Formulas and addresses, which stay as they are; superscripts and subscripts as Pandoc writes them; marks of notes.
 _MARK = re.compile(

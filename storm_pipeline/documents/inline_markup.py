@@ -38,9 +38,7 @@ def is_note_mark(raised: str, before: str, after: str = "") -> bool:
     Behind a number or a short word, digits may be an exponent, and before a letter or a slash they begin a nuclide
     (``¹⁴C``) or a fraction.
 
-    Args:
-        before: the text before it on its line; nothing makes it a mark.
-        after: the text behind it.
+    ``before``: the text before it on its line; nothing makes it a mark. ``after``: the text behind it.
     """
     if raised.strip()[:1] == "[" and raised.strip()[-1:] == "]":
         return True
@@ -139,7 +137,6 @@ def _is_note(element: Any, line: str) -> bool:
 
 
 def _is_note_link(link: Any) -> bool:
-    """Return whether a link is the mark of a note: by a label, or as a superscript that leads to a place."""
     if local_name(link) not in {"a", "xref"}:
         return False
     if "noteref" in _labels(link) or (_labels_note(link, frozenset()) and not any(map(str.isalpha, _text(link)))):

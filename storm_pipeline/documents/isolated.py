@@ -41,9 +41,8 @@ class NotReadError(Exception):
 class ReadingProcess:
     """A process in which files are read, one after the other. Thread-safe.
 
-    Args:
-        seconds: processor time for a file, > 0; a second more for each megabyte.
-        megabytes: memory beside the file's own bytes, where the system can limit it (Linux); some 200 are always used.
+    ``seconds``: processor time for a file, > 0; a second more for each megabyte. ``megabytes``: memory beside the
+    file's own bytes, where the system can limit it (Linux); some 200 are always used.
     """
 
     def __init__(self, seconds: float = 5.0, megabytes: int = 500) -> None:
@@ -54,15 +53,10 @@ class ReadingProcess:
     def read(self, read: Callable[..., Iterable[T]], *arguments: object, size: int, is_pdf: bool = False) -> list[T]:
         """Return the values that a function yields there.
 
-        Args:
-            read: a function of a module, whose annotation says what it yields: frozen values, or Python's own types.
-            arguments: of the function, as JSON, bytes last; a path must be absolute.
-            size: bytes of the file.
-            is_pdf: whether :func:`allow_page` may give its pages time.
-
-        Raises:
-            NotReadError: the budget was not enough, or the function raised what no code foresaw.
-            StormError: as the function.
+        ``read``: a function of a module, whose annotation says what it yields: frozen values, or Python's own types.
+        ``arguments``: of the function, as JSON, bytes last; a path must be absolute. ``size``: bytes of the file.
+        ``is_pdf``: whether :func:`allow_page` may give its pages time. Raises NotReadError: the budget was not enough,
+        or the function raised what no code foresaw; StormError: as the function.
         """
         seconds, most_bytes = self._seconds + size / 1e6, self._megabytes * 1_000_000 + size
         data = [one for one in arguments if isinstance(one, bytes)]
@@ -166,7 +160,6 @@ def _line(part: tuple[object, ...]) -> bytes:
 
 
 def _end_with(parent: int) -> None:
-    """End this process with its parent, even while it reads."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(0)
@@ -192,7 +185,6 @@ def _limit_memory(most_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most_bytes if hard < 0 else min(most_bytes, hard), hard))
 
 
-reading = ReadingProcess()
-"""The process of this interpreter; started where the first file is read."""
+reading = ReadingProcess()  # the process of this interpreter; started where the first file is read
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=reading.forget)

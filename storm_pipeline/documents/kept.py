@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _VERSION = 7  # incremented when files are read otherwise than before
-FILE = "documents.sqlite"
-"""Name of the file in the cache folder."""
+FILE = "documents.sqlite"  # name of the file in the cache folder
 
 
 class KeptDocuments:

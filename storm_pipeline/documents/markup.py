@@ -19,8 +19,7 @@ _BLOCKS = frozenset(
 _LINES = frozenset({"br", "break", "tr"})
 _CELLS = frozenset({"td", "th"})
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
-HEADINGS = " › "
-"""Joins the headings above a text."""
+HEADINGS = " › "  # joins the headings above a text
 _ENTITY = re.compile("&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]*;)")
 _DECLARATION = re.compile(r"\A\ufeff?\s*<\?xml[^>]*\?>")
 _REDUNDANT = frozenset("abstract summary resumen résumé zusammenfassung".split())
@@ -75,9 +74,8 @@ def blocks(
 
     A table is a block with a line per row, its cells separated by bars.
 
-    Args:
-        skipped: whether an element is left out.
-        with_notes: as in :func:`storm_pipeline.documents.inline_markup.as_read`, which reads markup within lines.
+    ``skipped``: whether an element is left out; ``with_notes``: as in
+    :func:`storm_pipeline.documents.inline_markup.as_read`, which reads markup within lines.
     """
     level, pieces = 0, list[str]()
     for piece in (*_pieces(as_read(root, with_notes=with_notes), skipped), 0):
@@ -130,9 +128,8 @@ def _flat(text: str | None) -> str:
 def with_headings(text: str, root: Any) -> str:
     """Return a page's text with the headings above its lines, each a Markdown line: ``## Trade``.
 
-    Args:
-        text: of the page, or of its main part, a block a line; a line that is not in the tree stands where it stood.
-        root: the tree of the page.
+    ``text``: of the page, or of its main part, a block a line; a line that is not in the tree stands where it stood.
+    ``root``: the tree of the page.
     """
     lines: list[tuple[int, str]] = [(0, "")]  # with the levels of headings; the first stands before the page
     paths: list[tuple[tuple[int, str], ...]] = [()]  # of each line, the headings above it and itself, if it is one

@@ -184,7 +184,6 @@ def _stands_apart(row: Sequence[Line], page: _Page, body: float) -> bool:
 
 
 def _is_page_number(text: str) -> bool:
-    """Return whether a row is the number of a page alone, such as "Page 3 of 10"."""
     words = folded_words(text)
     return any(map(is_numeral, words)) and all(is_numeral(word) or word in _BESIDE_NUMBERS for word in words)
 

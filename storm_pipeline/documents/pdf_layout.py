@@ -179,7 +179,6 @@ def blocks(lines: Sequence[Line]) -> list[Block]:
 
 
 def _begins(block: Sequence[Line], line: Line) -> bool:
-    """Return whether a line begins a new block after the lines of one."""
     last = block[-1]
     step = last.y - line.y
     if step < 0:  # the next column: the sentence may go on

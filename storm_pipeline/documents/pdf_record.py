@@ -82,7 +82,6 @@ def _properties(info: Any) -> tuple[Record, str]:
 
 
 def _first(texts: Iterable[str]) -> str:
-    """Return the first text that is not empty; else an empty one."""
     return next(filter(None, texts), "")
 
 
@@ -149,7 +148,6 @@ def _is_text(block: Block) -> bool:
 
 
 def _authors(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in the first block that holds nothing but names."""
     for text in lines:
         for line in (text.replace("\n", ", "), text.split("\n")[0]):
             if "@" not in line and "©" not in line and (names := person_names(line)):

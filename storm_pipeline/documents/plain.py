@@ -110,7 +110,6 @@ def stated_date(text: str, title: str = "") -> str | None:
 
 
 def _labelled_day(line: str, labels: Collection[str], language: str) -> str:
-    """Return the day behind a label at the beginning of a line, such as "Published on"; empty if there is none."""
     found = (word for word in line.split()[:3] if word.strip(":*").lower() in labels)
     _, label, rest = line.partition(next(found, "\n"))
     if not label:

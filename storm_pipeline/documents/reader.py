@@ -32,10 +32,9 @@ def read_documents(
     Hidden files and folders are skipped, and so are the lock files of word processors (``~$…``), whatever is no
     regular file, and links to files outside the folder; links to folders are not followed, to avoid loops.
 
-    Args:
-        path: an existing file or folder. A file with an unknown extension is read as JSON lines.
-        linked: whether to read files outside the folder, and hidden ones, that links in the folder point to.
-        kept: what was read before; None to read every file anew.
+    ``path``: an existing file or folder. A file with an unknown extension is read as JSON lines. ``linked``: whether to
+    read files outside the folder, and hidden ones, that links in the folder point to. ``kept``: what was read before;
+    None to read every file anew.
     """
 
     def read(file: Path) -> Iterator[Document | Unreadable]:

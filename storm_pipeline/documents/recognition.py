@@ -10,8 +10,7 @@ from pathlib import Path
 from storm_pipeline.child_process import run
 from storm_pipeline.errors import CorpusError, MissingExtraError, unforeseen
 
-SUFFIX = ".ocr.pdf"
-"""What a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``."""
+SUFFIX = ".ocr.pdf"  # what a searchable copy is called: ``minutes.pdf`` becomes ``minutes.ocr.pdf``
 _SECONDS = 3600
 # 4 GB of memory and an hour of processor time for each of its processes, but on Windows
 _LIMIT = (

@@ -44,9 +44,8 @@ def estimate(
             :data:`storm_pipeline.recipes.OUTLINES`.
         outline: the user's own, as for :meth:`storm_pipeline.storm.Storm.write`; no model is then asked for one.
 
-    Raises:
-        SettingsError: the topic is empty, there is no such recipe, the outline cannot be used, or a price in the
-            settings is invalid.
+    Raises SettingsError: the topic is empty, there is no such recipe, the outline cannot be used, or a price in the
+    settings is invalid.
     """
     topic = " ".join(topic.split())
     if not topic:

@@ -47,18 +47,12 @@ class RowUsage:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run is to do.
-
-    Attributes:
-        recipe: name of a built-in method.
-        outline_only: whether it ends with the outline.
-        given: number of the sections of the user's outline; 0 if there is none.
-    """
+    """What a run is to do."""
 
     settings: Settings
-    recipe: str
-    outline_only: bool = False
-    given: int = 0
+    recipe: str  # name of a built-in method
+    outline_only: bool = False  # whether it ends with the outline
+    given: int = 0  # number of the sections of the user's outline; 0 if there is none
 
     @property
     def asked(self) -> frozenset[str]:

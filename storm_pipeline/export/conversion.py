@@ -19,8 +19,7 @@ from storm_pipeline.export.pandoc import READER, write
 from storm_pipeline.export.styles import style_text
 from storm_pipeline.files import zipped
 
-CONVERTED = frozenset({"docx", "odt", "epub", "latex", "pdf"})
-"""Formats that Pandoc makes."""
+CONVERTED = frozenset({"docx", "odt", "epub", "latex", "pdf"})  # formats that Pandoc makes
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 """Programs that can print, the first that is on the PATH is taken."""
 _LIMITS = ("+RTS", "-M500m", "-RTS", "--sandbox")
@@ -46,10 +45,8 @@ def convert(manuscript: Manuscript, name: str, style: str | None = None) -> byte
     The same manuscript gives the same bytes, except as ``pdf``: in its sandbox Pandoc knows neither time nor chance.
     ``style``: of the citations, see :func:`storm_pipeline.export.styles.style_text`.
 
-    Raises:
-        MissingExtraError: Pandoc, the styles or a printer is not installed.
-        SettingsError: there is no such style, or it cannot be used.
-        RunError: Pandoc or the printer failed.
+    Raises MissingExtraError: Pandoc, the styles or a printer is not installed; SettingsError: there is no such style,
+    or it cannot be used; RunError: Pandoc or the printer failed.
     """
     if name == "pdf":
         css = Path(__file__).with_name("print.css").read_text(encoding="utf-8")
@@ -79,7 +76,6 @@ def _converted(manuscript: Manuscript, writer: str, style: str | None, options: 
 
 
 def _pandoc() -> Path:
-    """Return the program that ``pypandoc_binary`` brings."""
     found = find_spec("pypandoc")
     folder = Path(found.origin).parent / "files" if found and found.origin else Path()
     for program in (folder / "pandoc", folder / "pandoc.exe"):

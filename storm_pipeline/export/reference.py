@@ -106,7 +106,6 @@ def _uri(url: str) -> str:
 
 
 def _date(text: str) -> str:
-    """Return an ISO date, as precise as it is; empty for anything else."""
     found = ISO_DATE.match(text)
     return "-".join(part for part in found.groups() if part) if found and int(found[1]) else ""
 

@@ -50,5 +50,4 @@ def _note(reference: Reference) -> str:
 
 
 def _slashed(iso: str) -> str:
-    """An ISO date as ``YYYY/MM/DD/``, what is not known left empty."""
     return "/".join([*iso.split("-"), "", "", ""][:3]) + "/" if iso else ""

@@ -13,18 +13,7 @@ from storm_pipeline.languages.tables import (
 from storm_pipeline.text.sentences import ordinals_have_stops, split_sentences
 
 __all__ = [
-    "count_words",
-    "detect",
-    "has_spaces",
-    "is_right_to_left",
-    "joined",
-    "language_name",
-    "length_in_words",
-    "opening_of",
-    "ordinals_have_stops",
-    "references_heading",
-    "scripts_of",
-    "split_sentences",
-    "stem_set",
+    "count_words", "detect", "has_spaces", "is_right_to_left", "joined", "language_name", "length_in_words",
+    "opening_of", "ordinals_have_stops", "references_heading", "scripts_of", "split_sentences", "stem_set",
     "windows",
-]
+]  # fmt: skip

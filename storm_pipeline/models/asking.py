@@ -25,12 +25,10 @@ from storm_pipeline.run.ledger import RunControl, Spent
 from storm_pipeline.settings import Role, Settings
 from storm_pipeline.text.fitting import fitted
 
-Values = list[dict[str, Any]]
-"""Values of the output fields, one dict per requested reply (``n``, 1 by default)."""
+Values = list[dict[str, Any]]  # values of the output fields, one dict per requested reply (``n``, 1 by default)
 Parse = Callable[[dspy.Adapter, dspy.BaseLM], Values]
 """Asks a model once through an adapter and parses its replies; raises AdapterParseError if they do not parse."""
-Draw = Callable[[dspy.BaseLM, Parse], Values]
-"""Draws samples from a model until one parses."""
+Draw = Callable[[dspy.BaseLM, Parse], Values]  # draws samples from a model until one parses
 _REPLY = 1 / 8  # share of a window kept free for a reply, at most
 _TRIAL_TOKENS = 16  # the least that OpenAI takes
 _TRIAL_SECONDS = 60.0
@@ -99,9 +97,8 @@ class LanguageModels:
         ``usable``: whether the values can be used, else the program has failed; also called with the last reply, as
         text, where no sample parses: with True it is kept, and the caller reads it from the error.
 
-        Raises:
-            ReplyError: no sample had the requested form, or the values cannot be used.
-            ModelAuthError, ModelError, BudgetSpentError, StoppedError, TooManyFailuresError: as ``Engine.complete``.
+        Raises ReplyError: no sample had the requested form, or the values cannot be used; ModelAuthError, ModelError,
+        BudgetSpentError, StoppedError, TooManyFailuresError: as ``Engine.complete``.
         """
         received: list[Received] = []
         model = self.model_of(role, program)
@@ -131,7 +128,6 @@ class LanguageModels:
         return RunLM(self._engine, role, model, token_limit, {"max_tokens": token_limit} if model.bounded else {})
 
     def _opened(self, lm: dspy.BaseLM) -> Model:
-        """Return the model that a predictor asks."""
         return lm.served if isinstance(lm, RunLM) else object_model(lm, self._settings, self._prices)
 
     def _tell_cut(self, role: Role, program: Program, received: Sequence[Received]) -> None:

@@ -17,8 +17,7 @@ from storm_pipeline.errors import ProgramError
 from storm_pipeline.files import cannot_write, read_bounded, write_atomically
 from storm_pipeline.models.programs import Program, Programs
 
-FORMAT = 1
-"""Version of the folder's format."""
+FORMAT = 1  # version of the folder's format
 _SET = "set.json"
 _MOST = 20_000_000  # bytes of a file of a set, at most
 

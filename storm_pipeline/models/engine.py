@@ -12,15 +12,7 @@ from typing import Any
 
 import dspy
 import tenacity
-from dspy.utils.exceptions import (
-    LMAuthError,
-    LMError,
-    LMNotConfiguredError,
-    LMProviderError,
-    LMTimeoutError,
-    LMTransportError,
-    is_retryable_lm_error,
-)
+from dspy.utils import exceptions
 
 from storm_pipeline.concurrency import process_slot
 from storm_pipeline.configuration.addresses import redacted
@@ -70,12 +62,9 @@ class Engine:
     def complete(self, request: Request) -> Received:
         """Return the replies from the journal, or new ones, which are added to it.
 
-        Raises:
-            ModelAuthError: the endpoint refuses the key.
-            ModelError: the endpoint cannot be reached, refuses the request, or keeps failing.
-            SettingsError: the endpoint refuses a parameter that the user chose.
-            BudgetSpentError: a cap leaves no room for a call.
-            StoppedError, TooManyFailuresError: the run must end.
+        Raises ModelAuthError: the endpoint refuses the key; ModelError: the endpoint cannot be reached, refuses the
+        request, or keeps failing; SettingsError: the endpoint refuses a parameter that the user chose;
+        BudgetSpentError: a cap leaves no room for a call; StoppedError, TooManyFailuresError: the run must end.
         """
         recorded = self._journal.take("reply", request.key)
         if recorded is not None:
@@ -97,12 +86,12 @@ class Engine:
         )
         try:
             return retrying(self._call, request)
-        except (LMAuthError, LMNotConfiguredError) as error:
+        except (exceptions.LMAuthError, exceptions.LMNotConfiguredError) as error:
             raise ModelAuthError(
                 f"{model.where} refuses the key for {model.name}: set the provider's key variable "
                 "(such as OPENAI_API_KEY) or name yours with --api-key-env"
             ) from error
-        except LMError as error:
+        except exceptions.LMError as error:
             self._control.seconds_left()
             why = f"{_reason_of(model, error)}{_remedy_for(error)}"
             raise ModelError(f"{model.name} at {model.where} failed: {why}") from error
@@ -118,7 +107,7 @@ class Engine:
                 try:
                     reply = _sent(adapted(request, without), seconds_left, answer)
                     break
-                except LMError as error:
+                except exceptions.LMError as error:
                     part = self._refusals.part_to_leave_out(request, without, error, answer.text)
                     if part is None:
                         raise
@@ -193,15 +182,15 @@ def _sent(request: Request, seconds_left: float | None, answer: Answer) -> Reply
         ask = partial(lm, messages=request.messages, **request.options)
         outputs = within(min(limits), lambda: ask() or [""]) if limits else ask() or [""]
     if outputs is None:
-        raise LMTimeoutError("the reply was not complete in time", model=lm.model)
+        raise exceptions.LMTimeoutError("the reply was not complete in time", model=lm.model)
     usage = valid_counts(tracker.get_total_tokens().get(lm.model))
     return Reply([*map(with_text, outputs)], usage, request.tokens_in, any(is_cut(call["response"]) for call in calls))
 
 
 def _is_transient(error: BaseException) -> bool:
     """Return whether a retry may succeed; a response body that was cut off (HTTP 200, invalid JSON) counts."""
-    cut_off = isinstance(error, LMProviderError) and error.status == 200
-    return isinstance(error, Exception) and (cut_off or is_retryable_lm_error(error))
+    cut_off = isinstance(error, exceptions.LMProviderError) and error.status == 200
+    return isinstance(error, Exception) and (cut_off or exceptions.is_retryable_lm_error(error))
 
 
 def _seconds_to_wait(state: tenacity.RetryCallState) -> float:
@@ -227,12 +216,12 @@ def _reason_of(model: Model, error: BaseException | None) -> str:
 
 def _is_read_timeout(error: BaseException | None) -> bool:
     """Return whether the client timed out; a timeout that the server reports has a status."""
-    if isinstance(error, LMTransportError):
+    if isinstance(error, exceptions.LMTransportError):
         return any(told in error.message.lower() for told in ("read timeout", "read timed out"))
-    return isinstance(error, LMTimeoutError) and error.status is None
+    return isinstance(error, exceptions.LMTimeoutError) and error.status is None
 
 
-def _remedy_for(error: LMError) -> str:
+def _remedy_for(error: exceptions.LMError) -> str:
     """Return what the user can do about an error, as the end of a sentence; empty if unknown."""
     if error.code == WEB_PAGE:
         return ": check --api-base, whose path is often /v1"

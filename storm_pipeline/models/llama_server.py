@@ -14,9 +14,7 @@ from storm_pipeline.models.windows import CONTEXT
 
 _LOOPBACK = "127.0.0.1"
 _GGUF_MAGIC = b"GGUF"
-_SILENT = -1
-_BATCH = 128
-"""Prompt tokens per batch. More is hardly faster on a CPU, and a batch cannot be interrupted."""
+_BATCH = 128  # prompt tokens per batch. More is hardly faster on a CPU, and a batch cannot be interrupted.
 _OPEN_SOCKETS = (Path("/proc/self/fd"), Path("/dev/fd"))
 
 
@@ -53,15 +51,10 @@ class LocalServer:
 def start_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads: int | None = None) -> LocalServer:
     """Load a GGUF model and serve it; returns when it is ready (seconds).
 
-    Args:
-        slots: concurrent requests, at least 1; further ones wait.
-        context: tokens of all slots together; without ``max_tokens`` a reply has at most ``context / slots``.
-        threads: CPU threads; by default the physical cores that this process may use.
-
-    Raises:
-        MissingExtraError: the extra ``local`` is not installed.
-        ModelError: the file is missing, is not a GGUF model, or cannot be loaded.
-        SettingsError: fewer than one slot, or less context than slots.
+    ``slots``: concurrent requests, at least 1; further ones wait. ``context``: tokens of all slots together; without
+    ``max_tokens`` a reply has at most ``context / slots``. ``threads``: CPU threads; by default the physical cores that
+    this process may use. Raises MissingExtraError: the extra ``local`` is not installed; ModelError: the file is
+    missing, is not a GGUF model, or cannot be loaded; SettingsError: fewer than one slot, or less context than slots.
     """
     if not 1 <= slots <= context:
         raise SettingsError(f"{slots} slots share a context of {context} tokens: give at least 1 slot, and more tokens")
@@ -73,7 +66,7 @@ def start_server(model: Path, *, slots: int = 4, context: int = CONTEXT, threads
     params.model_alias = {model.stem}
     params.hostnames, params.port, params.api_keys = [_LOOPBACK], 0, [key]
     params.ui = params.endpoint_slots = params.endpoint_props = params.endpoint_metrics = False
-    params.verbosity = _SILENT
+    params.verbosity = -1  # silent
     params.n_parallel, params.kv_unified = slots, True
     params.n_ctx, params.n_predict = context, context // slots
     params.n_batch = params.n_ubatch = _BATCH

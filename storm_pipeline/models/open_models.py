@@ -35,9 +35,8 @@ def open_models(
     ``progress``: called with ``(name, bytes done, total bytes)`` while the embedded model is fetched; ``objects``:
     setting, such as ``writer_lm`` → the object that it stands for.
 
-    Raises:
-        SettingsError: a name or a key variable is not usable, or an object that a setting stands for is missing.
-        MissingExtraError, AssetError, ModelError: the embedded model cannot be started.
+    Raises SettingsError: a name or a key variable is not usable, or an object that a setting stands for is missing;
+    MissingExtraError, AssetError, ModelError: the embedded model cannot be started.
     """
     _prepare_litellm()
     prices = parse_prices(settings.prices)

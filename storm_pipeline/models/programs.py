@@ -70,7 +70,6 @@ def _instructed(signature: Signature, instructions: str, name: str) -> Signature
 
 
 def _as_text(pattern: str, points: Sequence[shapes.Point]) -> str:
-    """Format the outline for a prompt; empty without points."""
     marks = ("".join(f"[{passage}]" for passage in point.passages) for point in points)
     lines = [
         f"{number}. {point.text} {mark}" for number, (point, mark) in enumerate(zip(points, marks, strict=True), 1)
@@ -83,10 +82,9 @@ class Program(SafeModule):
 
     A predictor with a model of its own (``set_lm``) asks that, any other the model of the calling role.
 
-    Args:
-        asked: a signature; or a module (``dspy.ChainOfThought``, several steps) whose prediction has the same fields.
-        demos: worked examples of a signature; those of an optimiser are shown after them.
-        token_limit: maximum tokens of a reply from a small model; longer replies are repetitive.
+    ``asked``: a signature; or a module (``dspy.ChainOfThought``, several steps) whose prediction has the same fields.
+    ``demos``: worked examples of a signature; those of an optimiser are shown after them. ``token_limit``: maximum
+    tokens of a reply from a small model; longer replies are repetitive.
     """
 
     def __init__(

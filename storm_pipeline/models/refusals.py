@@ -7,13 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
-from dspy.utils.exceptions import (
-    ContextWindowExceededError,
-    LMError,
-    LMInvalidRequestError,
-    LMUnsupportedFeatureError,
-    LMUnsupportedModelError,
-)
+from dspy.utils import exceptions
 
 from storm_pipeline.configuration.setting_types import NONE
 from storm_pipeline.errors import SettingsError
@@ -71,7 +65,9 @@ class Refusals:
             note = _NOTES.get(part, "its calls leave it out")
             self._events.degraded(f"{request.model.name} refuses {part}: {note}")
 
-    def part_to_leave_out(self, request: Request, without: Collection[str], error: LMError, body: str) -> str | None:
+    def part_to_leave_out(
+        self, request: Request, without: Collection[str], error: exceptions.LMError, body: str
+    ) -> str | None:
         """Return the part of a request that an error is about, where it can be sent without; None for other errors.
 
         ``without``: parts that were left out already; ``body``: the server's answer.
@@ -134,7 +130,6 @@ def adapted(request: Request, without: Collection[str]) -> Request:
 
 
 def _parts(request: Request) -> dict[str, Any]:
-    """Return the parts of a request that may be refused, with their values."""
     sent = {**request.model.lm.kwargs, **request.options}
     sent[MOST_TOKENS] = sent.get("max_tokens") or sent.get("max_completion_tokens")
     sent[SYSTEM] = any(message["role"] == "system" for message in request.messages) or None
@@ -145,17 +140,17 @@ def _place(request: Request) -> tuple[str, str]:
     return request.model.name, request.model.where
 
 
-def refuses_limit(error: LMError) -> bool:
+def refuses_limit(error: exceptions.LMError) -> bool:
     """Return whether an error says that a reply cannot be limited to so few tokens."""
     return _is_refusal(error) and bool(_SPELLINGS[MOST_TOKENS] & _words([error.message]))
 
 
-def _is_refusal(error: LMError) -> bool:
+def _is_refusal(error: exceptions.LMError) -> bool:
     """Return whether a request is not accepted as it is; not because it is too long, or its model unknown."""
-    if isinstance(error, ContextWindowExceededError | LMUnsupportedModelError):
+    if isinstance(error, exceptions.ContextWindowExceededError | exceptions.LMUnsupportedModelError):
         return False
-    asked_badly = isinstance(error, LMInvalidRequestError) and error.status in {400, 422}
-    return asked_badly or isinstance(error, LMUnsupportedFeatureError)
+    asked_badly = isinstance(error, exceptions.LMInvalidRequestError) and error.status in {400, 422}
+    return asked_badly or isinstance(error, exceptions.LMUnsupportedFeatureError)
 
 
 def _words(texts: Collection[str]) -> set[str]:
@@ -163,7 +158,6 @@ def _words(texts: Collection[str]) -> set[str]:
 
 
 def _said(body: str) -> tuple[list[str], list[str]]:
-    """Return the places of a request that an error's body points to, and its messages."""
     try:
         told = json.loads(body)
         return list(_strings(told, _PLACES)), list(_strings(told, _MESSAGES))

@@ -99,7 +99,6 @@ def outside_thinking(text: str, skip: Callable[[int], int] | None = None) -> lis
 
 
 def _kind_of(text: str, mark: re.Match[str], opened: str) -> tuple[Literal["opens", "closes", "empty", ""], str]:
-    """Return what a mark does to thinking, and its name."""
     name = (mark["name"] or mark["square"] or mark["escaped"]).lower()
     word = mark["square"] or "A"
     is_a_word = not word.isupper() and f"[/{word}]" not in text

@@ -14,8 +14,7 @@ from pydantic_core import from_json
 from storm_pipeline.models.reply_frames import LONGEST_TOKEN
 from storm_pipeline.text.words import encodable, encodable_values
 
-DECODER = json.JSONDecoder(strict=False)
-"""Takes line breaks within strings, as models write them."""
+DECODER = json.JSONDecoder(strict=False)  # takes line breaks within strings, as models write them
 _OF_NUMBERS = "-+.0123456789eE"
 _CLOSING = frozenset('"]}')
 _TAIL = re.compile(r"(?:`{3,}|~{3,}|</[\w:.-]{1,40}>)\Z")

@@ -8,25 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from storm_pipeline.models.reply_frames import (
-    end_of_turn,
-    final_channel,
-    is_thinking,
-    outside_thinking,
-    plain_key,
-    without_tokens,
-)
-from storm_pipeline.models.reply_json import (
-    DECODER,
-    JsonObject,
-    ReplyFormError,
-    json_end,
-    object_at,
-    outermost_values,
-    partial_value,
-    repaired_value,
-    whole_value,
-)
+from storm_pipeline.models import reply_frames as frames
+from storm_pipeline.models import reply_json
 
 R = TypeVar("R", bound=BaseModel)
 _FIRST_KEY = re.compile(r"\{\s*[\"'“‘]?([\w -]+?)[\"'”’]?\s*:")
@@ -43,7 +26,7 @@ def read_object(reply: str, reply_type: type[R]) -> R:
 
     Raises ReplyFormError: no object fits, the last one is cut off behind a whole one, or a repair would lose content.
     """
-    return _Reader(reply_type).read(without_tokens(reply))
+    return _Reader(reply_type).read(frames.without_tokens(reply))
 
 
 @dataclass
@@ -56,39 +39,38 @@ class _Reader(Generic[R]):
 
     def read(self, text: str, level: int = 0) -> R:
         text = _unescaped(text)
-        whole = whole_value(text)
+        whole = reply_json.whole_value(text)
         if isinstance(whole, str) and level < _STRINGS:
-            return self.read(without_tokens(whole), level + 1)
+            return self.read(frames.without_tokens(whole), level + 1)
         if not isinstance(whole, dict):
-            text = final_channel(text)
+            text = frames.final_channel(text)
         objects = self._objects(text)
         reply = self._last_of(objects, text) or self._bare(objects, text)
         if reply is None:
-            raise ReplyFormError(self._why(objects))
+            raise reply_json.ReplyFormError(self._why(objects))
         return reply
 
-    def _objects(self, text: str) -> list[JsonObject]:
+    def _objects(self, text: str) -> list[reply_json.JsonObject]:
         """Return what stands at each ``{`` outside thinking and outside of other objects, up to the end of the turn."""
-        found: list[JsonObject] = []
-        ends = json_end(text)
+        found: list[reply_json.JsonObject] = []
+        ends = reply_json.json_end(text)
 
         def skip(start: int) -> int:
             if len(found) >= _MOST_OBJECTS or self._read > _MOST_READ:
-                raise ReplyFormError("the reply has too many brackets")
-            found.append(object_at(text, start, ends))
+                raise reply_json.ReplyFormError("the reply has too many brackets")
+            found.append(reply_json.object_at(text, start, ends))
             self._read += found[-1].end - start
             return found[-1].end if found[-1].whole else start + 1
 
-        parts = outside_thinking(text, skip)
+        parts = frames.outside_thinking(text, skip)
         outside = [one for one in found if any(start <= one.start < end for start, end in parts)]
         first = next((one.end for one in outside if one.whole), len(text))
-        turn = end_of_turn(text, first)
+        turn = frames.end_of_turn(text, first)
         return [one for one in outside if one.start < turn]
 
-    def _last_of(self, objects: list[JsonObject], text: str) -> R | None:
-        """Return the last object that fits or was meant to."""
+    def _last_of(self, objects: list[reply_json.JsonObject], text: str) -> R | None:
         fitting: R | None = None
-        last: JsonObject | None = None
+        last: reply_json.JsonObject | None = None
         for one in objects:
             if one.whole:
                 reply = self._fit(one.value)
@@ -104,26 +86,32 @@ class _Reader(Generic[R]):
         if last is None or last.whole:
             return fitting
         if last.cut and fitting:
-            raise ReplyFormError("the last object is cut off")
+            raise reply_json.ReplyFormError("the last object is cut off")
         rest = text[last.start :]
-        return self._fit(partial_value(rest), cut=True) if last.cut else self._fit(repaired_value(rest))
+        return (
+            self._fit(reply_json.partial_value(rest), cut=True)
+            if last.cut
+            else self._fit(reply_json.repaired_value(rest))
+        )
 
-    def _is_meant(self, one: JsonObject, text: str) -> bool:
+    def _is_meant(self, one: reply_json.JsonObject, text: str) -> bool:
         """Return whether a cut or broken object has a key of the reply."""
         first = _FIRST_KEY.match(text, one.start)
         found = _ANY_KEY.finditer(text, one.start) if one.cut else [first] if first else []
-        return any(plain_key(key[1]) in self._names for key in found)
+        return any(frames.plain_key(key[1]) in self._names for key in found)
 
     @property
     def _names(self) -> dict[str, str]:
-        return {plain_key(name): name for name in self.type.model_fields}
+        return {frames.plain_key(name): name for name in self.type.model_fields}
 
     def _fit(self, value: Any, *, cut: bool = False, level: int = 0) -> R | None:
         """Return the last reply that a value is or holds."""
         if isinstance(value, str) and level < _DEEPEST and value.lstrip()[:1] in {"{", "["}:
-            value = whole_value(value.strip())
+            value = reply_json.whole_value(value.strip())
         if isinstance(value, dict):
-            if any(plain_key(key) in self._names for key in value) and (reply := self._validated(value, cut=cut)):
+            if any(frames.plain_key(key) in self._names for key in value) and (
+                reply := self._validated(value, cut=cut)
+            ):
                 return reply
             if len(value) == 1 and (reply := self._as_only_field(*value.values())):
                 return reply
@@ -131,13 +119,13 @@ class _Reader(Generic[R]):
             return None
         within = value if isinstance(value, list) else []
         if isinstance(value, dict):
-            within = [own for key, own in value.items() if not is_thinking(str(key))]
+            within = [own for key, own in value.items() if not frames.is_thinking(str(key))]
         replies = (self._fit(part, cut=cut, level=level + 1) for part in reversed(within))
         return next(filter(None, replies), None)
 
     def _validated(self, value: dict[str, Any], *, cut: bool) -> R | None:
         """Return the reply, without the last item of one that was cut off if that is incomplete."""
-        given = {self._names.get(plain_key(str(key)), str(key)): part for key, part in value.items()}
+        given = {self._names.get(frames.plain_key(str(key)), str(key)): part for key, part in value.items()}
         given |= {name: value[name] for name in self.type.model_fields if name in value}
         try:
             return self.type.model_validate(given)
@@ -159,22 +147,22 @@ class _Reader(Generic[R]):
             return None
         return self._valid(dict.fromkeys(self.type.model_fields, value))
 
-    def _bare(self, objects: list[JsonObject], text: str) -> R | None:
+    def _bare(self, objects: list[reply_json.JsonObject], text: str) -> R | None:
         """Return the reply of one field that comes as its value alone: a list, its items one by one, or a word."""
         if len(self.type.model_fields) != 1 or any(not one.whole for one in objects):
             return None
-        parts = outside_thinking(text)
+        parts = frames.outside_thinking(text)
         lists = [
             reply
             for start, end in parts
-            for at, _, value in outermost_values(text[start:end], "[")
+            for at, _, value in reply_json.outermost_values(text[start:end], "[")
             if not any(one.start < start + at < one.end for one in objects) and (reply := self._as_only_field(value))
         ]
         items = [one.value for one in objects]
         reply = lists[-1] if lists else self._as_only_field(items) if len(items) > 1 else None
         return reply or self._as_only_field("".join(text[start:end] for start, end in parts).strip(" \t\r\n`*"))
 
-    def _why(self, objects: list[JsonObject]) -> str:
+    def _why(self, objects: list[reply_json.JsonObject]) -> str:
         if self.error is None:
             return "the reply is not a JSON object" if not objects else "the reply has no object of the requested form"
         first = self.error.errors()[0]
@@ -190,7 +178,7 @@ def _unwrapped(value: Any) -> Any:
     if isinstance(value, list) and all(isinstance(own, dict) and len(own) == 1 for own in value):
         return [next(iter(own.values())) for own in value]
     if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
-        return whole_value(value.strip()) or value
+        return reply_json.whole_value(value.strip()) or value
     return value
 
 
@@ -202,5 +190,5 @@ def _unescaped(text: str) -> str:
         return html.unescape(text)
     if '\\"' in text:
         with suppress(ValueError):
-            return str(DECODER.decode(f'"{text}"'))
+            return str(reply_json.DECODER.decode(f'"{text}"'))
     return text

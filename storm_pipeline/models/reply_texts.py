@@ -10,16 +10,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from storm_pipeline.models.reply_frames import (
-    LONGEST_TOKEN,
-    end_of_turn,
-    first_turn,
-    in_words,
-    is_thinking,
-    plain_key,
-    strip_thinking,
-    without_tokens,
-)
+from storm_pipeline.models import reply_frames as frames
 from storm_pipeline.models.reply_json import DECODER, ReplyFormError, outermost_values
 
 _LEVELS = 24  # more than anything real has around it
@@ -40,8 +31,7 @@ _QUOTED = (
 _ABOUT = frozenset("type role name id object model title description language lang status finishreason".split())
 """Keys, as :func:`plain_key` gives them, whose texts say something about a reply."""
 _SAYS = "final answer|final response|assistant"
-_SAYS_BEHIND_THINKING = f"{_SAYS}|answer|response"
-"""Labels of a reply in agents' and chats' templates."""
+_SAYS_BEHIND_THINKING = f"{_SAYS}|answer|response"  # labels of a reply in agents' and chats' templates
 _THINKING_LABEL = re.compile(r"[*_#\s]{0,8}+([A-Za-z]{3,12})[*_\s]{0,4}+[:：]")
 
 
@@ -51,12 +41,12 @@ def read_text(reply: str, field: str) -> str:
     Raises ReplyFormError: the reply is empty, or an object of several texts of which none has the field's name.
     """
     levels: tuple[Callable[[str], str], ...] = (
-        without_tokens,
+        frames.without_tokens,
         partial(_without_json, field=field),
-        strip_thinking,
+        frames.strip_thinking,
         _without_line_marks,
-        lambda text: text if text[:1] in {"`", "~", "<"} else text[: end_of_turn(text)],
-        first_turn,
+        lambda text: text if text[:1] in {"`", "~", "<"} else text[: frames.end_of_turn(text)],
+        frames.first_turn,
         _without_fence,
         partial(_without_tags, field=field),
         partial(_without_label, field=field),
@@ -64,9 +54,9 @@ def read_text(reply: str, field: str) -> str:
         _without_quotes,
         _without_rules,
         lambda text: text[found.end() :] if (found := _LEAD_IN.match(text)) else text,
-        lambda text: text[: end_of_turn(text)],
+        lambda text: text[: frames.end_of_turn(text)],
     )
-    text = in_words(reply).replace("\r\n", "\n")
+    text = frames.in_words(reply).replace("\r\n", "\n")
     for _ in range(_LEVELS):
         if (taken := next((taken for level in levels if (taken := level(text)) != text), text)) == text:
             break
@@ -117,18 +107,20 @@ def _text_in(value: Any, field: str) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, list) and value:
-        said = [part for part in value if not (isinstance(part, dict) and is_thinking(str(part.get("type", ""))))]
+        said = [
+            part for part in value if not (isinstance(part, dict) and frames.is_thinking(str(part.get("type", ""))))
+        ]
         parts = [_text_in(part, field) for part in said]
         return None if None in parts else "\n\n".join(filter(None, parts))
     if not isinstance(value, dict):
         return None
-    entries, name = list(_entries(value)), plain_key(field)
+    entries, name = list(_entries(value)), frames.plain_key(field)
     for pairs in (value.items(), entries):
-        named = [part for key, part in pairs if plain_key(str(key)) == name]
+        named = [part for key, part in pairs if frames.plain_key(str(key)) == name]
         if named and (text := _text_in(named[-1], field)) is not None:
             return text
     texts = [(key, part) for key, part in entries if isinstance(part, str) and part.strip()]
-    said = [part for key, part in texts if plain_key(key) not in _ABOUT]
+    said = [part for key, part in texts if frames.plain_key(key) not in _ABOUT]
     return said[0] if len(said) == 1 else texts[0][1] if len(texts) == 1 else None
 
 
@@ -136,7 +128,7 @@ def _entries(value: Any, level: int = 0) -> Iterator[tuple[str, Any]]:
     """Yield keys and values of an object and of all in it, without thinking; JSON in strings is read."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, own in pairs if level <= _LEVELS else ():
-        if is_thinking(str(key)):
+        if frames.is_thinking(str(key)):
             continue
         if isinstance(own, str) and own.lstrip()[:1] == "{":
             with suppress(ValueError, RecursionError):
@@ -147,7 +139,6 @@ def _entries(value: Any, level: int = 0) -> Iterator[tuple[str, Any]]:
 
 
 def _is_most(inside: str, outside: str) -> bool:
-    """Return whether a part of a reply is longer than what stands around it."""
     return len(inside.strip()) > len(outside.strip())
 
 
@@ -198,9 +189,9 @@ def _without_tags(text: str, field: str) -> str:
         if _is_most(inside, text[: opening[0].start()] + text[closing[0].end() :]):
             return inside.strip()
     first = _FIRST_TAG.match(text)
-    if first and (first[2] or plain_key(first[1]) == plain_key(field)) and f"</{first[1]}" not in text:
+    if first and (first[2] or frames.plain_key(first[1]) == frames.plain_key(field)) and f"</{first[1]}" not in text:
         return text[first.end() :].strip()
-    last = _LAST_TAG.search(text, max(0, len(text) - LONGEST_TOKEN))
+    last = _LAST_TAG.search(text, max(0, len(text) - frames.LONGEST_TOKEN))
     return text[: last.start()].strip() if last and f"<{last[1]}" not in text else text
 
 
@@ -216,7 +207,7 @@ def _without_label(text: str, field: str) -> str:
     if found := re.match(rf"(?:{marker}|{label(_SAYS)}|{heading})\s*", text, re.I):
         return text[found.end() :]
     thought = _THINKING_LABEL.match(text)
-    anywhere = rf"{marker}|^{label(_SAYS_BEHIND_THINKING)}" if thought and is_thinking(thought[1]) else marker
+    anywhere = rf"{marker}|^{label(_SAYS_BEHIND_THINKING)}" if thought and frames.is_thinking(thought[1]) else marker
     labels = list(re.finditer(anywhere, text, re.I | re.M))
     return text[labels[-1].end() :].strip() if labels else text
 
@@ -232,7 +223,6 @@ def _of_object(text: str, field: str) -> str:
 
 
 def _without_quotes(text: str) -> str:
-    """Return the text between quotation marks or marks of emphasis, with none of them inside."""
     for opens, closes in _QUOTED:
         inside = text.removeprefix(opens).removesuffix(closes)
         if f"{opens}{inside}{closes}" == text and opens not in inside and closes not in inside:
@@ -241,7 +231,6 @@ def _without_quotes(text: str) -> str:
 
 
 def _without_rules(text: str) -> str:
-    """Return the text between two rules, if it is most of all; rules that are left at the ends go."""
     parts = [part.strip() for part in _RULE.split(text)]
     kept = [part for part in parts if part]
     if len(parts) == 3 and _is_most(parts[1], parts[0] + parts[2]):

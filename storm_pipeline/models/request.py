@@ -23,8 +23,7 @@ _DETAILS = ("prompt_tokens_details", "completion_tokens_details")
 _MOST_TOKENS = 10**9  # of one call
 _START = 16_384  # bytes
 _PAGE_BEGINS = (b"<!doctype html", b"<html")
-WEB_PAGE = "web_page"
-"""Code of the error for an endpoint that answers with a web page."""
+WEB_PAGE = "web_page"  # code of the error for an endpoint that answers with a web page
 _LIKELY = 3 / 4  # share of the most tokens that a text may have which it has with a tokenizer that knows its language
 _CUT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens"})
 """Reasons by which servers say that a reply ended at its limit of tokens."""
@@ -113,7 +112,6 @@ class Reply:
 
     @property
     def _written(self) -> list[str]:
-        """Return all that the model wrote, reasoning included where it is shown."""
         parts = [output.values() if isinstance(output, dict) else [output] for output in self.outputs]
         return [part for own in parts for part in own if isinstance(part, str)]
 

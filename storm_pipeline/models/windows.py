@@ -3,8 +3,7 @@
 from storm_pipeline.models.prices import listed_window
 from storm_pipeline.settings import Role, Settings, is_embedded
 
-CONTEXT = 16_384
-"""Tokens of prompt and reply that the embedded model's server holds by default."""
+CONTEXT = 16_384  # tokens of prompt and reply that the embedded model's server holds by default
 ASSUMED = CONTEXT
 """Tokens assumed where nobody knows a window, to budget evidence and interviews; prompts are not shortened then."""
 _EVIDENCE = 3 / 8

@@ -48,10 +48,8 @@ def refusal_error(
 ) -> SearchError:
     """The error for a response whose status is not 200: a TransientError where a retry may help.
 
-    Args:
-        response: its text is read only if needed to identify a refusal.
-        remedies: HTTP status → what to do about it, in addition to the general ones.
-        known: refusals identified by their text; the first match counts.
+    ``response``: its text is read only if needed to identify a refusal. ``remedies``: HTTP status → what to do about
+    it, in addition to the general ones. ``known``: refusals identified by their text; the first match counts.
     """
     status = response.status_code
     if 300 <= status < 400:

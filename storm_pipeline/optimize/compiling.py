@@ -41,8 +41,7 @@ from storm_pipeline.run.locking import locked
 from storm_pipeline.settings import ROLES, Settings, displaced
 from storm_pipeline.types import Article
 
-JOURNAL = "compile.jsonl"
-"""File of a set that holds every reply, so that a compilation that was killed repeats no call."""
+JOURNAL = "compile.jsonl"  # file of a set that holds every reply, so that a compilation that was killed repeats no call
 _LOCK = "compile.lock"
 _FEWEST_TOPICS = 5
 REFLECTION = 2000  # tokens of a reply that proposes instructions, at most, from a small model

@@ -9,8 +9,7 @@ import dspy
 
 from storm_pipeline.optimize.metrics import Examples, Metric
 
-MOST_SHOWN = 3
-"""Examples of a prompt, at most: a small model's window and patience are short."""
+MOST_SHOWN = 3  # examples of a prompt, at most: a small model's window and patience are short
 
 
 @dataclass(frozen=True)

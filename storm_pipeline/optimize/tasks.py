@@ -14,15 +14,7 @@ from storm_pipeline.documents.articles.reading import SUFFIXES, read_article, ti
 from storm_pipeline.errors import DatasetError
 from storm_pipeline.files import is_plain
 from storm_pipeline.languages import count_words
-from storm_pipeline.optimize.metrics import (
-    Gold,
-    MakeMetric,
-    cited_metric,
-    outline_metric,
-    queries_metric,
-    verdicts_metric,
-    with_title,
-)
+from storm_pipeline.optimize import metrics
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.settings import Role, Settings
@@ -34,8 +26,7 @@ from storm_pipeline.writers.passage_prompts import with_markers
 
 ENTRY_POINTS = "storm_pipeline.training"
 """Group of entry points: installed packages name what reads a data set's folder as articles there."""
-Topics = tuple[tuple[str, tuple[dspy.Example, ...]], ...]
-"""Title of a topic, and its examples."""
+Topics = tuple[tuple[str, tuple[dspy.Example, ...]], ...]  # title of a topic, and its examples
 _NUMBER = re.compile(r"\d+(?![\d.,]*\d)")
 _FEWEST_HEADINGS = 3  # sections of an article that teaches an outline, at least
 _SUBSECTIONS, _SECTIONS = 3, 20  # what the outline's signature allows
@@ -100,7 +91,7 @@ def query_examples(article: Article, settings: Settings) -> Iterator[dspy.Exampl
     for section in _sections(article, _ASKED):
         inputs = {"topic": article.title, "also": "", "question": _asked(article, section), "number": settings.queries}
         others = (own for other in article.sections if other != section for own in _rests_on(article, other))
-        gold = Gold(passages=_rests_on(article, section), left=tuple(map(with_title, others)))
+        gold = metrics.Gold(passages=_rests_on(article, section), left=tuple(map(metrics.with_title, others)))
         queries = [f"{article.title} {heading}" for heading in _headings(section)[: settings.queries]]
         yield _example(inputs, queries=queries, gold=gold)
 
@@ -117,7 +108,7 @@ def answer_examples(article: Article, settings: Settings) -> Iterator[dspy.Examp
         has_sources = any(source.snippets for source in article.sources)
         human = _text(section.sentences()) if has_sources else "\n".join(one.text for one in own)
         answer = with_markers(section, shown) if _cites(section, shown) else ""
-        yield _example(inputs, answer=answer, gold=Gold(human, shown))
+        yield _example(inputs, answer=answer, gold=metrics.Gold(human, shown))
 
 
 def section_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
@@ -128,7 +119,7 @@ def section_examples(article: Article, settings: Settings) -> Iterator[dspy.Exam
         inputs = {"article": article.title, "language": settings.language_name, "style": settings.style or ""}
         inputs |= {"outline": outline, "section": section.heading, "findings": ""}
         inputs |= {"passages": numbered_passages(shown)}
-        yield _example({**inputs, "words": count_words(human)}, gold=Gold(human, shown))
+        yield _example({**inputs, "words": count_words(human)}, gold=metrics.Gold(human, shown))
 
 
 def lead_examples(article: Article, settings: Settings) -> Iterator[dspy.Example]:
@@ -139,7 +130,7 @@ def lead_examples(article: Article, settings: Settings) -> Iterator[dspy.Example
         inputs = {"topic": article.title, "language": settings.language_name, "style": settings.style or ""}
         inputs |= {"article": numbered_body(article.sections)}
         shown = tuple(_passage(article.title, f"{number}", text) for number, text in enumerate(body))
-        yield _example({**inputs, "words": count_words(human)}, gold=Gold(human, shown))
+        yield _example({**inputs, "words": count_words(human)}, gold=metrics.Gold(human, shown))
 
 
 def check_examples(article: Article, _: Settings) -> Iterator[dspy.Example]:
@@ -223,7 +214,7 @@ class Task:
 
     program: str  # name in :class:`storm_pipeline.models.programs.Programs`
     role: Role
-    metric: MakeMetric
+    metric: metrics.MakeMetric
     metric_name: str
     examples: Callable[[Article, Settings], Iterator[dspy.Example]]  # those of an article, by the settings of runs
     optimizer: str = "bootstrap"  # its usual one: ``gepa`` where examples would make prompts too long
@@ -232,12 +223,12 @@ class Task:
 TASKS = {
     task.program: task
     for task in (
-        Task("queries", "expert", queries_metric, "queries", query_examples),
-        Task("passage_answer", "expert", cited_metric("answer"), "cited text", answer_examples),
-        Task("draft", "outliner", outline_metric, "outline", outline_examples),
-        Task("section", "writer", cited_metric("text"), "cited text", section_examples, "gepa"),
-        Task("lead", "writer", cited_metric("lead"), "cited text", lead_examples, "gepa"),
-        Task("check", "judge", verdicts_metric, "verdicts", check_examples),
+        Task("queries", "expert", metrics.queries_metric, "queries", query_examples),
+        Task("passage_answer", "expert", metrics.cited_metric("answer"), "cited text", answer_examples),
+        Task("draft", "outliner", metrics.outline_metric, "outline", outline_examples),
+        Task("section", "writer", metrics.cited_metric("text"), "cited text", section_examples, "gepa"),
+        Task("lead", "writer", metrics.cited_metric("lead"), "cited text", lead_examples, "gepa"),
+        Task("check", "judge", metrics.verdicts_metric, "verdicts", check_examples),
     )
 }
 """Name of a program → how it is compiled, in the order in which a run asks them."""

@@ -36,8 +36,7 @@ _MAX_TAGS = 20_000  # extraction time grows with them, in places quadratically
 _MAX_METADATA_TAGS = 5_000
 _MAX_TEXT = 1_000_000
 _MAX_PDF_PAGES = 200
-MAX_NAME_CHARS = 200
-"""Characters of a title, a name or a heading."""
+MAX_NAME_CHARS = 200  # characters of a title, a name or a heading
 
 
 def is_interstitial(text: str, words: float) -> bool:

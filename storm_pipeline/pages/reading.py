@@ -29,11 +29,9 @@ if TYPE_CHECKING:
     from storm_pipeline.settings import Settings
 
 _log = logging.getLogger(__name__)
-Fetch = Callable[[str], Page]
-"""URL → page; raises PageError."""
+Fetch = Callable[[str], Page]  # URL → page; raises PageError
 _STATED = ("title", "published", "author", "site", "language", "publisher", "doi", "accessed")
-MOST_PASSAGES = 1000
-"""Passages of a page that are kept, its first ones: some 110,000 words."""
+MOST_PASSAGES = 1000  # passages of a page that are kept, its first ones: some 110,000 words
 
 
 @dataclass(frozen=True)

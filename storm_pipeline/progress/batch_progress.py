@@ -13,7 +13,7 @@ from storm_pipeline.batch.topic_status import BatchReport, State, TopicStatus
 from storm_pipeline.progress.phases import SoFar
 from storm_pipeline.progress.run_progress import Display
 from storm_pipeline.run import events as ev
-from storm_pipeline.text.formatting import amount, clock, counted, dollars, printable
+from storm_pipeline.text.formatting import amount, clock, counted, dollars, printable, shortened
 
 SUMMARY_COLUMNS = ("topic", "state", "sections", "words", "references", "calls", "time", "cost", "folder or error")
 _MAX_TOPIC_LENGTH = 40
@@ -127,6 +127,4 @@ def _state_counts(states: Mapping[int, State]) -> str:
 
 
 def _short_topic(row: TopicStatus) -> str:
-    """The topic, shortened to fit a table."""
-    topic = printable(row.request.topic)
-    return topic if len(topic) <= _MAX_TOPIC_LENGTH else topic[: _MAX_TOPIC_LENGTH - 1] + "…"
+    return shortened(printable(row.request.topic), _MAX_TOPIC_LENGTH)

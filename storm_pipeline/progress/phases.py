@@ -146,7 +146,6 @@ def seconds_left(phases: Collection[Phase], so_far: Mapping[str, SoFar], elapsed
 
 
 def _work(calls: float, tokens_in: float, tokens_out: float, *, local: bool) -> float:
-    """Return the work of calls that read and write so many tokens."""
     read, written = _WORDS_A_TOKEN * tokens_in, _WORDS_A_TOKEN * tokens_out
     return written + (_WORDS_A_WORD * read if local else _WORDS_A_CALL * calls)
 

@@ -19,15 +19,14 @@ from rich.text import Text
 from storm_pipeline.progress.phases import Phase, SoFar, seconds_left
 from storm_pipeline.run import events as ev
 from storm_pipeline.run.events import Event, EventSink
-from storm_pipeline.text.formatting import amount, clock, counted, printable
+from storm_pipeline.text.formatting import amount, clock, counted, printable, shortened
 
 _COUNTED = {ev.Retried: "retries", ev.Reused: "reused", ev.Degraded: "problems", ev.Failed: "problems"}
 _MAX_LABEL_LENGTH = 200
 _MAX_TOPIC_LENGTH = 30
 _MAX_NOTE_LENGTH = 300
 _MAX_NOTES = 30
-_display = threading.Lock()
-"""Held by the run that shows its progress by itself: two at once would overwrite each other."""
+_display = threading.Lock()  # held by the run that shows its progress by itself: two at once would overwrite each other
 
 
 class Display(Progress):
@@ -194,7 +193,7 @@ class ProgressSink(Display):
     def totals(self) -> str:
         """The run in one line, what matters most first, since narrow terminals cut its end off."""
         counts, stages = self._counts, self._stages.values()
-        parts = [f"{_shortened(self._topic) or 'starting'}  {self.elapsed()}"]
+        parts = [f"{shortened(self._topic, _MAX_TOPIC_LENGTH) or 'starting'}  {self.elapsed()}"]
         if (left := self.seconds_left()) is not None:
             parts.append(f"about {clock(left)} left")
         parts += [counted(n, "problem")] if (n := counts["problems"]) else []
@@ -261,10 +260,6 @@ class ProgressSink(Display):
                 word = "so far" if lines else "finished"
                 return "\n".join(lines if self.is_live else [*lines, f"{word}: {self.totals()}"])
         return ""
-
-
-def _shortened(topic: str) -> str:
-    return topic if len(topic) <= _MAX_TOPIC_LENGTH else f"{topic[: _MAX_TOPIC_LENGTH - 1]}…"
 
 
 @contextmanager

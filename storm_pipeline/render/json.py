@@ -13,8 +13,7 @@ from storm_pipeline.types import Article, is_plausible
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-SCHEMA = 1
-"""Version of the format; incremented when an older reader would misread it."""
+SCHEMA = 1  # version of the format; incremented when an older reader would misread it
 
 
 def to_json(article: Article) -> str:

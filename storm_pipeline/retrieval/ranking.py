@@ -14,11 +14,9 @@ from storm_pipeline.text.index_terms import terms
 from storm_pipeline.types import Snippet
 
 T = TypeVar("T", bound=Hashable)
-Ranking = list[int]
-"""Indices of snippets, best first."""
+Ranking = list[int]  # indices of snippets, best first
 _RANK_CONSTANT = 60
-EMBEDDED_A_QUERY = 16
-"""Texts that one query of a search embeds at most."""
+EMBEDDED_A_QUERY = 16  # texts that one query of a search embeds at most
 
 
 def rank_scores(rankings: Iterable[Iterable[T]]) -> dict[T, float]:

@@ -40,12 +40,10 @@ class RunContext:
     ledger: Ledger
     run: RunStore
     user_pieces: UserPieces = UserPieces()
-    chosen: tuple[ModelChoice, ...] = ()
-    """Whom each role asks, and who chose that."""
+    chosen: tuple[ModelChoice, ...] = ()  # whom each role asks, and who chose that
     found_first: str = ""
     """What a first search for the topic found, for prompts before anything else was found; empty: none was made."""
-    judge: Judge | None = None
-    """What judges the sentences beside the screen; None: nothing."""
+    judge: Judge | None = None  # what judges the sentences beside the screen; None: nothing
     verdicts: Verdicts = field(default_factory=Verdicts)
 
     def about(self, topic: str) -> str:

@@ -6,14 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from storm_pipeline.configuration.addresses import redacted
 from storm_pipeline.errors import BudgetSpentError
 from storm_pipeline.files import read_records
-from storm_pipeline.types import Revision, is_plausible
+from storm_pipeline.types import Report, Revision, is_plausible
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -62,19 +62,12 @@ class StageAdvanced(Event):
 
 @dataclass(frozen=True)
 class SectionWritten(Event):
-    """A section was written; the copy editor may still change it.
+    """A section was written; the copy editor may still change it."""
 
-    Attributes:
-        number: its place in the outline, from 1; sections are written side by side, so they come in any order.
-        heading: its heading.
-        text: the section as Markdown, without citation markers, which belong to the whole article.
-        sources: addresses of the pages that it cites, in the order of the text.
-    """
-
-    number: int
-    heading: str
-    text: str
-    sources: tuple[str, ...] = ()
+    number: int  # its place in the outline, from 1; sections are written side by side, so they come in any order
+    heading: str  # its heading
+    text: str  # the section as Markdown, without citation markers, which belong to the whole article
+    sources: tuple[str, ...] = ()  # addresses of the pages that it cites, in the order of the text
 
 
 @dataclass(frozen=True)
@@ -168,15 +161,10 @@ class Degraded(Event):
 
 @dataclass(frozen=True)
 class Failed(Event):
-    """A piece is missing, and why; the run goes on. Recorded in the article's report.
+    """A piece is missing, and why; the run goes on. Recorded in the article's report."""
 
-    Attributes:
-        detail: what failed, in one sentence.
-        counts: whether it counts towards ``max_failures``; a piece left out because of a cap does not.
-    """
-
-    detail: str
-    counts: bool = True
+    detail: str  # what failed, in one sentence
+    counts: bool = True  # whether it counts towards ``max_failures``; a piece left out because of a cap does not
 
 
 @dataclass(frozen=True)
@@ -196,30 +184,10 @@ class RunStopped(Event):
     kept: bool = True
 
 
-class Counts(TypedDict, total=False):
-    """Counts of the article's report, see :class:`storm_pipeline.types.Report`."""
-
-    invented_citations: int
-    attributed: int
-    uncited: int
-    dropped_unsupported: int
-    dropped_faulty: int
-    reworded: int
-    repeated: int
-    off_topic: int
-    unplaced: int
-    left_out: int
-    words_asked: int
-    cited_in_interviews: int
-    offered_to_sections: int
-    cited_in_article: int
-
-
-_MESSAGES = ("detail", "reason")
-"""Fields of events that may quote an error."""
+_MESSAGES = ("detail", "reason")  # fields of events that may quote an error
 LATEST = 1e11
 """Seconds since 1970 above which a timestamp is considered damaged (the year 5138)."""
-COUNTED = frozenset(Counts.__annotations__)
+COUNTED = frozenset(one.name for one in fields(Report) if one.type is int) - {"unavailable_citations"}
 _adapters: dict[Any, "TypeAdapter[Any]"] = {}
 
 
@@ -258,8 +226,7 @@ def read_events(path: Path) -> Iterator[tuple[float, Event]]:
 
     Damaged lines, absurd numbers, and kinds of events that this version does not know, are skipped.
 
-    Raises:
-        OSError: the file cannot be read.
+    Raises OSError: the file cannot be read.
     """
     kinds = {kind.__name__: kind for kind in Event.__subclasses__()}
     for line in filter(bytes.strip, read_records(path)):
@@ -318,16 +285,12 @@ class Events:
         """One step of the current stage is done."""
         self.emit(StageAdvanced(self.stage, label))
 
-    def count(self, **numbers: Unpack[Counts]) -> None:
-        """Add to the report's counts.
-
-        Raises:
-            TypeError: there is no such count.
-        """
+    def count(self, **numbers: int) -> None:
+        """Add to the report's counts. Raises TypeError: there is no such count."""
         for name, number in numbers.items():
             if name not in COUNTED:
                 raise TypeError(f"the report has no count {name!r}: choose one of {', '.join(sorted(COUNTED))}")
-            if isinstance(number, int) and number:
+            if number:
                 self.emit(Counted(self.stage, name, number))
 
     def revised(self, revision: Revision) -> None:

@@ -15,24 +15,13 @@ from typing import Any
 from storm_pipeline.configuration.renamed import current_recipe, current_settings
 from storm_pipeline.errors import RunError
 from storm_pipeline.files import UNFINISHED, cannot_write, read_plain, write_atomically
-from storm_pipeline.run import locking
+from storm_pipeline.run import integrity, locking
 from storm_pipeline.run.events import adapter_of
-from storm_pipeline.run.integrity import (
-    FILE,
-    JOURNAL,
-    SETTINGS,
-    STATE,
-    examine,
-    logged_events,
-    recorded_content,
-    with_recorded_calls,
-)
 from storm_pipeline.run.journal import Journal, copy_records
 from storm_pipeline.run.locking import locked, new_folder
 from storm_pipeline.settings import Settings
 
-FORMAT = 1
-"""Version of the folder's format; incremented when an older reader would misread it."""
+FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
 EDITABLE = {"outline": "outline.md", "perspectives": "perspectives.json"}
 """Pieces that a user may edit and continue from → their files."""
 _LOCK = "run.lock"
@@ -45,12 +34,6 @@ class RunStore:
 
     Every file is written atomically. ``run.json`` holds topic, recipe and status, ``journal.jsonl`` all replies and
     searches (:class:`storm_pipeline.run.journal.Journal`), ``events.jsonl`` the events; all others are pieces.
-
-    Attributes:
-        earlier_events: the events of earlier sessions, each with its time in seconds since 1970.
-        findings: what of ``run.json``, ``settings.json``, the journal and the events was lost or changed.
-        replaced: pieces that were changed or lost since they were written → their new name ("" if missing).
-        is_new: whether this object made the folder.
     """
 
     def __init__(
@@ -58,17 +41,19 @@ class RunStore:
     ) -> None:
         self.folder = folder
         self.state = dict(state)
-        self.is_new = False
+        self.is_new = False  # whether this object made the folder
         self._discarded = False
         self._lock = locked(folder, _LOCK)
         try:
-            self.journal = Journal(folder / JOURNAL)
-            logged = logged_events(folder)
-            self.earlier_events = with_recorded_calls(logged, self.journal)
-            self.findings = examine(folder, self.state, self.journal, logged)
+            self.journal = Journal(folder / integrity.JOURNAL)
+            logged = integrity.logged_events(folder)
+            self.earlier_events = integrity.with_recorded_calls(logged, self.journal)
+            # what of ``run.json``, ``settings.json``, the journal and the events was lost or changed
+            self.findings = integrity.examine(folder, self.state, self.journal, logged)
             if not accept_damage:
                 self.findings.require_consent(folder)
             self._sums: dict[str, str] = {}
+            # pieces that were changed or lost since they were written → their new name ("" if missing)
             self.replaced = {} if keep_edited else dict(self._move_changed_aside())
             self._delete_unfinished()
         except BaseException:
@@ -95,13 +80,10 @@ class RunStore:
     def open(cls, folder: Path, *, keep_edited: bool = False, accept_damage: bool = False) -> "RunStore":
         """Open the folder of an existing run.
 
-        Args:
-            keep_edited: keep pieces that were changed since they were written, instead of moving them aside.
-            accept_damage: go on although files were lost or changed, so that much may be bought again.
-
-        Raises:
-            DamagedRunError: files were lost or changed, and ``accept_damage`` is not set.
-            RunError: it is not a run's folder, is damaged, is of a newer version, or another process holds it.
+        ``keep_edited``: keep pieces that were changed since they were written, instead of moving them aside;
+        ``accept_damage``: go on although files were lost or changed, so that much may be bought again. Raises
+        DamagedRunError: files were lost or changed, and ``accept_damage`` is not set; RunError: it is not a run's
+        folder, is damaged, is of a newer version, or another process holds it.
         """
         return cls(folder, read_state(folder), keep_edited=keep_edited, accept_damage=accept_damage)
 
@@ -112,7 +94,7 @@ class RunStore:
         """
         new = RunStore.create(root, self.topic, self.recipe, {**self.state["given"], **given})
         new.close()
-        copy_records(self.folder / JOURNAL, new.folder / JOURNAL, without={"piece", FILE})
+        copy_records(self.folder / integrity.JOURNAL, new.folder / integrity.JOURNAL, without={"piece", integrity.FILE})
         new = RunStore(new.folder, new.state)
         new.is_new = True
         new.update_state(**{"from": self.folder.name})
@@ -123,14 +105,14 @@ class RunStore:
 
         Raises RunError: the file is missing or damaged, and no settings are on record.
         """
-        path = self.folder / SETTINGS
+        path = self.folder / integrity.SETTINGS
         try:
             saved: Any = json.loads(read_plain(path))
         except (OSError, ValueError, RecursionError):
             saved = None
         if isinstance(saved, dict) and saved:
             return current_settings(saved)
-        if recorded := recorded_content(self.journal, SETTINGS):
+        if recorded := integrity.recorded_content(self.journal, integrity.SETTINGS):
             return current_settings(recorded)
         raise RunError(f"{path} is missing or damaged: restore the file, or start a new run")
 
@@ -172,8 +154,8 @@ class RunStore:
 
     def _save_settings(self, settings: Settings) -> None:
         text = settings.model_dump_json(indent=1)
-        self.journal.add(FILE, SETTINGS, json.loads(text))
-        self._write(SETTINGS, text + "\n")
+        self.journal.add(integrity.FILE, integrity.SETTINGS, json.loads(text))
+        self._write(integrity.SETTINGS, text + "\n")
 
     def end(self, status: str, reason: str = "") -> None:
         """Save how the session ended: ``finished``, ``stopped`` or ``failed``. Write errors are ignored.
@@ -186,11 +168,8 @@ class RunStore:
     def update_state(self, **fields: Any) -> None:
         """Set fields of ``run.json``. Raises RunError: it cannot be written."""
         self.state |= fields
-        self.journal.add(FILE, STATE, self.state)
-        try:
-            write_atomically(self.folder / STATE, json.dumps(self.state, ensure_ascii=False, indent=1) + "\n")
-        except OSError as error:
-            raise RunError(f"{cannot_write(self.folder / STATE, error)} or choose --out") from error
+        self.journal.add(integrity.FILE, integrity.STATE, self.state)
+        self._write(integrity.STATE, json.dumps(self.state, ensure_ascii=False, indent=1) + "\n")
 
     def piece(self, name: str) -> str | None:
         """Text of a piece that is unchanged since it was written; None if there is none."""
@@ -272,8 +251,8 @@ def _is_inside(name: str) -> bool:
 def read_state(folder: Path) -> dict[str, Any]:
     """Content of a run's ``run.json``. Raises RunError: there is none, it is damaged, or it is of a newer version."""
     required = {"topic": str, "recipe": str, "given": dict, "sessions": int}
-    absent = f"{folder} is not a run's folder: it has no {STATE}; `storm runs` lists the runs"
-    return locking.read_state(folder / STATE, FORMAT, required, absent=absent)
+    absent = f"{folder} is not a run's folder: it has no {integrity.STATE}; `storm runs` lists the runs"
+    return locking.read_state(folder / integrity.STATE, FORMAT, required, absent=absent)
 
 
 def is_held(folder: Path) -> bool:

@@ -85,7 +85,6 @@ def recorded_content(journal: Journal, name: str) -> dict[str, Any] | None:
 
 
 def _lost_replies(logged: Sequence[CallFinished], kept: int, *, empty: bool) -> str:
-    """Which replies have to be bought again; empty if none."""
     if empty and not logged:
         return f"{JOURNAL} is lost: all that the run had bought before, if anything, is bought again"
     lost = len(logged) - kept

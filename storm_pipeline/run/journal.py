@@ -63,14 +63,7 @@ class Journal:
     A record is one line, ``{"kind", "key", "value", "sum"}``, synced to disk when :meth:`add` returns. A line that
     does not match its checksum ``sum`` is skipped and its number added to :attr:`damaged`; it is never deleted.
 
-    Args:
-        path: the file; None for a journal that keeps nothing.
-        read_only: write nothing, and do not create the file.
-
-    Attributes:
-        own_calls: what each call that the run itself made in earlier sessions used, oldest first; None where that is
-            missing. Calls whose replies are taken or marked are included, those copied from another run are not.
-        is_empty: whether the file held no intact record when it was opened.
+    ``path``: the file; None for a journal that keeps nothing. ``read_only``: write nothing, do not create the file.
     """
 
     def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
@@ -78,8 +71,10 @@ class Journal:
         self._lock = threading.Lock()
         self._unused: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
         self._rejected: deque[tuple[str, Mapping[str, str]]] = deque()
+        # what each call that the run itself made in earlier sessions used, oldest first; None where that is missing.
+        # Calls whose replies are taken or marked are included, those copied from another run are not
         self.own_calls: list[Any] = []
-        self.is_empty = True
+        self.is_empty = True  # whether the file held no intact record when it was opened
         self.damaged: tuple[int, ...] = ()
         self._descriptor: int | None = None
         if path is None:

@@ -40,8 +40,7 @@ class Ledger:
     def restore(self, events: Iterable[tuple[float, Event]]) -> Spent:
         """Add the usage of earlier sessions from their events; counts and problems are not restored.
 
-        Returns:
-            Dollars, tokens and seconds of those sessions.
+        Returns dollars, tokens and seconds of those sessions.
         """
         spent = Spent()
         last: float | None = None
@@ -115,10 +114,9 @@ class Ledger:
 class RunControl:
     """Enforces a run's caps and stop requests; also an event sink that counts usage and failures.
 
-    Args:
-        settings: caps (``max_cost``, ``max_tokens``, ``max_minutes``) and ``max_failures``.
-        spent: usage of earlier sessions of the run.
-        halt: set from any thread or signal handler to stop the run: no new work starts, and work in flight finishes.
+    ``settings``: caps (``max_cost``, ``max_tokens``, ``max_minutes``) and ``max_failures``; ``spent``: usage of earlier
+    sessions of the run; ``halt``: set from any thread or signal handler to stop the run: no new work starts, and work
+    in flight finishes.
     """
 
     def __init__(self, settings: Settings, spent: Spent, halt: threading.Event) -> None:
@@ -137,9 +135,8 @@ class RunControl:
     def check(self) -> None:
         """Check that new work may start.
 
-        Raises:
-            StoppedError: the user stopped the run.
-            TooManyFailuresError: more pieces failed than ``max_failures`` allows.
+        Raises StoppedError: the user stopped the run; TooManyFailuresError: more pieces failed than ``max_failures``
+        allows.
         """
         if self._stopped.is_set():
             raise StoppedError("stopped; what was finished is saved")
@@ -191,7 +188,8 @@ class RunControl:
                     self._spent.dollars += event.cost or 0.0
                     self._spent.tokens += event.tokens_in + event.tokens_out
                 case Failed(counts=True):
-                    self._failures.setdefault(_failure_kind(event.detail), []).append(event.detail)
+                    kind = re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", event.detail)  # without quoted texts and numbers
+                    self._failures.setdefault(kind, []).append(event.detail)
 
     def _check_caps(self, role: Role, dollars: float, tokens: int) -> None:
         seconds = self._spent.seconds + time.monotonic() - self._start
@@ -201,18 +199,10 @@ class RunControl:
             ("max_minutes", seconds / 60, self._settings.max_minutes, "minutes"),
         )
         for name, used, cap, unit in caps:
-            if cap is not None and used > cap * _SHARE.get(role, 1.0):
-                share = (
-                    f"the {_SHARE[role]:.0%} of {cap:g} {unit} that research may use are"
-                    if role in _SHARE
-                    else (f"all {cap:g} {unit} are")
-                )
-                raise BudgetSpentError(f"{share} spent (--{name.replace('_', '-')}); resume with more")
-
-
-def _failure_kind(detail: str) -> str:
-    """A failure's message without quoted texts and numbers, by which failures are grouped."""
-    return re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", detail)
+            if cap is not None and used > cap * (share := _SHARE.get(role, 1.0)):
+                of_research = f"the {share:.0%} of {cap:g} {unit} that research may use are"
+                what = of_research if role in _SHARE else f"all {cap:g} {unit} are"
+                raise BudgetSpentError(f"{what} spent (--{name.replace('_', '-')}); resume with more")
 
 
 def _sum_of(dollars: float, more: float) -> float:

@@ -57,7 +57,6 @@ def _folders(root: Path) -> list[Path]:
 
 
 def _entries(folder: Path) -> Iterator[RunEntry]:
-    """The entry of a folder; for a batch also those of its runs."""
     entry = safe_entry(folder)
     if is_batch(folder):
         try:
@@ -100,16 +99,8 @@ def run_entry(folder: Path) -> RunEntry:
         usage, reason = found.usage, reason or (found.sessions[-1].reason if found.sessions else "")
     except RunError as error:
         problem = "" if usage else str(error)
-    return RunEntry(
-        folder,
-        _state_of(folder, state),
-        state["topic"],
-        _time(state.get("created")),
-        sessions=state["sessions"],
-        usage=usage,
-        reason=reason,
-        problem=problem,
-    )
+    created, sessions = _time(state.get("created")), state["sessions"]
+    return RunEntry(folder, _state_of(folder, state), state["topic"], created, sessions, usage, reason, problem)
 
 
 def run_state(folder: Path) -> State:

@@ -18,16 +18,12 @@ from storm_pipeline.run.integrity import EVENTS
 logger = logging.getLogger("storm_pipeline")
 logger.addHandler(logging.NullHandler())
 
+_INFO = (events.RunStarted, events.RunFinished, events.StageStarted, events.StageFinished, events.Noted)
+_WARNING = (events.Degraded, events.Retried, events.RunStopped)
 _LEVELS: dict[type[Event], int] = {
+    **dict.fromkeys(_INFO, logging.INFO),
+    **dict.fromkeys(_WARNING, logging.WARNING),
     events.Failed: logging.ERROR,
-    events.Degraded: logging.WARNING,
-    events.Retried: logging.WARNING,
-    events.RunStopped: logging.WARNING,
-    events.RunStarted: logging.INFO,
-    events.RunFinished: logging.INFO,
-    events.StageStarted: logging.INFO,
-    events.StageFinished: logging.INFO,
-    events.Noted: logging.INFO,
 }
 """Levels of events; all others are logged at DEBUG."""
 

@@ -12,16 +12,7 @@ from storm_pipeline.run.events import Events, Excluded, Reused, adapter_of
 from storm_pipeline.run.journal import Journal, current_place, fingerprint
 from storm_pipeline.run.ledger import RunControl
 from storm_pipeline.run.search import RunSearch
-from storm_pipeline.search.result import (
-    PagePassage,
-    Research,
-    SearchResult,
-    WholePage,
-    decoded,
-    decoded_passages,
-    encoded,
-    one_per_page,
-)
+from storm_pipeline.search import result as results
 from storm_pipeline.search.tables_of_contents import ContentsSource, TableOfContents
 from storm_pipeline.settings import Settings
 from storm_pipeline.types import Exclusion
@@ -31,8 +22,7 @@ _KEY_SETTINGS = (
     *("allow_sources", "deny_sources", "exclude_urls", "exclude_titles"),
 )
 """Settings that affect the result of a search, besides the engine."""
-_PAGE = "page"
-"""Kind of the records of the passages of a page."""
+_PAGE = "page"  # kind of the records of the passages of a page
 
 
 class RecordedSearch:
@@ -40,9 +30,7 @@ class RecordedSearch:
 
     The passages of a page are journalled once, and are the same in every result that has the page.
 
-    Args:
-        search: the run's, kept as ``run_search``.
-        spec: the engine's name, as in the settings.
+    ``search``: the run's, kept as ``run_search``; ``spec``: the engine's name, as in the settings.
     """
 
     def __init__(
@@ -53,8 +41,8 @@ class RecordedSearch:
         self._events = events
         self._control = control
         self._identity = [spec, {hashed_name(name): getattr(settings, name) for name in _KEY_SETTINGS}]
-        self._research = Research()
-        self._passages: dict[str, tuple[PagePassage, ...]] = {}  # by source id
+        self._research = results.Research()
+        self._passages: dict[str, tuple[results.PagePassage, ...]] = {}  # by source id
         self._lock = threading.Lock()
 
     @property
@@ -63,7 +51,7 @@ class RecordedSearch:
         return self.run_search.name
 
     @property
-    def research(self) -> Research:
+    def research(self) -> results.Research:
         """What all searches so far told of pages, those of earlier sessions included."""
         return self._research
 
@@ -72,15 +60,13 @@ class RecordedSearch:
 
         Call it when no search is in flight, so that the result does not depend on their timing.
         """
-        self._emit_excluded(self._collect(SearchResult(excluded=self.run_search.copies(self.research.seen))))
+        self._emit_excluded(self._collect(results.SearchResult(excluded=self.run_search.copies(self.research.seen))))
         return self.research.excluded_ids
 
-    def search(self, query: str, k: int) -> SearchResult:
+    def search(self, query: str, k: int) -> results.SearchResult:
         """The recorded result, or a new one from the run's search.
 
-        Raises:
-            SearchError: as the engine's; it is not journalled.
-            StoppedError, TooManyFailuresError: the run must end.
+        Raises SearchError: as the engine's; not journalled; StoppedError, TooManyFailuresError: the run must end.
         """
         key = fingerprint(current_place(), self._identity, query, k)
         recorded = self._recorded(key)
@@ -91,45 +77,44 @@ class RecordedSearch:
         self._control.check()
         found = self._with_pages(self.run_search.search(query, k))
         self._emit_excluded(self._collect(found))
-        self._journal.add("search", key, encoded(_without_passages(found)))
+        self._journal.add("search", key, results.encoded(_without_passages(found)))
         return found
 
-    def _recorded(self, key: str) -> SearchResult | None:
+    def _recorded(self, key: str) -> results.SearchResult | None:
         """The oldest result that was not taken yet; records that cannot be decoded are skipped."""
         while (value := self._journal.take("search", key)) is not None:
-            if (result := decoded(value)) is not None:
+            if (result := results.decoded(value)) is not None:
                 return self._with_pages(result)
         return None
 
-    def _with_pages(self, result: SearchResult) -> SearchResult:
+    def _with_pages(self, result: results.SearchResult) -> results.SearchResult:
         """The result with its pages as the run first read them, which are journalled if they are new."""
         pages = tuple(replace(page, passages=self._passages_of(page)) for page in result.pages)
         texts = {page.about.source_id: page.text for page in pages}
         seen = (one if one.text else replace(one, text=texts.get(source_id(one.url), "")) for one in result.seen)
         return replace(result, pages=tuple(page for page in pages if page.passages), seen=tuple(seen))
 
-    def _passages_of(self, page: WholePage) -> tuple[PagePassage, ...]:
+    def _passages_of(self, page: results.WholePage) -> tuple[results.PagePassage, ...]:
         key = page.about.source_id
         with self._lock:
-            known = self._passages.get(key) or decoded_passages(self._journal.take(_PAGE, key))
+            known = self._passages.get(key) or results.decoded_passages(self._journal.take(_PAGE, key))
             if known is None and page.passages:
                 self._journal.add(_PAGE, key, [asdict(one) for one in page.passages])
                 known = page.passages
             return self._passages.setdefault(key, known) if known else ()
 
-    def _collect(self, result: SearchResult) -> tuple[Exclusion, ...]:
-        """Add a result to the run's totals; returns the pages that were not excluded before."""
+    def _collect(self, result: results.SearchResult) -> tuple[Exclusion, ...]:
         with self._lock:
             known = self._research.excluded_ids
             self._research = self._research.with_result(result)
-        return tuple(page for page in one_per_page(result.excluded) if source_id(page.url) not in known)
+        return tuple(page for page in results.one_per_page(result.excluded) if source_id(page.url) not in known)
 
     def _emit_excluded(self, exclusions: Iterable[Exclusion]) -> None:
         for page in exclusions:
             self._events.emit(Excluded(self._events.stage, page.url, page.reason))
 
 
-def _without_passages(result: SearchResult) -> SearchResult:
+def _without_passages(result: results.SearchResult) -> results.SearchResult:
     """The result without the texts of whole pages, which stand in records of their own."""
     texts = {page.about.source_id: page.text for page in result.pages}
     seen = (replace(one, text="") if one.text == texts.get(source_id(one.url)) else one for one in result.seen)

@@ -22,8 +22,7 @@ from storm_pipeline.sources.ground_truth import GroundTruth
 from storm_pipeline.sources.policies import Policy, SourcePolicy
 from storm_pipeline.types import Exclusion, Snippet
 
-_SPECIAL_TOKENS = 2  # tokens that the embedder adds to a text ([CLS] and [SEP])
-_SPARE_TOKENS = 70  # tokens by which passages are shorter than what the embedder reads, so that an answer is shown ten
+_SPARE_TOKENS = 72  # tokens by which passages are shorter than what the embedder reads, so that an answer is shown ten
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,8 @@ def open_engine(settings: Settings, custom: Search | None = None, progress: Prog
 
     ``custom``: an engine that the user passed, used instead; see :func:`storm_pipeline.search.edge.checked`.
 
-    Raises:
-        SettingsError: it cannot be opened as requested; see :func:`storm_pipeline.search.registry.open_search`.
-        AssetError, CorpusError: its texts could not be fetched or read.
+    Raises SettingsError: it cannot be opened as requested; see :func:`storm_pipeline.search.registry.open_search`.
+    AssetError, CorpusError: its texts could not be fetched or read.
     """
     if custom is not None:
         return Engine(custom, custom.name, custom=True)
@@ -92,10 +90,8 @@ class RunSearch:
     Sources are filtered before their pages are fetched, and again afterwards: a page may redirect elsewhere, or turn
     out to copy an excluded text.
 
-    Args:
-        engine: shared by all runs.
-        fetch: address → page; by default from the web, within limits.
-        embedder: passages are cut to its input length, if it states one.
+    ``engine``: shared by all runs. ``fetch``: address → page; by default from the web, within limits. ``embedder``:
+    passages are cut to its input length, if it states one.
     """
 
     def __init__(
@@ -180,8 +176,8 @@ def _cut_for(embedder: object) -> Callable[[str], list[str]]:
     def cut(text: str) -> list[str]:
         # Evaluated lazily: the attributes of an embedder may load its model.
         if isinstance(embedder, CountsTokens):
-            room = embedder.longest - _SPECIAL_TOKENS
-            return token_chunks(text, max(room - _SPARE_TOKENS, room // 2), embedder.count_tokens)
+            most = max(embedder.longest - _SPARE_TOKENS, embedder.longest // 2 - 1)  # [CLS] and [SEP] are added
+            return token_chunks(text, most, embedder.count_tokens)
         return chunks(text)
 
     return cut

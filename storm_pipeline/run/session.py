@@ -97,9 +97,7 @@ def session(
                     events.noted(notice)
                 own = {one.role: one.model for one in parts.chosen if one.role not in ROLES}
                 run.update_state(engine=parts.engine.spec, prompts=parts.programs.fingerprints(), models=own)
-                ctx = open_context(
-                    run, settings, parts, events=events, ledger=ledger, control=control, user_pieces=user_pieces
-                )
+                ctx = _context(run, settings, parts, user_pieces, events=events, ledger=ledger, control=control)
             is_set_up = True
             stack.callback(ctx.store.close)
             stack.callback(ctx.search.run_search.close)
@@ -138,7 +136,6 @@ def _reason(error: BaseException) -> str:
 
 
 def _changes(run: RunStore, before: SavedSettings, settings: Settings) -> list[str]:
-    """Notes for the user of a resumed run: what was damaged or lost, and which settings changed."""
     damaged = run.journal.damaged
     notes = [*run.findings.notes, *run.findings.costly]
     notes += [f"line {number} of journal.jsonl is damaged: its request is made again" for number in damaged]
@@ -189,21 +186,20 @@ def _encoder_notice(settings: Settings, embedder: Embedder) -> str:
 
 
 def _wikipedia_contents(settings: Settings, engine: Engine) -> ContentsSource:
-    """Wikipedia's tables of contents, or none where it is not to be asked or cannot be reached."""
     mode = settings.wikipedia_contents
     asked = mode == "always" or (mode == "auto" and not engine.own)
     return WikipediaContents(settings.cache) if asked and not engine.offline else NoContents()
 
 
-def open_context(
+def _context(
     run: RunStore,
     settings: Settings,
     parts: Parts,
+    pieces: UserPieces,
     *,
     events: Events,
     ledger: Ledger,
     control: RunControl,
-    user_pieces: UserPieces,
 ) -> RunContext:
     """Open the context of one session; the caller closes its search and store."""
     engine = parts.engine
@@ -213,7 +209,6 @@ def open_context(
         events.degraded(problem)
     search = RunSearch(engine, settings, embedder=parts.embedder)
     contents = parts.contents or engine.contents or _wikipedia_contents(settings, engine)
-    look_ups = RecordedLookUps(contents, run.journal, events)
     store = ReferenceStore(parts.embedder)
     store.warm_up()
     models = LanguageModels(parts.models, events=events, control=control, journal=run.journal, settings=settings)
@@ -223,12 +218,12 @@ def open_context(
         models=models,
         programs=programs,
         search=RecordedSearch(search, run.journal, events=events, control=control, settings=settings, spec=engine.spec),
-        contents=look_ups,
+        contents=RecordedLookUps(contents, run.journal, events),
         store=store,
         events=events,
         ledger=ledger,
         run=run,
-        user_pieces=user_pieces,
+        user_pieces=pieces,
         chosen=parts.chosen,
         judge=judge_of_run(settings, models, programs),
     )

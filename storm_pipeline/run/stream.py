@@ -16,8 +16,7 @@ from storm_pipeline.run.events import CallbackSink, Event, EventSink
 from storm_pipeline.types import Article
 
 T = TypeVar("T")
-Work = Callable[[EventSink], Article]
-"""Executes a run, sending its events to a sink."""
+Work = Callable[[EventSink], Article]  # executes a run, sending its events to a sink
 _SECONDS_TO_END = 5.0
 
 
@@ -44,9 +43,7 @@ async def in_thread(work: Callable[..., T], halt: threading.Event | None = None)
 class _RunStream:
     """A run in its thread, and its article. The thread knows no stream, so that nothing keeps a dropped one alive.
 
-    Args:
-        put: receives every event, and None when the run has ended.
-        loop: the event loop of an asynchronous caller.
+    ``put``: receives every event, and None when the run has ended; ``loop``: the event loop of an asynchronous caller.
     """
 
     def __init__(

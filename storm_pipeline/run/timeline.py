@@ -5,27 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from storm_pipeline.run.events import (
-    CallFinished,
-    Degraded,
-    Event,
-    Failed,
-    Noted,
-    Retried,
-    Reused,
-    RunFinished,
-    RunStarted,
-    RunStopped,
-    Searched,
-    StageAdvanced,
-    StageFinished,
-    StageStarted,
-)
+from storm_pipeline.run import events as ev
+from storm_pipeline.run.events import Event
 from storm_pipeline.run.ledger import Ledger
 from storm_pipeline.types import Problem, Usage, UsageRow
 
-Logged = tuple[float, Event]
-"""An event, and its time in seconds since 1970."""
+Logged = tuple[float, Event]  # an event, and its time in seconds since 1970
 Ending = Literal["finished", "stopped", "interrupted", "running"]
 """How a session ended: completed; stopped early with a reason; killed without an end event; or still running."""
 
@@ -81,36 +66,34 @@ class Timeline:
 def timeline(events: Iterable[Logged], *, running: bool = False) -> Timeline:
     """Group events by session and stage.
 
-    Args:
-        events: events of one run, each with its time in seconds since 1970; several sessions, possibly cut off.
-        running: whether the run is under way; if not, a last session without an end event was interrupted.
+    ``events``: events of one run, each with its time in seconds since 1970; several sessions, possibly cut off.
+    ``running``: whether the run is under way; if not, a last session without an end event was interrupted.
     """
     topic, sessions, ledger = "", list[list[Logged]](), Ledger()
     for at, event in events:
-        if isinstance(event, RunStarted):
+        if isinstance(event, ev.RunStarted):
             topic = event.topic
-        if isinstance(event, RunStarted) or not sessions:  # the event of the run's start may be lost
+        if isinstance(event, ev.RunStarted) or not sessions:  # the event of the run's start may be lost
             sessions.append([])
         sessions[-1].append((at, event))
-        if isinstance(event, CallFinished):
+        if isinstance(event, ev.CallFinished):
             ledger.emit(event)
     built = [_session(own, "running" if running and own is sessions[-1] else "interrupted") for own in sessions]
     return Timeline(topic, tuple(built), ledger.usage(sum(session.seconds for session in built)))
 
 
 def _session(events: Sequence[Logged], ending: Ending) -> Session:
-    """A session from its events; ``ending``: how it ended if no event says it."""
     (began, first), (last, _) = events[0], events[-1]
     reason, stages = "", defaultdict[str, list[Logged]](list)
     for at, event in events:
-        if isinstance(event, RunFinished):
+        if isinstance(event, ev.RunFinished):
             ending = "finished"
-        elif isinstance(event, RunStopped):
+        elif isinstance(event, ev.RunStopped):
             ending, reason = "stopped", event.reason
         elif isinstance(event, _STAGE_EVENTS):
             stages[event.stage].append((at, event))
     return Session(
-        first.session if isinstance(first, RunStarted) else 1,
+        first.session if isinstance(first, ev.RunStarted) else 1,
         began,
         round(max(0.0, last - began), 3),
         ending,
@@ -120,35 +103,34 @@ def _session(events: Sequence[Logged], ending: Ending) -> Session:
 
 
 def _stage(name: str, events: Sequence[Logged], last: float) -> Stage:
-    """A stage from its events; ``last``: when the session ended."""
     opened, since, seconds, ledger = 0, 0.0, 0.0, Ledger()
     for at, event in events:
         ledger.emit(event)
-        if isinstance(event, StageStarted):
+        if isinstance(event, ev.StageStarted):
             since = since if opened else at
             opened += 1
-        elif isinstance(event, StageFinished):
+        elif isinstance(event, ev.StageFinished):
             opened = max(0, opened - 1)
             seconds += event.seconds
     counts = Counter(type(event) for _, event in events)
-    searches_again = sum(isinstance(event, Reused) and event.kind == "search" for _, event in events)
+    searches_again = sum(isinstance(event, ev.Reused) and event.kind == "search" for _, event in events)
     return Stage(
         name,
         events[0][0],
         round(seconds + (max(0.0, last - since) if opened else 0.0), 3),
         ended=not opened,
-        steps=counts[StageAdvanced],
+        steps=counts[ev.StageAdvanced],
         rows=ledger.usage(0).rows,
-        searches=max(0, counts[Searched] - searches_again),  # a reused search emits Searched too
-        retries=counts[Retried],
-        reused=counts[Reused],
+        searches=max(0, counts[ev.Searched] - searches_again),  # a reused search emits Searched too
+        retries=counts[ev.Retried],
+        reused=counts[ev.Reused],
         problems=tuple(ledger.problems),
-        notes=tuple(event.detail for _, event in events if isinstance(event, Noted)),
+        notes=tuple(event.detail for _, event in events if isinstance(event, ev.Noted)),
     )
 
 
 _STAGE_EVENTS = (
-    *(StageStarted, StageFinished, StageAdvanced, CallFinished, Searched),
-    *(Retried, Reused, Degraded, Failed, Noted),
+    *(ev.StageStarted, ev.StageFinished, ev.StageAdvanced, ev.CallFinished, ev.Searched),
+    *(ev.Retried, ev.Reused, ev.Degraded, ev.Failed, ev.Noted),
 )
 """Events that belong to a stage of the timeline."""

@@ -16,8 +16,7 @@ from storm_pipeline.text.outlines import outline_to_markdown, parse_outline
 from storm_pipeline.text.words import encodable_values
 from storm_pipeline.types import Outline, Perspective
 
-MOST_SECTIONS = 1000
-"""Sections allowed in an outline from the user, which is not shortened."""
+MOST_SECTIONS = 1000  # sections allowed in an outline from the user, which is not shortened
 _MAX_BYTES = 100_000  # largest outline file
 _MAX_HEADING = 80  # characters of an unmarked heading; a longer line is prose
 _SENTENCE_END = re.compile(r"[.!?;,。！？؟]$")

@@ -21,8 +21,7 @@ _EXPECTED = "expected a list of Snippet objects, or of dicts with url, title and
 _MOST_KEYS, _MOST_SHOWN = 8, 300
 _FIELDS = tuple(field.name for field in fields(Snippet))
 _log = logging.getLogger(__name__)
-LONGEST_TEXT, LONGEST_TITLE = 50_000, 500
-"""Characters; about 8,000 words, and the longest title that people read."""
+LONGEST_TEXT, LONGEST_TITLE = 50_000, 500  # characters; about 8,000 words, and the longest title that people read
 _BREAKS = 200  # characters before a bound in which a text is cut at white space
 
 
@@ -33,13 +32,9 @@ def checked(engine: SearchEngine | AsyncSearchEngine | Search, *, is_remote: boo
     keys are ignored. Any other item is dropped and reported in :attr:`SearchResult.lost`. An exception of the engine
     becomes a SearchError that names it; the package's own errors are passed on.
 
-    Args:
-        engine: any object with a ``name`` and a method ``search(query, k)``, which may be asynchronous; a validated one
-            is returned as it is.
-        is_remote: set the ``accessed`` of snippets that have none to today (UTC).
-
-    Raises:
-        SettingsError: ``name`` is not a string, or there is no such method.
+    ``engine``: any object with a ``name`` and a method ``search(query, k)``, which may be asynchronous; a validated one
+    is returned as it is. ``is_remote``: set the ``accessed`` of snippets that have none to today (UTC). Raises
+    SettingsError: ``name`` is not a string, or there is no such method.
     """
     if isinstance(engine, Search):
         return engine
@@ -147,7 +142,6 @@ def bounded(result: SearchResult, asked: Asked) -> SearchResult:
 
 
 def _shortened(record: Record) -> Record:
-    """Return a record with its texts cut, those of the work within it too."""
     texts: dict[str, Any] = {
         name: _cut(value, LONGEST_TEXT if name in {"text", "author", "editors"} else LONGEST_TITLE)
         for name, value in vars(record).items()

@@ -48,8 +48,7 @@ class EngineInfo:
     variables: tuple[str, ...] = ()  # environment variables that hold its key or address; all must be set
     # environment variables that improve it, such as a key that raises its rate
     optional_variables: tuple[str, ...] = ()
-    # options that it applies itself: ``language``, ``region``, ``since``, ``until``. Domains are filtered for every
-    # engine
+    # options that it applies itself: ``language``, ``region``, ``since``, ``until``; domains are always filtered
     supports: frozenset[str] = frozenset()
     open_web: bool = True  # whether it finds pages of unknown quality, which need the reliable-source filter
     remote: bool = True  # whether it queries a service, whose responses are worth caching
@@ -65,6 +64,12 @@ class EngineInfo:
     def key_set(self) -> bool | None:
         """Whether all variables are set; None if there are none."""
         return all(map(variable, self.variables)) if self.variables else None
+
+
+def keyed(name: str, variable: str, returns: str, *supports: str) -> EngineInfo:
+    """Metadata of a paid service of the web, whose key a variable holds."""
+    needs, names = f"a key in {variable}", (variable,)
+    return EngineInfo(name, needs, free=False, returns=returns, variables=names, supports=frozenset(supports))
 
 
 @dataclass(frozen=True)

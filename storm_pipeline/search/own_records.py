@@ -24,8 +24,7 @@ def with_crossref(
 
     The first request that fails is the last, so that nothing waits without a network. ``kept``: earlier answers.
 
-    Returns:
-        The documents in their order, and why some were not looked up: a sentence, empty if all were.
+    Returns the documents in their order, and why some were not looked up: a sentence, empty if all were.
     """
     client = ApiClient("crossref", base_url, rate=Rate(3.0, concurrent=1), patience=_PATIENCE)
     found, problem = [], ""
@@ -41,12 +40,10 @@ def with_crossref(
                 problem = (
                     f"Crossref could not be asked who wrote your papers ({error}); they are cited as far as known."
                 )
-        found.append(_completed(document, known.completed(document.record)) if known else document)
+        record = known.completed(document.record) if known else document.record
+        completed = replace(document, title=record.title, published=record.published or None, record=record)
+        found.append(completed if known else document)
     return found, problem
-
-
-def _completed(document: Document, record: Record) -> Document:
-    return replace(document, title=record.title, published=record.published or None, record=record)
 
 
 def _is_wanted(document: Document) -> bool:
@@ -55,7 +52,6 @@ def _is_wanted(document: Document) -> bool:
 
 
 def _asked(doi: str, client: ApiClient) -> Record:
-    """Return what Crossref says of a DOI, UNKNOWN where it does not know it."""
     try:
         answer = client.get_json({}, f"/{doi}")
     except SearchError as error:

@@ -7,8 +7,7 @@ from storm_pipeline.identity import canonical_url
 from storm_pipeline.retrieval.lexical import LexicalIndex
 from storm_pipeline.types import Snippet
 
-PASSAGES = 3
-"""Passages of a page that the engines of collections give, at most."""
+PASSAGES = 3  # passages of a page that the engines of collections give, at most
 _SHARED = 12  # characters at the beginning of a passage that show whether it goes on from the one before it
 
 
@@ -17,11 +16,9 @@ def paged(
 ) -> tuple[Snippet, ...]:
     """The snippets of up to ``k`` web pages, best first, grouped by page.
 
-    Args:
-        fetch_page: number of a result page, from 0 → its snippets; called no more than needed.
-        k: web pages wanted, >= 1.
-        size: maximum number of web pages on a result page, >= 1.
-        max_pages: maximum number of result pages, >= 1.
+    ``fetch_page``: number of a result page, from 0 → its snippets; called no more than needed. ``k``: web pages wanted,
+    >= 1. ``size``: maximum number of web pages on a result page, >= 1. ``max_pages``: maximum number of result pages,
+    >= 1.
     """
     found: dict[str, dict[Snippet, None]] = {}
     for number in range(min(-(-k // size), max_pages)):
@@ -72,10 +69,9 @@ def _beside(position: int, snippets: Sequence[Snippet]) -> list[int]:
 def best_windows(ranked: Iterable[int], snippets: Sequence[Snippet], k: int, passages: int) -> tuple[Snippet, ...]:
     """Passages of the first documents, the best one of each with those beside it, where an answer goes on.
 
-    Args:
-        ranked: positions, best first; may be lazy, and is consumed only as far as needed.
-        snippets: all passages, those of a document in its order, as ``overlapping`` of ``documents/chunks`` makes them.
-        passages: maximum number of a document; what the best one's neighbours leave is filled in rank order.
+    ``ranked``: positions, best first; may be lazy, and is consumed only as far as needed. ``snippets``: all passages,
+    those of a document in its order, as ``overlapping`` of ``documents/chunks`` makes them. ``passages``: maximum
+    number of a document; what the best one's neighbours leave is filled in rank order.
     """
     found: dict[str, list[int]] = {}
     for position in ranked:

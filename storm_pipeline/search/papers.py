@@ -9,8 +9,7 @@ from storm_pipeline.documents.markup import fragment_text
 from storm_pipeline.documents.plain import plain_text
 
 MAX_AUTHORS = 30
-MAX_RESULTS = 100
-"""Papers that the services give at once, at most."""
+MAX_RESULTS = 100  # papers that the services give at once, at most
 
 
 def doi_name(doi: object) -> str | None:

@@ -10,8 +10,7 @@ from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.text.index_terms import english_stop_words
 
 T = TypeVar("T")
-MOST_CHARACTERS = 300
-"""Longest query that every engine of papers and encyclopedias takes."""
+MOST_CHARACTERS = 300  # longest query that every engine of papers and encyclopedias takes
 _INSIDE_WORDS = "'."
 _OPERATORS = frozenset({"AND", "OR", "NOT", "ANDNOT", "TO", "NEAR", "ADJ"})
 
@@ -23,7 +22,7 @@ def bare_words(query: str) -> list[str]:
     (``Darwin's``, ``3.5``), so ``ti:(silk OR "road")`` gives ``ti silk or road``.
     """
     text = unicodedata.normalize("NFC", plain_text(query)).replace("’", "'")
-    kept = "".join(char if _is_word_char(char) else " " for char in text)
+    kept = "".join(c if c in _INSIDE_WORDS or unicodedata.category(c)[0] in "LMN" else " " for c in text)
     words = filter(None, (word.strip(_INSIDE_WORDS) for word in kept.split()))
     return [word.lower() if word.upper() in _OPERATORS else word for word in words]
 
@@ -45,10 +44,6 @@ def with_all_or_any(words: Sequence[str], find: Callable[[str], Sequence[T]], *,
     """What is found with all words, joined by ``every``, or if that is nothing, with any; nothing without words."""
     found = find(joined(words, every)) if words else ()
     return found if found or len(words) < 2 else find(joined(words, " OR "))
-
-
-def _is_word_char(char: str) -> bool:
-    return char in _INSIDE_WORDS or unicodedata.category(char)[0] in "LMN"
 
 
 def with_sites(query: str, options: SearchOptions, *, limit: int, words: int | None = None) -> str:

@@ -20,24 +20,9 @@ from storm_pipeline.search.result import SearchResult
 from storm_pipeline.text.formatting import did_you_mean
 
 _MODULES = (
-    "wiki_leads",
-    "corpus",
-    "kiwix",
-    "qdrant",
-    "wikipedia",
-    "arxiv",
-    "semantic_scholar",
-    "pubmed",
-    "crossref",
-    "duckduckgo",
-    "searxng",
-    "you",
-    "tavily",
-    "brave",
-    "serper",
-    "exa",
-    "fused",
-)
+    "wiki_leads", "corpus", "kiwix", "qdrant", "wikipedia", "arxiv", "semantic_scholar", "pubmed", "crossref",
+    "duckduckgo", "searxng", "you", "tavily", "brave", "serper", "exa", "fused",
+)  # fmt: skip
 """The modules of ``engines``, in the order they are listed: no requirements first, the composite engine last."""
 _MAX_ENGINES = 16
 _KEYLESS, _PROBED = "wikipedia", "https://en.wikipedia.org/w/api.php"
@@ -92,15 +77,10 @@ def is_own(name: str) -> bool:
 def open_search(spec: str, config: EngineConfig | None = None) -> OpenedEngine:
     """Open the engine that a specification names.
 
-    Args:
-        spec: a name of :func:`engines`, such as ``wiki-leads``, ``corpus:PATH``, ``searxng:URL`` or several of them:
-            ``fused:wikipedia:de+corpus:PATH``.
-        config: options, rate and folder; by default an engine's own.
-
-    Raises:
-        SettingsError: no engine has this name, it lacks a key or an address, or cannot apply an option.
-        AssetError: the embedded corpus could not be fetched.
-        CorpusError: the documents of a corpus could not be read.
+    ``spec``: a name of :func:`engines`, such as ``wiki-leads``, ``corpus:PATH``, ``searxng:URL`` or several of them:
+    ``fused:wikipedia:de+corpus:PATH``. ``config``: options, rate and folder; by default an engine's own. Raises
+    SettingsError: no engine has this name, it lacks a key or an address, or cannot apply an option; AssetError: the
+    embedded corpus could not be fetched; CorpusError: the documents of a corpus could not be read.
     """
     config = config or EngineConfig()
     name, _, argument = spec.strip().partition(":")
@@ -190,7 +170,6 @@ def split_specs(name: str, argument: str) -> list[str]:
 
 
 def _depths(text: str) -> list[int]:
-    """Return how many brackets are open after each character."""
     return list(accumulate((char == "[") - (char == "]") for char in text))
 
 

@@ -81,7 +81,6 @@ class SearchCache(ModeCache):
 
 
 def _snippets(record: Any) -> tuple[Snippet, ...] | None:
-    """Return the snippets of a record; None if it is malformed."""
     try:
         if not all(isinstance(values, list) and len(values) <= len(_FIELDS) for values in record):
             return None

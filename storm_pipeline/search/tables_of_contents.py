@@ -62,16 +62,11 @@ class NoContents:
 class WikipediaContents:
     """Rate-limited look-up of tables of contents, cached on disk. Thread-safe.
 
-    Args:
-        cache: the cache folder; tables are kept in ``pages/contents.sqlite`` inside it.
-        user_agent: User-Agent header; Wikipedia asks for a name and a contact.
-        timeout: read timeout in seconds, and connect timeout, which is capped at 2.5.
-        patience: attempts and pauses; ``timeout`` overrides its ``connect`` and ``read``.
-        days: age in days after which a cached table (or a cached miss) expires.
-        api: URL of another MediaWiki's ``api.php``, instead of Wikipedia's.
-
-    Raises:
-        SettingsError: the language code is malformed.
+    ``cache``: the cache folder; tables are kept in ``pages/contents.sqlite`` inside it. ``user_agent``: User-Agent
+    header; Wikipedia asks for a name and a contact. ``timeout``: read timeout in seconds, and connect timeout, which is
+    capped at 2.5. ``patience``: attempts and pauses; ``timeout`` overrides its ``connect`` and ``read``. ``days``: age
+    in days after which a cached table (or a cached miss) expires. ``api``: URL of another MediaWiki's ``api.php``,
+    instead of Wikipedia's. Raises SettingsError: the language code is malformed.
     """
 
     def __init__(
@@ -142,7 +137,6 @@ class WikipediaContents:
         )
 
     def _look_up(self, title: str) -> TableOfContents | None:
-        """One attempt to look up an article."""
         import wikipediaapi
 
         try:
@@ -195,7 +189,6 @@ def _flattened(sections: Iterable[Any]) -> Iterator[tuple[int, str]]:
 
 
 def _redirection(api: str) -> Callable[[Any], None]:
-    """A request hook that redirects the library's requests to another URL, keeping the query."""
     target = urlsplit(api)
 
     def redirect(request: Any) -> None:

@@ -16,8 +16,7 @@ from storm_pipeline.search.paging import paged
 from storm_pipeline.search.queries import with_sites
 from storm_pipeline.types import Snippet
 
-Hit = Mapping[str, Any]
-"""A result of a service, an object of its JSON."""
+Hit = Mapping[str, Any]  # a result of a service, an object of its JSON
 
 
 def given(**params: object) -> dict[str, Any]:
@@ -78,14 +77,10 @@ class WebService:
 class WebServiceSearch:
     """Searches through a service.
 
-    Args:
-        key: the API key; by default from the environment.
-        base_url: base URL of a gateway or a local server instead of the service's.
-        rate: requests a second; by default the service's.
-        options: sent as far as the service has parameters or operators for them.
-
-    Raises:
-        SettingsError: the key is missing or malformed, or the service does not support an option's value.
+    ``key``: the API key; by default from the environment. ``base_url``: base URL of a gateway or a local server instead
+    of the service's. ``rate``: requests a second; by default the service's. ``options``: sent as far as the service has
+    parameters or operators for them. Raises SettingsError: the key is missing or malformed, or the service does not
+    support an option's value.
     """
 
     def __init__(
@@ -135,12 +130,10 @@ class WebServiceSearch:
             return tuple(service.find(self, query, k))
         sites = self.options if service.site_operators else SearchOptions()
         query = with_sites(query, sites, limit=service.characters, words=service.words)
+        if not query:
+            return ()
         size = min(k, service.page)
-        return (
-            paged(lambda number: self._page(query, size, number), k, size=size, max_pages=service.answers)
-            if query
-            else ()
-        )
+        return paged(lambda number: self._page(query, size, number), k, size=size, max_pages=service.answers)
 
     def _page(self, query: str, size: int, number: int) -> Iterator[Snippet]:
         service = self.service

@@ -40,8 +40,7 @@ class Rating(StrEnum):
     UNKNOWN = "unknown"
 
 
-CAUTION = tuple(Rating)[:6]
-"""The list's statuses, most cautious last."""
+CAUTION = tuple(Rating)[:6]  # the list's statuses, most cautious last
 
 
 @dataclass(frozen=True)

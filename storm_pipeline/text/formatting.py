@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable
 
 _JOINERS = {0x200C: None, 0x200D: None}
-ISO_DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")
-"""A day, a month or a year."""
+ISO_DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?")  # a day, a month or a year
 _MONTHS = "January February March April May June July August September October November December".split()
 
 
@@ -17,6 +16,11 @@ def printable(text: str) -> str:
 def is_printable(text: str) -> bool:
     """Whether a text has no control characters; the joiners of Persian, Hindi and emoji (U+200C, U+200D) are none."""
     return text.translate(_JOINERS).isprintable()
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, or its beginning and an ellipsis: at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def counted(number: int, noun: str) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 OPENING, CLOSING = "[［【〔⟦", "]］】〕⟧"
-MARKS = re.compile("[\ufde0-\ufde9]+\ufdea")
-"""A :func:`storm_pipeline.text.markers.mark`."""
+MARKS = re.compile("[\ufde0-\ufde9]+\ufdea")  # a :func:`storm_pipeline.text.markers.mark`
 HIDDEN = {ord(char): 0xFDD0 + i for i, char in enumerate(OPENING + CLOSING)}
 """Brackets that mark no citation → what stands for them, so that nothing takes them for markers."""
 WEAK = ("labelled", "curly", "round", "angle")

@@ -9,8 +9,7 @@ from storm_pipeline.text.markers import without_markers
 from storm_pipeline.text.words import EMPHASIS, tidy, word_count
 from storm_pipeline.types import Heading, Outline
 
-MAX_TITLE = 120
-"""Maximum length of a title in characters; longer lines are prose."""
+MAX_TITLE = 120  # maximum length of a title in characters; longer lines are prose
 _LONGEST_LINE = 10 * MAX_TITLE  # characters of a line that may hold a title, with its marks and links
 _BACK_MATTER_IN_ENGLISH, _FOREIGN_BACK_MATTER, _LEAD = (
     frozenset(" ".join(names.split()).split(", ")) for names in table_beside(__file__).values()

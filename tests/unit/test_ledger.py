@@ -91,7 +91,7 @@ def test_what_is_counted_is_what_the_report_holds() -> None:
 def test_a_misspelt_count_is_refused_at_once() -> None:
     told: list[Event] = []
     with pytest.raises(TypeError, match="dropped_unsuported"):
-        Events(CallbackSink(told.append)).count(dropped_unsuported=1)  # type: ignore[call-arg]
+        Events(CallbackSink(told.append)).count(dropped_unsuported=1)
     assert not told
 
 

@@ -84,7 +84,6 @@ def _take_references(root: Any) -> dict[int, Reference]:
 
 
 def _is_mark(text: str) -> bool:
-    """Return whether the words of a link can be the mark of a note: ``[3]``, ``*`` or ``note 3``."""
     mark = text.strip("[] ").lower().removeprefix("note ").removeprefix("n ")
     return 0 < len(mark) <= 4 and all(char.isalnum() or char in "*†‡" for char in mark)
 

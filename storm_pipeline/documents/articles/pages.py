@@ -90,7 +90,6 @@ def with_citations(article: Article, cited: Mapping[int, Iterable[Snippet]]) -> 
 
 
 def _sources(cited: Mapping[int, Iterable[Snippet]]) -> tuple[Source, ...]:
-    """Return the cited pages, those with most passages first, then by URL."""
     pages: dict[str, dict[str, Snippet]] = {}
     for snippet in itertools.chain.from_iterable(cited.values()):
         pages.setdefault(snippet.source_id, {})[snippet.id] = snippet

@@ -15,8 +15,7 @@ from storm_pipeline.files import table_beside
 from storm_pipeline.text.outlines import is_foreign_back_matter
 from storm_pipeline.text.words import tidy
 
-LARGEST_NUMBER = 9999
-"""Larger numbers in brackets cite nothing."""
+LARGEST_NUMBER = 9999  # larger numbers in brackets cite nothing
 _BELOW, _TOP = (frozenset(names) for names in table_beside(__file__).values())
 _DEFINITION = re.compile(
     r"^[ \t]*(?:[-*+•][ \t]+)?\[(\^[^\[\]\s]{1,100}|\d{1,9})\]:[ \t]*(.*(?:\n(?:[ ]{2}|\t)[ \t]*+\S.*)*)\n?", re.M
@@ -41,9 +40,8 @@ def is_back_matter(heading: str, level: int = 1) -> bool:
 def take_references(text: str) -> tuple[str, dict[int, Reference], dict[str, int]]:
     """Take the references out of an article. Of two entries with one number the first counts.
 
-    Returns:
-        The Markdown without the lists and their headings; the references by their numbers, 1 to
-        :data:`LARGEST_NUMBER`; and label of a footnote, as in ``[^label]`` → its number among them.
+    Returns the Markdown without the lists and their headings; the references by their numbers, 1 to
+    :data:`LARGEST_NUMBER`; and label of a footnote, as in ``[^label]`` → its number among them.
     """
     references: dict[int, Reference] = {}
     notes: dict[str, Reference] = {}
@@ -147,7 +145,6 @@ def _plain(text: str) -> str:
 
 
 def _trimmed(url: str) -> str:
-    """An address without the punctuation of the sentence around it."""
     url = url.rstrip(".,;:!?'\"”’*_]")
     while url.endswith(")") and url.count(")") > url.count("("):
         url = url[:-1].rstrip(".,;:!?'\"”’")

@@ -113,7 +113,6 @@ def _texts(code: Any, references: _References) -> Iterator[str]:
 
 
 def _text(node: Any, references: _References) -> Iterator[str]:
-    """Yield the texts of a node, with markers for references."""
     match type(node).__name__:
         case "Text":
             yield literal(str(node))
@@ -132,6 +131,5 @@ def _text(node: Any, references: _References) -> Iterator[str]:
 
 
 def _has_namespace(title: str) -> bool:
-    """Return whether a title is that of a file, a category or the like."""
     name, colon, _ = title.strip().removeprefix(":").partition(":")
     return colon != "" and name.strip().lower() in _NAMESPACES

@@ -32,7 +32,6 @@ _ABSTRACT_PAGE = re.compile(r"https?://(?:export\.)?arxiv\.org/abs/(\S+?)(?:v[0-
 
 
 def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
-    """Papers with all words of the query in any field, or if there are none, with any word."""
     terms = [f"all:{word}" for word in topic_words(query)]
     return one_per_page(with_all_or_any(terms, lambda asked: _papers(engine, asked, k), every=" AND "), k)
 

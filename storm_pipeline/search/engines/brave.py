@@ -6,16 +6,11 @@ from typing import Any
 from storm_pipeline.documents.plain import iso_date, plain_text, texts
 from storm_pipeline.files import table_beside
 from storm_pipeline.net.refusals import Refusal
-from storm_pipeline.search.engine_info import EngineInfo, SearchOptions, code_of
-from storm_pipeline.search.web_service import Hit, WebService
+from storm_pipeline.search.engine_info import SearchOptions, code_of, keyed
+from storm_pipeline.search.web_service import WebService
 
-INFO = EngineInfo(
-    "brave",
-    needs="a key in BRAVE_API_KEY",
-    free=False,
-    returns="pages of the web, up to six passages each",
-    variables=("BRAVE_API_KEY",),
-    supports=frozenset({"language", "region", "since", "until"}),
+INFO = keyed(
+    "brave", "BRAVE_API_KEY", "pages of the web, up to six passages each", "language", "region", "since", "until"
 )
 _TABLE = table_beside(__file__)
 _REGIONS = {code: code.upper() for code in _TABLE["regions"].split()}
@@ -52,10 +47,6 @@ def _hits(answer: dict[str, Any]) -> object:
     return web.get("results", ()) if isinstance(web := answer.get("web"), dict) else ()
 
 
-def _texts(hit: Hit) -> list[str]:
-    return [unescape(text) for text in texts([hit.get("description"), *texts(hit.get("extra_snippets"))])]
-
-
 SERVICE = WebService(
     INFO,
     key_from="api-dashboard.search.brave.com",
@@ -69,7 +60,7 @@ SERVICE = WebService(
     request=_request,
     options=_options,
     hits=_hits,
-    texts=_texts,
+    texts=lambda hit: list(map(unescape, texts([hit.get("description"), *texts(hit.get("extra_snippets"))]))),
     title=lambda hit: unescape(plain_text(hit.get("title"))),
     published=lambda hit: iso_date(hit.get("page_age")),
     refusals=_REFUSALS,

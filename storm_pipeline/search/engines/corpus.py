@@ -40,24 +40,15 @@ class CorpusSearch:
     of ``.txt``, ``.md``, ``.html``, ``.htm``, ``.pdf``, ``.docx``, ``.epub`` and JSON lines files, subfolders included.
     Links to files outside the folder are reported, not followed. Everything is read and indexed once, at construction.
 
-    Args:
-        dois: whether Crossref is asked who wrote the documents whose DOI is all that is known.
-        cache: folder in which what was read is kept; None to read everything anew.
-
-    Raises:
-        CorpusError: the path does not exist, or nothing in it could be read.
+    ``dois``: whether Crossref is asked who wrote the documents whose DOI is all that is known. ``cache``: folder in
+    which what was read is kept; None to read everything anew. Raises CorpusError: the path does not exist, or nothing
+    in it could be read.
     """
 
     name = "corpus"
 
     def __init__(
-        self,
-        path: Path,
-        *,
-        passages: int = 3,
-        limit: int = 150,
-        dois: bool = False,
-        cache: Path | None = None,
+        self, path: Path, *, passages: int = 3, limit: int = 150, dois: bool = False, cache: Path | None = None
     ) -> None:
         path = Path(path).expanduser()
         if not path.exists():

@@ -7,17 +7,9 @@ from storm_pipeline.documents.markup import fragment_text
 from storm_pipeline.documents.plain import objects, one_line, plain_text
 from storm_pipeline.net.gates import Rate
 from storm_pipeline.net.refusals import unknown_format
+from storm_pipeline.search import papers
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
 from storm_pipeline.search.paging import one_per_page
-from storm_pipeline.search.papers import (
-    MAX_RESULTS,
-    doi_address,
-    doi_name,
-    first_text,
-    full_name,
-    joined_names,
-    partial_date,
-)
 from storm_pipeline.search.web_service import WebService, WebServiceSearch, listed
 from storm_pipeline.types import Snippet
 
@@ -37,7 +29,7 @@ _FIELDS = "DOI,title,abstract,issued,author,container-title,publisher"
 def _find(engine: WebServiceSearch, query: str, k: int) -> Iterable[Snippet]:
     if not (query := one_line(query)):
         return ()
-    rows = min(k + 5, MAX_RESULTS)  # a few abstracts are empty
+    rows = min(k + 5, papers.MAX_RESULTS)  # a few abstracts are empty
     mail = {"mailto": engine.key} if engine.key else {}
     answer = engine.client.get_json({"query": query, "rows": rows, "select": _FIELDS} | engine.params | mail)
     if (works := listed(answer, "message", "items")) is None:
@@ -51,25 +43,25 @@ def _options(options: SearchOptions) -> dict[str, Any]:
 
 
 def _snippet(work: Mapping[str, Any]) -> Snippet | None:
-    url, text = doi_address(work.get("DOI")), fragment_text(work.get("abstract"))
+    url, text = papers.doi_address(work.get("DOI")), fragment_text(work.get("abstract"))
     if not url or not text:
         return None
     issued = listed(work, "issued", "date-parts") or [None]
     return Snippet(
         url,
-        first_text(work.get("title")),
+        papers.first_text(work.get("title")),
         text,
-        published=partial_date(issued[0]) if isinstance(issued[0], list) else None,
+        published=papers.partial_date(issued[0]) if isinstance(issued[0], list) else None,
         engine=INFO.name,
-        author=joined_names(map(_name, objects(work.get("author")))),
-        site=first_text(work.get("container-title")) or None,
+        author=papers.joined_names(map(_name, objects(work.get("author")))),
+        site=papers.first_text(work.get("container-title")) or None,
         publisher=plain_text(work.get("publisher")) or None,
-        doi=doi_name(work.get("DOI")),
+        doi=papers.doi_name(work.get("DOI")),
     )
 
 
 def _name(author: Mapping[str, Any]) -> str:
-    return full_name(*(plain_text(author.get(part)) for part in ("family", "given", "name")))
+    return papers.full_name(*(plain_text(author.get(part)) for part in ("family", "given", "name")))
 
 
 SERVICE = WebService(

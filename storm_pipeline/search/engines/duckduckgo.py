@@ -43,13 +43,8 @@ def open_engine(argument: str, config: EngineConfig) -> "DuckDuckGoSearch":
 class DuckDuckGoSearch:
     """Searches the web through DuckDuckGo's HTML page; one short passage per page, at most 50 pages.
 
-    Args:
-        patience: time limits; ``read`` bounds a whole response.
-        rate: requests a second, one at a time.
-
-    Raises:
-        MissingExtraError: the package ddgs is not installed.
-        SettingsError: DuckDuckGo does not support the region.
+    ``patience``: time limits; ``read`` bounds a whole response. ``rate``: requests a second, one at a time. Raises
+    MissingExtraError: the package ddgs is not installed; SettingsError: DuckDuckGo does not support the region.
     """
 
     name = "duckduckgo"

@@ -4,16 +4,11 @@ from typing import Any
 
 from storm_pipeline.documents.plain import iso_date, plain_text, texts
 from storm_pipeline.net.refusals import Refusal
-from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
+from storm_pipeline.search.engine_info import SearchOptions, keyed
 from storm_pipeline.search.web_service import WebService, given
 
-INFO = EngineInfo(
-    "exa",
-    needs="a key in EXA_API_KEY",
-    free=False,
-    returns="pages of the web found by semantic search, several passages each",
-    variables=("EXA_API_KEY",),
-    supports=frozenset({"region", "since", "until"}),
+INFO = keyed(
+    "exa", "EXA_API_KEY", "pages of the web found by semantic search, several passages each", "region", "since", "until"
 )
 _MAX_DOMAINS = 1200
 

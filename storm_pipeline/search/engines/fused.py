@@ -48,7 +48,6 @@ def fused(engines: Iterable[SearchEngine | Search]) -> Search:
 
 
 def _attempt(engine: Search, query: str, k: int) -> SearchResult | SearchError:
-    """Search with one of several engines; a SearchError becomes a value."""
     try:
         return engine.search(query, k)
     except SearchError as error:

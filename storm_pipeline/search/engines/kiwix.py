@@ -20,12 +20,7 @@ from storm_pipeline.net.retrying import Patience
 from storm_pipeline.search.engine_info import EngineConfig, EngineInfo, require_argument
 from storm_pipeline.search.paging import PASSAGES, best_of_each
 from storm_pipeline.search.queries import joined, topic_words
-from storm_pipeline.search.tables_of_contents import (
-    TableOfContents,
-    is_back_matter,
-    spaced_title,
-    without_back_matter,
-)
+from storm_pipeline.search.tables_of_contents import TableOfContents, is_back_matter, spaced_title, without_back_matter
 from storm_pipeline.types import Snippet
 
 _URL, _DEFAULT = "KIWIX_URL", "http://127.0.0.1:8080"
@@ -54,9 +49,8 @@ def open_engine(argument: str, config: EngineConfig) -> "KiwixSearch":
 class KiwixSearch:
     """Full-text search for articles of a book and their best-matching passages, and tables of contents. Thread-safe.
 
-    Args:
-        book: its name at the server: that of its file without ``.zim``.
-        base_url: of kiwix-serve; by default ``KIWIX_URL``, else ``http://127.0.0.1:8080``. SettingsError: not a URL.
+    ``book``: its name at the server: that of its file without ``.zim``. ``base_url``: of kiwix-serve; by default
+    ``KIWIX_URL``, else ``http://127.0.0.1:8080``. Raises SettingsError: it is not a URL.
     """
 
     name = "kiwix"
@@ -120,7 +114,6 @@ class KiwixSearch:
         return int(total or 0), [hit for hit in hits if hit[0].startswith("/")][:k]
 
     def _article(self, link: str) -> _Article | None:
-        """Return the article at a link of the server; None if it cannot be had or read."""
         try:
             body = self._client.get_bytes({}, link)
             ((url, text, headings),) = reading.read(read_article, body, size=len(body))

@@ -29,7 +29,6 @@ INFO = EngineInfo(
 
 
 def _find(engine: WebServiceSearch, query: str, k: int) -> Sequence[Snippet]:
-    """Papers with all words of the query, or if there are none, with any; two or three requests."""
     paper_ids = with_all_or_any(topic_words(query), lambda words: _paper_ids(engine, words, k))
     if not paper_ids:
         return ()
@@ -46,7 +45,6 @@ def _common(engine: WebServiceSearch) -> dict[str, Any]:
 
 
 def _paper_ids(engine: WebServiceSearch, words: str, k: int) -> list[str]:
-    """Return the identifiers of the papers found, best first."""
     asked = {
         "term": f"({words}) AND hasabstract",
         "retmode": "json",
@@ -80,20 +78,18 @@ def _snippets(papers: Any) -> Iterator[tuple[str, Snippet]]:
         if number.isdecimal() and text:
             title = element_text(article.find("ArticleTitle")) or element_text(article.find("Book/BookTitle"))
             url = f"https://pubmed.ncbi.nlm.nih.gov/{number}/"
-            yield (
-                number,
-                Snippet(
-                    url,
-                    title,
-                    text,
-                    published=_date(article),
-                    engine=INFO.name,
-                    author=joined_names(map(_name, article.iterfind("AuthorList/Author"))),
-                    site=element_text(article.find("Journal/Title")) or None,
-                    publisher=element_text(article.find("Book/Publisher/PublisherName")) or None,
-                    doi=_doi(paper, article),
-                ),
+            snippet = Snippet(
+                url,
+                title,
+                text,
+                published=_date(article),
+                engine=INFO.name,
+                author=joined_names(map(_name, article.iterfind("AuthorList/Author"))),
+                site=element_text(article.find("Journal/Title")) or None,
+                publisher=element_text(article.find("Book/Publisher/PublisherName")) or None,
+                doi=_doi(paper, article),
             )
+            yield number, snippet
 
 
 def _name(author: Any) -> str:
@@ -101,7 +97,6 @@ def _name(author: Any) -> str:
 
 
 def _doi(paper: Any, article: Any) -> str | None:
-    """The paper's DOI, from its electronic location or its list of identifiers; not one of its references'."""
     found = [
         *(one for one in article.iterfind("ELocationID") if one.get("EIdType") == "doi"),
         *(one for one in paper.iterfind("*/ArticleIdList/ArticleId") if one.get("IdType") == "doi"),
@@ -110,7 +105,6 @@ def _doi(paper: Any, article: Any) -> str | None:
 
 
 def _parts(article: Any) -> Iterator[str]:
-    """The parts of an abstract, prefixed with their labels."""
     for part in article.iterfind("Abstract/AbstractText"):
         if text := element_text(part):
             label = plain_text(part.get("Label"))

@@ -70,11 +70,8 @@ def open_engine(argument: str, config: EngineConfig) -> "QdrantSearch":
 class QdrantSearch:
     """Nearest-neighbour search for passages by their vectors, up to three per URL. Thread-safe.
 
-    Args:
-        vector: name of the vector; required if the collection has several.
-
-    Raises:
-        SettingsError: the collection has no such vector, or its dimension is not the embedder's.
+    ``vector``: name of the vector; required if the collection has several. Raises SettingsError: the collection has no
+    such vector, or its dimension is not the embedder's.
     """
 
     name = "qdrant"
@@ -126,7 +123,6 @@ class QdrantSearch:
 
 
 def _value(payload: Mapping[str, Any], name: str) -> Any:
-    """Return a payload field by its (dotted) name; None if absent."""
     if name in payload:
         return payload[name]
     outer, _, inner = name.partition(".")

@@ -47,7 +47,6 @@ def _page(engine: WebServiceSearch, query: str, page: int) -> Iterator[Snippet]:
 
 
 def _unresponsive_engines(answer: Mapping[str, Any]) -> str:
-    """Return the upstream engines that did not respond and why, as the instance lists them."""
     entries = (listed(answer, "unresponsive_engines") or [])[:5]
     return ", ".join(": ".join(map(plain_text, entry)) for entry in entries if isinstance(entry, list))
 

@@ -7,14 +7,7 @@ from storm_pipeline.documents.plain import iso_date, objects, plain_text, web_ad
 from storm_pipeline.net.refusals import unknown_format
 from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
 from storm_pipeline.search.paging import one_per_page
-from storm_pipeline.search.papers import (
-    MAX_RESULTS,
-    arxiv_address,
-    doi_address,
-    doi_name,
-    joined_names,
-    partial_date,
-)
+from storm_pipeline.search.papers import MAX_RESULTS, arxiv_address, doi_address, doi_name, joined_names, partial_date
 from storm_pipeline.search.queries import bare_words, joined
 from storm_pipeline.search.web_service import WebService, WebServiceSearch, listed
 from storm_pipeline.types import Snippet

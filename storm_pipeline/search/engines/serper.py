@@ -5,18 +5,14 @@ from typing import Any
 
 from storm_pipeline.documents.plain import plain_text, texts
 from storm_pipeline.net.refusals import Refusal
-from storm_pipeline.search.engine_info import EngineInfo, SearchOptions
+from storm_pipeline.search.engine_info import SearchOptions, keyed
 from storm_pipeline.search.web_service import Hit, WebService, given
 
-INFO = EngineInfo(
-    "serper",
-    needs="a key in SERPER_API_KEY",
-    free=False,
-    returns="Google's results, one short passage each",
-    variables=("SERPER_API_KEY",),
-    supports=frozenset({"language", "region", "since", "until"}),
+INFO = keyed(
+    "serper", "SERPER_API_KEY", "Google's results, one short passage each", "language", "region", "since", "until"
 )
 _RESULTS = 10  # more results on a page cost more
+_NO_CREDITS = "the account has no credits left; buy some at serper.dev or choose another engine"
 
 
 def _options(options: SearchOptions) -> dict[str, Any]:
@@ -54,12 +50,6 @@ SERVICE = WebService(
     texts=lambda hit: texts([hit.get("snippet")]),
     published=_day,
     remedies={403: "set SERPER_API_KEY to a valid key"},
-    refusals=(
-        Refusal(
-            400,
-            "not enough credits",
-            "the account has no credits left; buy some at serper.dev or choose another engine",
-        ),
-    ),
+    refusals=(Refusal(400, "not enough credits", _NO_CREDITS),),
 )
 open_engine = SERVICE.open_engine

@@ -5,16 +5,11 @@ from typing import Any
 
 from storm_pipeline.documents.plain import iso_date, texts
 from storm_pipeline.files import table_beside
-from storm_pipeline.search.engine_info import EngineInfo, SearchOptions, code_of
+from storm_pipeline.search.engine_info import SearchOptions, code_of, keyed
 from storm_pipeline.search.web_service import WebService, given
 
-INFO = EngineInfo(
-    "tavily",
-    needs="a key in TAVILY_API_KEY",
-    free=False,
-    returns="pages of the web, one passage each, selected for the query",
-    variables=("TAVILY_API_KEY",),
-    supports=frozenset({"region", "since", "until"}),
+INFO = keyed(
+    "tavily", "TAVILY_API_KEY", "pages of the web, one passage each, selected for the query", "region", "since", "until"
 )
 _MAX_DOMAINS, _MAX_EXCLUDED_DOMAINS = 300, 150
 

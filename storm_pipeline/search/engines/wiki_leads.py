@@ -43,8 +43,7 @@ class WikiLeads:
 
     The index is built at the first search (about 2 s) and shared by all engines over the same file in the process.
 
-    Args:
-        path: the asset ``wikipedia-vital-article-leads-en``: JSON, title → title, extract, description and topic.
+    ``path``: the asset ``wikipedia-vital-article-leads-en``: JSON, title → title, extract, description and topic.
     """
 
     name = "wiki-leads"
@@ -84,10 +83,7 @@ def _read(path: Path, *_state: int) -> _Leads:
     return snippets, LexicalIndex([(snippet.title, _TITLE_WEIGHT), (snippet.text, 1)] for snippet in snippets)
 
 
-def _with_exponents(text: str) -> str:
-    """Restore the exponents that the corpus lost: ``10⁴ eV`` where it has ``104 eV``, ``×10²³`` for ``×1023``."""
-    return _LOST_EXPONENT.sub(lambda found: found[0].translate(_RAISED), text)
-
-
 def _snippet(title: str, record: dict[str, Any]) -> Snippet:
-    return Snippet(page_address(title), title, _with_exponents(plain_text(record["extract"])), engine=WikiLeads.name)
+    # the corpus lost exponents: it has ``104 eV`` for ``10⁴ eV``, ``×1023`` for ``×10²³``
+    text = _LOST_EXPONENT.sub(lambda found: found[0].translate(_RAISED), plain_text(record["extract"]))
+    return Snippet(page_address(title), title, text, engine=WikiLeads.name)

@@ -42,8 +42,7 @@ class _Article:
     text: str
 
 
-_Passage = tuple[str, Snippet]
-"""A passage with its heading."""
+_Passage = tuple[str, Snippet]  # a passage with its heading
 
 
 def wikipedia(
@@ -58,12 +57,8 @@ def wikipedia(
 
     Each article takes one request, since the service returns one full text at a time; recent articles are cached.
 
-    Args:
-        language: code of the Wikipedia, e.g. ``de``; by default that of the options, else ``en``.
-        base_url: full URL of the ``api.php`` to query instead.
-
-    Raises:
-        SettingsError: the language code is malformed.
+    ``language``: code of the Wikipedia, e.g. ``de``; by default that of the options, else ``en``. ``base_url``: full
+    URL of the ``api.php`` to query instead. Raises SettingsError: the language code is malformed.
     """
     code = (language or (options or SearchOptions()).language or "en").strip().lower()
     if not is_wiki_language(code):
@@ -109,7 +104,6 @@ def _passages(client: ApiClient, article: _Article) -> tuple[_Passage, ...]:
 
 
 def _pages(client: ApiClient, params: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The pages of MediaWiki's answer to a query for plain texts, one text at a time; empty if there are none."""
     common = {"action": "query", "format": "json", "formatversion": 2}
     answer = client.get_json(common | {"explaintext": 1, "exsectionformat": "wiki", "exlimit": 1} | dict(params))
     answer = answer if isinstance(answer, dict) else {}

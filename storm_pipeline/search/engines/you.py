@@ -4,20 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from storm_pipeline.documents.plain import iso_date, objects, texts
-from storm_pipeline.search.engine_info import EngineInfo
+from storm_pipeline.search.engine_info import keyed
 from storm_pipeline.search.web_service import WebService
 
-INFO = EngineInfo(
-    "you",
-    needs="a key in YDC_API_KEY",
-    free=False,
-    returns="pages of the web, several passages each; the engine of the paper",
-    variables=("YDC_API_KEY",),
-)
+INFO = keyed("you", "YDC_API_KEY", "pages of the web, several passages each; the engine of the paper")
 
 
 def _hits(answer: Mapping[str, Any]) -> object:
-    """The hits, web pages before news."""
     results = answer.get("results")
     return [*objects(results.get("web")), *objects(results.get("news"))] if isinstance(results, dict) else None
 
