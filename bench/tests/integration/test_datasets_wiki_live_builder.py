@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from wikimedia import FakeWikimedia, WikiPageStub, article_html, lagged
 
 from storm_bench.commands import datasets as cli_datasets
-from storm_bench.datasets import building, document_collector
+from storm_bench.datasets import building
 from storm_bench.datasets.dataset import DataSet
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wiki_live_builder import WikiLivePlan, build_wiki_live
@@ -311,7 +311,7 @@ def test_a_built_round_runs_as_an_experiment(tmp_path: Path, model: FakeModel, m
 
 
 def test_the_command_builds_a_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_collector, "_web", web)
+    monkeypatch.setattr(building, "WebPages", web)
     monkeypatch.setattr(cli_datasets, "_engine", lambda values: search() if values["search"] == "fake" else None)
     options = ["--per-month", "1", "--statements", "7", "--min-words", "300", "--min-pages", "2", "--chance", "3"]
     with FakeWikimedia(pages()) as wikimedia:
