@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from storm_bench.datasets.dataset import write_bytes
 from storm_bench.metrics.base import Measure
-from storm_bench.reporting.blocks import Block, Figure, Text
+from storm_bench.reporting.blocks import Block, Figure
 from storm_bench.reporting.results_file import ExperimentResults, Result, topic_means
 from storm_bench.reporting.tables import Table, differences
 from storm_bench.reporting.wording import listed
@@ -54,7 +54,7 @@ def difference_figures(results: ExperimentResults, table: Table) -> tuple[Block,
     drawn = [difference_figure(results, measure) for measure in chosen]
     missing = [measure.name for measure, figure in zip(chosen, drawn, strict=True) if figure is None]
     note = f"No plot of {listed(missing)}: no method has a topic in common with {results.baseline}." if missing else ""
-    return (*(figure for figure in drawn if figure), *([Text(note)] if note else []))
+    return (*(figure for figure in drawn if figure), *([note] if note else []))
 
 
 def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | None:

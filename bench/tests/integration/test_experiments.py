@@ -445,7 +445,7 @@ def test_the_command_writes_a_report(data: Path, model: FakeModel, tmp_path: Pat
     assert "rouge_1" in done.stdout
     results = load_results(out / "report" / "results.json")
     assert [result.method for result in results.results] == ["rr"]
-    assert (out / "report" / "report.html").is_file()
+    assert (out / "report" / "report.md").is_file()
     again = command("report", str(out), "--out", str(tmp_path / "elsewhere"))
     assert again.exit_code == 0, again.output
     assert (tmp_path / "elsewhere/report.md").read_bytes() == (out / "report/report.md").read_bytes()
@@ -503,7 +503,7 @@ def test_an_experiment_on_a_full_disk_says_so_and_goes_on_later(
         assert reason in done.output and "unexpected" not in done.output and "Traceback" not in done.output
     again = command(*write)
     assert again.exit_code == 0, again.output
-    assert (out / "report" / "report.html").is_file()
+    assert (out / "report" / "report.md").is_file()
 
 
 def test_failed_articles_end_the_command_with_an_error(data: Path, tmp_path: Path) -> None:

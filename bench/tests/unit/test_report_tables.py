@@ -76,9 +76,7 @@ def test_the_reason_for_no_comparison_is_reported() -> None:
 def test_the_report_says_when_no_difference_could_be_significant() -> None:
     told = verdict(table_of(experiment()), "direct")
     assert told[0].startswith("No difference from direct is significant by the permutation test, corrected for 2 comp")
-    assert told[1].startswith("The interval of storm in rouge_1 excludes 0 although the difference is not significant")
-    assert told[2] == "The paired t-test, also corrected, disagrees on storm in rouge_1 (p = 0.006)."
-    assert told[3:] == [
+    assert told[1:] == [
         "With 4 topics, the permutation test cannot give a p below 2/2^4 = 0.125, or 0.25 after correction for "
         "2 comparisons: no difference in this table could have been significant, however large."
     ]
@@ -114,31 +112,6 @@ def test_significant_differences_are_listed_by_method() -> None:
         "storm is better in heading_soft_recall (+0.400, p = 0.008) and heading_entity_recall (+0.400, p = 0.008)."
         in (verdict(table_of(results, "outline"), "direct")[0])
     )
-
-
-def without_correction(topics: int, methods: int = 2) -> list[str]:
-    """What is said of uncorrected p-values where each of ``methods`` methods is better on each topic."""
-    rows = {
-        method: [{"rouge_1": 0.1 * number + 0.001 * n * n * (number + 1)} for n in range(topics)]
-        for number, method in enumerate(["direct", *(f"storm-{n}" for n in range(methods))])
-    }
-    return [told for told in verdict(table_of(results_of(rows)), "direct") if told.startswith("Without the correction")]
-
-
-@pytest.mark.parametrize("topics", [2, 3, 5])
-def test_nothing_is_expected_below_a_level_that_no_p_reaches(topics: int) -> None:
-    assert without_correction(topics) == []
-
-
-@pytest.mark.parametrize(
-    ("topics", "methods", "expected"),
-    [(6, 2, "0.06"), (6, 4, "0.12"), (8, 2, "0.09"), (31, 2, "0.10")],  # 2/32, 4/32, 12/128, 2 of 0.05
-)
-def test_what_is_expected_of_uncorrected_p_values(topics: int, methods: int, expected: str) -> None:
-    assert without_correction(topics, methods) == [
-        f"Without the correction, {methods} of {methods} permutation p-values are below 0.05; if no method differed, "
-        f"about {expected} would be expected."
-    ]
 
 
 def test_one_topic_allows_no_test() -> None:
