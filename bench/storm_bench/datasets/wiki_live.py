@@ -94,14 +94,9 @@ def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
     """Read the topics of a folder, ordered by file name.
 
     A topic's ``documents`` are the usable pages, each once, as plain text; they include copies of the article, which
-    are removed when a corpus is built (:mod:`.leakage`).
-
-    Args:
-        folder: contains ``NAME.json.gz``, or is a copy of the repository.
-        strict: fail on a damaged file instead of skipping it.
-
-    Raises:
-        DatasetError: nothing can be read, or, if strict, a file is damaged.
+    are removed when a corpus is built (:mod:`.leakage`). ``folder``: contains ``NAME.json.gz``, or is a copy of the
+    repository; ``strict``: fail on a damaged file instead of skipping it. Raises DatasetError: nothing can be read, or,
+    if strict, a file is damaged.
     """
     folder = Path(folder).expanduser()
     benchmarks = (folder, *sorted(folder.glob("data/*")))

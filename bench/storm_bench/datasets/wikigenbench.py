@@ -55,15 +55,11 @@ def read_wikigenbench(folder: Path, *, core_only: bool = False, strict: bool = F
     """Read the topics of a folder, ordered by number.
 
     A topic's ``documents`` are the usable pages, each once, cited ones (``origin`` human) first; in the original data
-    those have lost capitals and punctuation. ``human.references`` has all citations.
-
-    Args:
-        folder: contains ``wiki/`` and, for pages found by search, ``google/``; or is a copy of the repository.
-        core_only: only topics marked ``in_core`` in the manifest; without a manifest those of :func:`in_core`.
-        strict: fail on a damaged file instead of skipping it.
-
-    Raises:
-        DatasetError: the folder is not such a data set, nothing can be read, or, if strict, a file is damaged.
+    those have lost capitals and punctuation. ``human.references`` has all citations. ``folder``: contains ``wiki/``
+    and, for pages found by search, ``google/``; or is a copy of the repository; ``core_only``: only topics marked
+    ``in_core`` in the manifest; without a manifest those of :func:`in_core`; ``strict``: fail on a damaged file instead
+    of skipping it. Raises DatasetError: the folder is not such a data set, nothing can be read, or, if strict, a file
+    is damaged.
     """
     articles = folder_of(folder, NAME, "wiki", "data")
     rows = _manifest(articles.parent / MANIFEST)

@@ -10,7 +10,7 @@ from storm_bench.errors import ExperimentError
 from storm_bench.metrics.base import Measure
 from storm_bench.reporting.blocks import Block, Cell, Figure, Grid, Heading
 from storm_bench.reporting.markdown import PLOTS, to_markdown
-from storm_bench.reporting.plots import cost_figures, difference_figures
+from storm_bench.reporting.plots import difference_figures
 from storm_bench.reporting.results_file import NO_JUDGE, RESULTS, ExperimentResults, Result, save_results
 from storm_bench.reporting.tables import Mean, Paired, Table, differences, on_all_topics, tables, unequal_topics
 from storm_bench.reporting.wording import (
@@ -66,14 +66,11 @@ def write_report(folder: Path, results: ExperimentResults) -> tuple[Path, ...]:
 def report_of(results: ExperimentResults) -> tuple[Block, ...]:
     """Build the report with its plots. Raises MissingExtraError: a library of the extra ``eval`` is not installed."""
     found = tables(results)
-    costs = cost_figures(results, found)
     return (
         Heading(results.title, 1),
         *_opening(results, found),
         *(note for note in results.notes if not note.startswith(_REPAIRED)),
         *(block for table in found for block in _table(results, table)),
-        Heading("Cost against quality"),
-        *(costs or ["No plot: no method has both a quality measure and a cost (dollars, tokens or seconds)."]),
         *_values_by_topic(results, found),
         *_failures(results),
         *_titled("Repaired data", [n.removeprefix(_REPAIRED) for n in results.notes if n.startswith(_REPAIRED)]),

@@ -123,9 +123,8 @@ def verdict(table: Table, baseline: str) -> list[str]:
 def smallest_possible_p(counts: Sequence[int], noun: str, comparisons: int) -> str:
     """A sentence on the smallest p that a table's permutation tests can give: with few topics none is significant.
 
-    Args:
-        counts: topics of each permutation test, each >= 2, at least one.
-        comparisons: for how many the smallest of these p-values is corrected, >= 1; 1 where none is.
+    ``counts``: topics of each permutation test, each >= 2, at least one; ``comparisons``: for how many the smallest of
+    these p-values is corrected, >= 1; 1 where none is.
     """
     largest = max(counts)
     floor = min(p for count in counts if (p := smallest_p(count)) is not None)

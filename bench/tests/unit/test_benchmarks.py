@@ -9,27 +9,21 @@ from storm_benchmarks import environments, sizes
 from storm_benchmarks.gauges import gauges
 
 
-def test_the_size_of_an_environment_counts_hard_links_once(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(bytes(1 << 20))
-    (tmp_path / "b").hardlink_to(tmp_path / "a")
-    assert 1.0 < environments.megabytes(tmp_path) < 1.2
-
-
 def test_commands_in_an_environment_see_nothing_of_the_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", "/checkout")
     asked = "import os; print(os.getcwd(), os.environ.get('PYTHONPATH'), os.environ['KEY'])"
-    shown = environments.run([sys.executable, "-c", asked], tmp_path, KEY="none")
+    shown = environments.run(sys.executable, "-c", asked, folder=tmp_path, KEY="none")
     assert shown.split() == [str(tmp_path), "None", "none"]
 
 
 def test_a_command_that_fails_in_an_environment_ends_the_program_with_its_output(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="ended with 3:\nbroken"):
-        environments.run([sys.executable, "-c", "print('broken'); raise SystemExit(3)"], tmp_path)
+        environments.run(sys.executable, "-c", "print('broken'); raise SystemExit(3)", folder=tmp_path)
 
 
-def test_sizes_count_a_room_s_lines_and_what_an_article_imports(tmp_path: Path) -> None:
+def test_sizes_count_a_room_s_lines(tmp_path: Path) -> None:
     files = {
         "signatures/asking.py": "A = 1\n",
         "storm_pipeline/__init__.py": "",
@@ -48,7 +42,6 @@ def test_sizes_count_a_room_s_lines_and_what_an_article_imports(tmp_path: Path) 
         "signatures": 1, "storm_pipeline": 5, "storm_pipeline/text": 2, "bench": 1, "core": 8
     }  # fmt: skip
     assert sizes.rooms(tmp_path, sizes.code_lines)["core"] == 4
-    assert sizes.reached(tmp_path) == {"storm_pipeline" + name for name in ("", ".storm", ".text", ".text.words")}
 
 
 def test_gauges_count_what_is_defined_and_leave_worked_examples_apart(tmp_path: Path) -> None:

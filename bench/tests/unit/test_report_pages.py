@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from experiment_cases import DOLLARS, ROUGE, SECONDS, TOKENS, WORDS, experiment, results_of
+from experiment_cases import ROUGE, SECONDS, TOKENS, WORDS, experiment, results_of
 from markdown_it import MarkdownIt
 from strategies import HOSTILE
 
@@ -16,7 +16,7 @@ from storm_bench.metrics.base import Measure
 from storm_bench.reporting import ExperimentResults, JudgedMeasures, Result, load_results, write_report
 from storm_bench.reporting.blocks import Block, Figure
 from storm_bench.reporting.markdown import to_markdown
-from storm_bench.reporting.plots import cost_figure, difference_figure
+from storm_bench.reporting.plots import difference_figure
 from storm_bench.reporting.report_content import report_of
 
 KNOWN = known_calibrations()
@@ -91,7 +91,6 @@ def test_the_written_files(tmp_path: Path) -> None:
         "results.json",
         "report.md",
         "plots/difference-rouge-1.svg",
-        "plots/cost-rouge-1.svg",
     ]
     text = paths[1].read_text(encoding="utf-8")
     assert "3 methods on 4 topics: 12 of 12 articles written." in text
@@ -116,7 +115,6 @@ def test_a_report_made_again_from_its_own_file_is_the_same_to_the_byte(tmp_path:
     second = write_report(tmp_path / "b", load_results(tmp_path / "a"))
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
     assert {path.name for path in (tmp_path / "b" / "plots").iterdir()} == {
-        "cost-rouge-1.svg",
         "difference-rouge-1.svg",
         "mine.svg",
     }
@@ -125,7 +123,6 @@ def test_a_report_made_again_from_its_own_file_is_the_same_to_the_byte(tmp_path:
 def test_a_single_method_has_no_comparison() -> None:
     text = to_markdown(report_of(results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.2}]})))
     assert "Nothing to compare: no other method has a value on any topic for which direct has one." in text
-    assert "No plot: no method has both a quality measure and a cost" in text
     assert "**" not in text, "one mean is not the best"
 
 
@@ -186,46 +183,9 @@ def test_judges_are_shown_beside_the_scores() -> None:
     assert "threshold 0.5" in text.split("## The judges")[1]
 
 
-def test_cost_is_dollars_where_they_are_known_and_tokens_where_not() -> None:
-    def of(dollars: float | None) -> str:
-        values = {
-            name: [{"rouge_1": 0.1 * n, "dollars": dollars, "tokens_in": 10**n, "tokens_out": 5, "seconds": 9.0 * n}]
-            for n, name in ((1, "direct"), (4, "storm"))
-        }
-        report = report_of(results_of(values, (ROUGE, DOLLARS, SECONDS, *TOKENS)))
-        return next(figure.caption for figure in figures(report) if figure.name == "cost-rouge-1.svg")
-
-    assert of(0.25).startswith("rouge_1 against dollars and seconds per article.")
-    assert of(None).startswith("rouge_1 against tokens and seconds per article.")
-    assert of(0.0).startswith("rouge_1 against tokens and seconds per article.")
-
-
-def test_a_method_that_only_one_panel_shows_is_named_too() -> None:
-    values: dict[str, list[dict[str, float | None] | str]] = {
-        "direct": [{"rouge_1": 0.1, "tokens_in": 5, "tokens_out": 5}],
-        "storm": [{"rouge_1": 0.4, "seconds": 9.0}],
-        "rr": ["lost"],
-    }
-    figure = cost_figure(results_of(values, (ROUGE, SECONDS, *TOKENS)), ROUGE)
-    assert figure is not None
-    assert [figure.svg.count(f">{name}</text>") for name in ("direct", "storm", "rr")] == [1, 1, 0]
-
-
-def test_cost_has_a_log_scale_if_it_varies_much() -> None:
-    values = {
-        name: [{"rouge_1": 0.1, "seconds": seconds}, {"rouge_1": 0.2, "seconds": 2 * seconds}]
-        for name, seconds in (("direct", 9.0), ("storm", 9000.0))
-    }
-    figure = cost_figure(results_of(values, (ROUGE, SECONDS)), ROUGE)
-    assert figure is not None
-    assert [f">{tick}</text>" in figure.svg for tick in ("10", "100", "1k", "10k")] == [True] * 4
-    assert "mathdefault" not in figure.svg
-
-
 def test_nothing_to_draw_gives_no_plot() -> None:
     apart = results_of({"direct": [{"rouge_1": 0.1}, {}], "storm": [{}, {"rouge_1": 0.2}]})
     assert difference_figure(apart, ROUGE) is None
-    assert cost_figure(apart, ROUGE) is None
     far = results_of({"direct": [{"heading_soft_recall": 1.0}, {}], "rr": [{}, {"heading_soft_recall": 1.0}]})
     assert difference_figure(far, WORDS) is None
 
