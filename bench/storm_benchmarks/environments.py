@@ -54,8 +54,8 @@ def installed(tool: str, python: str, args: argparse.Namespace, wheel: Path, fol
     torch, package = f"torch=={args.torch}", f"{wheel}[local]" if args.embedded else str(wheel)
     if tool == "venv":
         run(python, "-m", "venv", folder / "environment", folder=folder)
-        pip = [folder / "environment" / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-cache-dir"]
-        run(*pip, torch, package, folder=folder)
+        pip = ["-m", "pip", "install", "--quiet", "--no-cache-dir"]
+        run(folder / "environment" / "bin" / "python", *pip, torch, package, folder=folder)
         return folder / "environment" / "bin" / "storm"
     places = {"UV_TOOL_DIR": str(folder / "environment"), "UV_TOOL_BIN_DIR": str(folder / "bin")}
     uv = ["uv", "tool", "install", "--quiet", "--no-cache", "--python", python, "--with", torch, package]

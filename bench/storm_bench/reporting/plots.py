@@ -84,8 +84,8 @@ def difference_figure(results: ExperimentResults, measure: Measure) -> Figure | 
 
 def _plot_mean(axes: "Axes", across: MeanInterval, height: float, colour: str) -> None:
     """Plot a mean with error bars if it has an interval."""
-    bars, style = _error_bar(across), {"fmt": "D", "markersize": 6, "elinewidth": 1.4}
-    axes.errorbar([across.mean], [height], xerr=bars, color=colour, **style)
+    bars = _error_bar(across)
+    axes.errorbar([across.mean], [height], xerr=bars, fmt="D", color=colour, markersize=6, elinewidth=1.4)
 
 
 def _error_bar(found: MeanInterval) -> list[list[float]] | None:
