@@ -39,7 +39,6 @@ from storm_pipeline.optimize.soft_recall import soft_recall as soft_recall
 from storm_pipeline.pages.extract import is_interstitial as is_interstitial
 from storm_pipeline.pages.reading import WebPages as WebPages
 from storm_pipeline.references.citations import parse_cited as parse_cited
-from storm_pipeline.render.html import page_environment as page_environment
 from storm_pipeline.render.json import from_json as from_json
 from storm_pipeline.render.markdown import escape as escape
 from storm_pipeline.retrieval.lexical import LexicalIndex as LexicalIndex

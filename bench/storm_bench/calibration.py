@@ -178,7 +178,7 @@ def known_calibrations() -> tuple[Calibration, ...]:
     """The calibrations that are shipped, so that reports can print them without the data: ``known_calibrations.json``.
 
     It holds the rounded output of ``python -m storm_benchmarks.judges --value`` and, for the screen of statements, of
-    the same with ``--statements``.
+    the same with ``--statements`` at commit c8f15f73, the last that had it.
     """
     shipped = files("storm_bench").joinpath("known_calibrations.json").read_bytes()
     return TypeAdapter(tuple[Calibration, ...]).validate_json(shipped)

@@ -141,20 +141,6 @@ def smallest_p(topics: int) -> float | None:
     return 2 / 2**topics if topics <= EXACT else 1 / (_FLIPS + 1)
 
 
-def attained_level(topics: int, level: float) -> float:
-    """The probability that :func:`permutation_p` is at most ``level`` where the methods do not differ, in [0, level].
-
-    That is the largest such p that the test can give, 0 if it can give none: without ties its values are the multiples
-    of the smallest one, all equally probable.
-
-    Args:
-        topics: number of topics.
-        level: in [0, 1].
-    """
-    smallest = smallest_p(topics)
-    return math.floor(level / smallest) * smallest if smallest else 0.0
-
-
 def holm(values: Sequence[float | None]) -> list[float | None]:
     """P-values corrected by Holm's step-down method, in the given order; None stays None."""
     known = sorted((value, position) for position, value in enumerate(values) if value is not None)

@@ -134,7 +134,7 @@ def report(
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the report; default: FOLDER/report.")] = None,
     debug: _Debug = False,
 ) -> None:
-    """Write tables, plots and values of an experiment, finished or not: Markdown, HTML and JSON."""
+    """Write tables, plots and values of an experiment, finished or not: Markdown and JSON."""
     with Guard(debug=debug):
         from storm_bench.experiments import ExperimentStore, results_of
         from storm_bench.reporting import write_report
@@ -244,7 +244,7 @@ def _print_results(results: "ExperimentResults", report: tuple[Path, ...]) -> No
                 rows.append((measure.name, *[NO_JUDGE] * len(methods)))
         if rows:
             say(table_text((title, *methods), rows))
-    say("\n".join(str(path) for path in report if path.suffix in {".md", ".html"}))
+    say("\n".join(str(path) for path in report if path.suffix == ".md"))
 
 
 def _exit_unless_complete(experiment: "Experiment") -> None:

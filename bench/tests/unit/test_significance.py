@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from storm_bench.significance import (
     EXACT,
     SMALL,
-    attained_level,
     compare,
     holm,
     interval,
@@ -150,30 +149,3 @@ def _named(values: np.ndarray) -> dict[str, float]:
 
 def test_one_topic_has_no_smallest_p() -> None:
     assert smallest_p(1) is None
-
-
-@pytest.mark.parametrize(
-    ("topics", "expected"),
-    [
-        (1, 0.0),  # no test
-        (3, 0.0),  # multiples of 1/4: none is small enough
-        (5, 0.0),  # multiples of 1/16 = 0.0625
-        (6, 1 / 32),  # 2/32 = 0.0625 is too large
-        (8, 6 / 128),  # 7/128 = 0.0547 is too large
-        (31, 0.05),  # multiples of 1/(2^20 + 1)
-    ],
-)
-def test_the_attained_level_by_hand(topics: int, expected: float) -> None:
-    assert attained_level(topics, 0.05) == pytest.approx(expected, abs=1e-6)
-
-
-@pytest.mark.parametrize("topics", [3, 6, 8])
-def test_the_attained_level_is_the_share_of_equally_probable_signs_with_such_a_p(topics: int) -> None:
-    sizes = np.array([2.0**n for n in range(topics)])  # no two sums are equal
-    found = [permutation_p(np.array(signs) * sizes) <= 0.05 for signs in product((1, -1), repeat=topics)]
-    assert sum(found) / len(found) == pytest.approx(attained_level(topics, 0.05))
-
-
-@given(st.integers(1, 40), st.floats(0, 1))
-def test_the_attained_level_never_exceeds_the_level(topics: int, level: float) -> None:
-    assert 0 <= attained_level(topics, level) <= level + 1e-12
