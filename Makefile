@@ -27,7 +27,7 @@ export STORM_HOME := $(CURDIR)
 # Where it is set, every process that a test starts compiles the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live deepscholar-data deepscholar storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-screen bench-planted bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths training-tables clean
+.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live deepscholar-data deepscholar storm-runs bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-screen bench-planted bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths training-tables clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -140,10 +140,6 @@ deepscholar: $(READY) ## write the related work of DeepScholar-Bench's papers (L
 
 storm-runs: $(READY) ## score the official system's recorded articles
 	$(EXPERIMENT) experiments/storm-runs.toml $(CHOICES)
-
-conner: $(READY) ## rate knowledge of NQ and WoW by CONNER's six perspectives (MORE="--items 100 …")
-	@$(BIN)/storm experiment conner run $(MORE)
-	@$(BIN)/storm experiment conner report
 
 bench-parse: $(READY) ## measure the share of the embedded model's typed replies that parse
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.parsing

@@ -10,9 +10,9 @@ from storm_pipeline import Settings
 from storm_pipeline.api import catalogue, fetch
 
 if TYPE_CHECKING:
-    from storm_bench.conner.named_models import Models
     from storm_bench.judges.grading import GradingJudge
     from storm_bench.judges.model_judge import JudgeModel
+    from storm_bench.metrics.conner import ConnerModels
     from storm_bench.metrics.taggers import EntityTagger
     from storm_pipeline.judges.base import CachingJudge
     from storm_pipeline.judges.screen import ScreenJudge
@@ -45,8 +45,8 @@ class Resources:
             reports show no figures of it, since it is what checks articles while they are written.
         judge_lm: language model that grades and answers.
         judge_form: format of grading prompts: ``plain`` or ``prometheus``.
-        conner: seam → model, where CONNER's differ from those that work offline; see
-            :class:`storm_bench.conner.named_models.ModelNames`.
+        conner: ``inference``, ``matching`` or ``lm`` → model, where CONNER's differ from those that work offline; see
+            :func:`storm_bench.metrics.conner.open_models`.
         heading_truth: ``txt`` (official) or ``json``, see :data:`.official.HeadingTruth`.
         headings: which headings of an article are scored, see :data:`.texts.HeadingsOf`; ``article`` where some methods
             make no outline.
@@ -114,11 +114,7 @@ class Resources:
             SettingsError: the judge is unknown.
             MetricError, AssetError: something it needs cannot be loaded.
         """
-        from storm_bench.judges.open_judge import open_support_judge
-        from storm_pipeline.judges.base import CachingJudge
-
-        judge = self.named_judge or SCREEN
-        return CachingJudge.of(open_support_judge(judge, self._settings(judge.partition(":")[2])))
+        return self._open_judge(self.named_judge or SCREEN)
 
     @property
     def named_judge(self) -> str:
@@ -134,16 +130,11 @@ class Resources:
         return ScreenJudge(self.vectors, threshold=STATED)
 
     @cached_property
-    def conner_models(self) -> "Models":
-        """CONNER's models: those that :attr:`conner` names, the others being those that work offline.
+    def conner_models(self) -> "ConnerModels":
+        """CONNER's models, see :func:`storm_bench.metrics.conner.open_models`."""
+        from storm_bench.metrics.conner import open_models
 
-        Raises:
-            SettingsError: CONNER has no such model.
-            AssetError, MetricError: one cannot be fetched or used.
-        """
-        from storm_bench.conner.named_models import model_names, open_models
-
-        return open_models(model_names(self.conner), self.cache, self.vectors)
+        return open_models(self.conner, self._open_judge, self.vectors, self.cache)
 
     @cached_property
     def judge_model(self) -> "JudgeModel":
@@ -159,6 +150,12 @@ class Resources:
         from storm_bench.judges.model_judge import open_judge
 
         return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
+
+    def _open_judge(self, name: str) -> "CachingJudge":
+        from storm_bench.judges.open_judge import open_support_judge
+        from storm_pipeline.judges.base import CachingJudge
+
+        return CachingJudge.of(open_support_judge(name, self._settings(name.partition(":")[2])))
 
     def _settings(self, judge: str) -> "Settings":
         own = Settings.build({**self.settings, "cache": self.cache, "embedder": self.embedder})

@@ -22,12 +22,12 @@ ORDER = [
     {"calibration"},
     {"metrics"},
     {"reporting"},
-    {"conner", "judge_calls"},
+    {"judge_calls"},
     {"experiments"},
     {"commands"},
 ]
-ALLOWED = {("metrics", "conner"), ("statement_passages", "metrics")}
-"""CONNER's models score sections for one metric; passages are taken from a text as metrics read it."""
+ALLOWED = {("statement_passages", "metrics")}
+"""Passages are taken from a text as metrics read it."""
 REFERENCE = {
     module
     for page in (ROOT / "docs" / "reference").glob("*.md")
