@@ -21,9 +21,8 @@ from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.judges.base import Pair
 from storm_bench.judges.open_judge import open_support_judge
 from storm_bench.judging_tasks import CalibrationTask, LabelledPair, halves, sampled, tasks
-from storm_bench.metrics.statement_coverage import STATED, best_scores
+from storm_bench.metrics.statements import STATED, best_scores, find_in_text
 from storm_bench.metrics.texts import generated_text
-from storm_bench.statement_passages import find_in_text
 from storm_bench.types import Topic
 from storm_benchmarks.labels import Row, labels
 from storm_benchmarks.shared import options
@@ -60,13 +59,10 @@ def main() -> None:
         "--tasks", nargs="+", help="subset of: experts, another question, another source, changed number"
     )
     parser.add_argument("--threshold", type=float, help="minimum score of a supported claim; default: the judge's own")
-    parser.add_argument("--probabilities", action="store_true", help="score by a model's token probabilities")
     parser.add_argument("--value", action="store_true", help="print the calibration as JSON")
     args = parser.parse_args()
     settings = Settings.build({"cache": args.cache, "embedder": args.embedder})
-    judge = open_support_judge(
-        args.judge, settings, threshold=STATED if args.statements else args.threshold, probabilities=args.probabilities
-    )
+    judge = open_support_judge(args.judge, settings, threshold=STATED if args.statements else args.threshold)
     given: Sequence[CalibrationTask]
     if args.statements:
         judge, given = WholeTextJudge(judge), [labelled_task(read_wiki_live(args.data / "wiki_live").topics)]

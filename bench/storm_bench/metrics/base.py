@@ -1,10 +1,16 @@
 """The interface of metrics: measures with ranges, parameters, reference, and scoring of a batch of cases."""
 
+import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from importlib import import_module
+from typing import Any, Protocol, runtime_checkable
 
 from storm_bench.types import Case
+from storm_pipeline import MissingExtraError
+
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -32,30 +38,25 @@ Parameters = Mapping[str, str | int | float]
 
 
 class Metric(Protocol):
-    """Scores articles. Deterministic for equal cases and parameters."""
+    """Scores articles, one score per case, in order. Deterministic for equal cases and parameters.
+
+    ``name``, ``measures``, ``reference`` and ``parameters`` as of :class:`CaseMetric`. ``score`` raises MetricError:
+    weights, data or a judge that the metric needs cannot be used.
+    """
 
     @property
-    def name(self) -> str:
-        """Short and stable; used in file names."""
+    def name(self) -> str: ...  # noqa: D102
 
     @property
-    def measures(self) -> Sequence[Measure]:
-        """The numbers it computes, in table order."""
+    def measures(self) -> Sequence[Measure]: ...  # noqa: D102
 
     @property
-    def parameters(self) -> Parameters:
-        """What the values depend on besides the cases: models, versions, limits."""
+    def parameters(self) -> Parameters: ...  # noqa: D102
 
     @property
-    def reference(self) -> str:
-        """Paper and section of the definition."""
+    def reference(self) -> str: ...  # noqa: D102
 
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score per case, in order.
-
-        Raises:
-            MetricError: weights, data or a judge that the metric needs cannot be used.
-        """
+    def score(self, cases: Sequence[Case]) -> list[Score]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -102,3 +103,19 @@ class JudgedMetric(Metric, Protocol):
     @property
     def rests_on(self) -> Sequence[tuple[str, Sequence[Measure]]]:
         """(parameter that names a judge, measures that depend on it) pairs, in the order of ``measures``."""
+
+
+def import_optional(module: str) -> Any:
+    """Import a module of an optional library, with import-time warnings suppressed.
+
+    Raises MissingExtraError: it is not installed.
+    """
+    with _lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return import_module(module)
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(
+                f"this metric needs {module.partition('.')[0]} (no module {error.name!r}): "
+                "pip install 'storm-bench[eval]'"
+            ) from error

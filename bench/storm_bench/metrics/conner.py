@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from storm_bench.judges.base import Pair, scores_of
-from storm_bench.judges.causal_model import CausalModel
+from storm_bench.judges.pretrained import CausalModel
 from storm_bench.metrics.base import CaseMetric, Measure, Parameters, Score
 from storm_bench.sections import all_sections
 from storm_bench.types import Case
@@ -159,7 +159,7 @@ def open_models(
         first, second = embedder.embed([query, knowledge])
         return min(1.0, max(0.0, float(first @ second)))
 
-    shown = {
+    shown: dict[str, str | int | float] = {
         "inference": judge.name,
         "evidence": "bm25",
         "matching": cross_encoder.name if ranker else f"cosine:{embedder.name}",

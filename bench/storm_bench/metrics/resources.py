@@ -39,7 +39,7 @@ class Resources:
         embedder: embedder for everything else.
         tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``; the name may be a pinned download.
             The paper uses ``flair:ner``.
-        wordnet: folder of WordNet's files; None searches the default locations of NLTK and Debian.
+        wordnet: the folder ``nltk_data`` with WordNet; None: where NLTK looks.
         judge: support judge: ``screen``, ``nli:NAME``, ``true:NAME`` (or a folder) or ``lm:MODEL``; empty for
             ``judge_lm`` where another model than the embedded one is named. Else there is none: the screen scores, and
             reports show no figures of it, since it is what checks articles while they are written.
@@ -47,7 +47,7 @@ class Resources:
         judge_form: format of grading prompts: ``plain`` or ``prometheus``.
         conner: ``inference``, ``matching`` or ``lm`` → model, where CONNER's differ from those that work offline; see
             :func:`storm_bench.metrics.conner.open_models`.
-        heading_truth: ``txt`` (official) or ``json``, see :data:`.official.HeadingTruth`.
+        heading_truth: ``txt`` (official) or ``json``, see :data:`.texts.HeadingTruth`.
         headings: which headings of an article are scored, see :data:`.texts.HeadingsOf`; ``article`` where some methods
             make no outline.
         expand_citations: let uncited sentences inherit a neighbour's citations, like ``-p`` of the official evaluation.
@@ -124,7 +124,7 @@ class Resources:
     @cached_property
     def statement_screen(self) -> "ScreenJudge":
         """The screen of statements over the embedder; errors as :attr:`vectors`."""
-        from storm_bench.metrics.statement_coverage import STATED
+        from storm_bench.metrics.statements import STATED
         from storm_pipeline.judges.screen import ScreenJudge
 
         return ScreenJudge(self.vectors, threshold=STATED)

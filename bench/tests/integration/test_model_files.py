@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from storm_bench.experiments.config_tables import DataTable, SearchTable
 from storm_bench.experiments.data import engine_of
-from storm_bench.judges.causal_model import CausalModel
+from storm_bench.judges.pretrained import CausalModel
 from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.taggers import open_tagger
 from storm_bench.types import HumanArticle, Topic, TopicDocument

@@ -14,7 +14,7 @@ from tiny_models import write_classifier, write_gpt2
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from storm_bench.errors import MetricError
-from storm_bench.judges.causal_model import CausalModel
+from storm_bench.judges.pretrained import CausalModel
 from storm_bench.metrics.conner import (
     MEASURES,
     answer_loss,

@@ -10,9 +10,8 @@ from cases import case, generated, human
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_bench.metrics.heading_soft_recall import heading_soft_recall
-from storm_bench.metrics.official import article_text
-from storm_bench.metrics.texts import body_headings
+from storm_bench.metrics.recall import heading_soft_recall
+from storm_bench.metrics.texts import article_text, body_headings
 from storm_pipeline.optimize.soft_recall import soft_recall
 from storm_pipeline.retrieval.embedder import HashingEmbedder, Vectors
 from storm_pipeline.types import UNTITLED, Article, Heading, Outline, Section

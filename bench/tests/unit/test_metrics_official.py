@@ -14,12 +14,10 @@ from list_tagger import ListTagger
 from scored_articles import case as written
 
 from storm_bench.cited_sentences import cited_sentences
-from storm_bench.metrics.article_entity_recall import article_entity_recall
-from storm_bench.metrics.citation_alce import citation_alce
-from storm_bench.metrics.heading_entity_recall import heading_entity_recall
-from storm_bench.metrics.official import cut_headings, heading_pair, plain
-from storm_bench.metrics.rouge import rouge, rouge_body
-from storm_bench.metrics.texts import HeadingsOf, generated_headings
+from storm_bench.metrics.citations import citation_alce
+from storm_bench.metrics.overlap import rouge, rouge_body
+from storm_bench.metrics.recall import article_entity_recall, heading_entity_recall
+from storm_bench.metrics.texts import HeadingsOf, cut_headings, generated_headings, heading_pair, plain
 from storm_bench.types import HumanArticle, HumanSection
 from storm_pipeline.types import Heading, Outline
 
