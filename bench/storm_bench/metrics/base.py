@@ -15,19 +15,12 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Measure:
-    """One number computed by a metric.
+    """One number computed by a metric."""
 
-    Attributes:
-        name: short and stable; a column of the tables, e.g. ``rouge_1``.
-        low: smallest possible value.
-        high: largest possible value; infinite if unbounded.
-        better: ``higher``, ``lower``, or ``neither`` for descriptive measures.
-    """
-
-    name: str
-    low: float = 0.0
-    high: float = 1.0
-    better: str = "higher"
+    name: str  # short and stable; a column of the tables, e.g. ``rouge_1``
+    low: float = 0.0  # smallest possible value
+    high: float = 1.0  # largest possible value; infinite if unbounded
+    better: str = "higher"  # ``higher``, ``lower``, or ``neither`` for descriptive measures
 
 
 Score = Mapping[str, float | None]
@@ -61,23 +54,14 @@ class Metric(Protocol):
 
 @dataclass(frozen=True)
 class CaseMetric:
-    """A :class:`Metric` as a declaration, with a function that scores one case.
+    """A :class:`Metric` as a declaration, with a function that scores one case."""
 
-    Attributes:
-        name: short and stable.
-        measures: the numbers it computes, in table order.
-        reference: paper and section of the definition.
-        of: the score of a case.
-        parameters: what the values depend on besides the case.
-        rests_on: as :attr:`JudgedMetric.rests_on`; empty where no judge is asked.
-    """
-
-    name: str
-    measures: tuple[Measure, ...]
-    reference: str
-    of: Callable[[Case], Score]
-    parameters: Parameters = field(default_factory=dict)
-    rests_on: tuple[tuple[str, tuple[Measure, ...]], ...] = ()
+    name: str  # short and stable; used in file names
+    measures: tuple[Measure, ...]  # the numbers it computes, in table order
+    reference: str  # paper and section of the definition
+    of: Callable[[Case], Score]  # the score of a case
+    parameters: Parameters = field(default_factory=dict)  # what the values depend on besides the case
+    rests_on: tuple[tuple[str, tuple[Measure, ...]], ...] = ()  # as :attr:`JudgedMetric.rests_on`
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """One score per case, in order."""

@@ -29,9 +29,11 @@ def named_judge(judge: str, judge_lm: str) -> str:
 
 @dataclass(frozen=True)
 class Resources:
-    """Models and data that metrics use.
+    """Models and data that metrics use, each opened on first use.
 
-    Embedders are the pinned ``all-MiniLM-L6-v2``, or the folder or hub name of a sentence-transformers model.
+    Opening one raises SettingsError: a name is unknown; AssetError: a pinned model is absent and cannot be fetched;
+    MissingExtraError: its library is not installed; MetricError: it cannot be loaded. Embedders are the pinned
+    ``all-MiniLM-L6-v2``, or the folder or hub name of a sentence-transformers model.
 
     Attributes:
         cache: the cache folder, also for downloads.
@@ -70,35 +72,17 @@ class Resources:
 
     @cached_property
     def heading_vectors(self) -> "Embedder":
-        """The embedder of headings, in float32: int8 changes a soft recall by up to 0.01.
-
-        Raises:
-            AssetError: the pinned one is absent and cannot be fetched.
-        """
-        from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
-
-        return CachingEmbedder(shared_embedder(self.heading_embedder, self.cache, exact=True))
+        """The embedder of headings, in float32: int8 changes a soft recall by up to 0.01."""
+        return self._embedder(self.heading_embedder, exact=True)
 
     @cached_property
     def vectors(self) -> "Embedder":
-        """The embedder, with a cache.
-
-        Raises:
-            AssetError: the pinned one is absent and cannot be fetched.
-        """
-        from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
-
-        return CachingEmbedder(shared_embedder(self.embedder, self.cache))
+        """The embedder, with a cache."""
+        return self._embedder(self.embedder)
 
     @cached_property
     def entity_tagger(self) -> "EntityTagger":
-        """The tagger, with a cache.
-
-        Raises:
-            AssetError: it is a pinned model that is absent and cannot be downloaded.
-            MissingExtraError: its library is not installed.
-            MetricError: its model cannot be loaded.
-        """
+        """The tagger, with a cache."""
         from storm_bench.metrics.taggers import CachingTagger, open_tagger
 
         kind, _, model = self.tagger.partition(":")
@@ -108,12 +92,7 @@ class Resources:
 
     @cached_property
     def support_judge(self) -> "CachingJudge":
-        """The support judge, with a cache that both families of citation metrics share.
-
-        Raises:
-            SettingsError: the judge is unknown.
-            MetricError, AssetError: something it needs cannot be loaded.
-        """
+        """The support judge, with a cache that both families of citation metrics share."""
         return self._open_judge(self.named_judge or SCREEN)
 
     @property
@@ -123,7 +102,7 @@ class Resources:
 
     @cached_property
     def statement_screen(self) -> "ScreenJudge":
-        """The screen of statements over the embedder; errors as :attr:`vectors`."""
+        """The screen of statements over the embedder."""
         from storm_bench.metrics.statements import STATED
         from storm_pipeline.judges.screen import ScreenJudge
 
@@ -138,18 +117,23 @@ class Resources:
 
     @cached_property
     def judge_model(self) -> "JudgeModel":
-        """The language model that judges, at temperature 0; errors as :attr:`support_judge`."""
+        """The language model that judges, at temperature 0."""
         from storm_bench.judges.model_judge import open_judge
 
         return open_judge(self.judge_lm, self._settings(self.judge_lm))
 
     @cached_property
     def grader(self) -> "GradingJudge":
-        """The judge model as a grader by rubrics; errors as :attr:`support_judge`."""
+        """The judge model as a grader by rubrics."""
         from storm_bench.judges.grading import LanguageModelGrader
         from storm_bench.judges.model_judge import open_judge
 
         return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
+
+    def _embedder(self, name: str, *, exact: bool = False) -> "Embedder":
+        from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
+
+        return CachingEmbedder(shared_embedder(name, self.cache, exact=exact))
 
     def _open_judge(self, name: str) -> "CachingJudge":
         from storm_bench.judges.open_judge import open_support_judge

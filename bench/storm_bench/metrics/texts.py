@@ -16,10 +16,6 @@ from storm_pipeline.types import UNTITLED, Paragraph
 
 HeadingsOf = Literal["outline", "article"]
 """``outline``: all headings of the outline, without one those of the body; ``article``: those of the body alone."""
-_DESCRIPTIONS: dict[HeadingsOf, str] = {
-    "outline": "outline, else body; of an undivided body none",
-    "article": "body; of an undivided body none",
-}
 
 HeadingTruth = Literal["txt", "json"]
 """``txt``: as official, from the published text, cut at the first heading of back matter; ``json``: from the article's
@@ -51,7 +47,7 @@ def generated_headings(article: Article, headings_of: HeadingsOf = "outline") ->
 
 def describe_headings(headings_of: HeadingsOf) -> str:
     """Description of :func:`generated_headings` for a metric's parameters."""
-    return _DESCRIPTIONS[headings_of]
+    return f"{'outline, else ' if headings_of == 'outline' else ''}body; of an undivided body none"
 
 
 def body_headings(article: Article) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from judge_llm import FakeModel
 from llm import completion
-from refusing import openai_wire, reasoning
 from servers import Reply, Request, ScriptedServer
 
 from storm_bench.errors import MetricError
@@ -16,7 +15,6 @@ from storm_bench.judges.model_judge import JudgeModel, LanguageModelJudge, open_
 from storm_bench.judges.open_judge import open_support_judge
 from storm_bench.judges.pretrained import TrueJudge
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.models.programs import Programs
 from storm_pipeline.settings import Settings
 
 FAST = Settings.build({"lm_timeout": 5, "call_attempts": 1, "parse_attempts": 2})
@@ -241,12 +239,3 @@ def test_judges_by_name() -> None:
     for wrong in ("", "nli", "lm:", "oracle:x", "screen:x"):
         with pytest.raises(SettingsError, match="unknown judge"):
             open_support_judge(wrong, FAST)
-
-
-def test_a_judge_that_takes_no_temperature_is_asked_without() -> None:
-    """Temperature 0 is this package's choice, not the user's."""
-    with ScriptedServer(openai_wire(reasoning)) as server:
-        judge = open_judge(f"openai/our-best@{server.url}/v1", FAST)
-        (found,) = judge.ask(Programs().related, [{"topic": "Silk Road"}])
-        assert found.related_topics == ["Caravan", "Spice trade"]
-        assert not {"temperature", "top_p"} & set(server.requests[-1].json)

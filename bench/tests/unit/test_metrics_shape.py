@@ -11,7 +11,6 @@ from storm_bench.types import Case, HumanArticle, HumanSection, Topic
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import (
     LATER_ROUND,
-    UNTITLED,
     Article,
     Conversation,
     Paragraph,
@@ -80,11 +79,6 @@ def test_questions_and_sources_of_the_interviews_are_counted_and_those_of_later_
         {"questions": 4, "references_researched": 3},
         {"questions": None, "references_researched": None},
     ]
-
-
-def test_a_body_that_its_writer_did_not_divide_has_no_heading() -> None:
-    found = SHAPE.score([case("", generated({UNTITLED: "Rome grew."}))])[0]
-    assert (found["sections"], found["headings"]) == (1, 0)
 
 
 def test_a_fact_is_new_unless_it_says_the_same_with_the_same_numbers() -> None:
