@@ -12,6 +12,7 @@ def write_wordnet(folder: Path) -> Path:
     files = folder / "corpora" / "wordnet"
     files.mkdir(parents=True, exist_ok=True)
     (files / "lexnames").write_text("00\tadj.all\t3\n")
+    (files / "index.sense").touch()
     for part, groups in SYNONYMS.items():
         letter, data, index = _LETTER[part], _HEAD, []
         for group in groups:

@@ -67,14 +67,16 @@ class LanguageModelGrader:
 
     def __init__(self, model: JudgeModel) -> None:
         self._model = model
-        signatures = (GradeZeroToFive, GradeOneToFive)  # by the lowest grade
-        self._programs = [Program(signature, token_limit=450, greedy=True) for signature in signatures]
+        self._programs = {  # by the lowest grade
+            1: Program(GradeOneToFive, token_limit=450, greedy=True),
+            0: Program(GradeZeroToFive, token_limit=450, greedy=True),
+        }
         self.name = f"lm:{model.name}"
 
     @property
     def parameters(self) -> Parameters:
         """Settings of the model and a fingerprint of the prompts."""
-        return self._model.parameters(*reversed(self._programs))
+        return self._model.parameters(*self._programs.values())
 
     def grades(self, requests: Sequence[GradingRequest]) -> list[Grade]:
         """As :class:`GradingJudge`; equal requests are graded once.
@@ -82,7 +84,7 @@ class LanguageModelGrader:
         Raises MetricError: the model cannot be called or returns no valid grade.
         """
         found: dict[int, Grade] = {}
-        for low, program in enumerate(self._programs):
+        for low, program in self._programs.items():
             own = {i: request for i, request in enumerate(requests) if request.rubric.low == low}
             replies = self._model.ask(program, [_question(request) for request in own.values()])
             found |= {i: Grade(reply.score, reply.feedback) for i, reply in zip(own, replies, strict=True)}

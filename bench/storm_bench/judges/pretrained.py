@@ -38,7 +38,7 @@ class Pretrained:
 
         file = Path(self._source) if self._source.endswith(".gguf") else None
         source = str(file.parent) if file else self._source
-        remedy = f"give a folder with a model for {self.kind} and its tokenizer, or the name of one on the hub"
+        remedy = f"give a folder with a model and its tokenizer that {self.kind} loads, or the name of one on the hub"
         with loading(f"the model {self._source!r} cannot be loaded", remedy, MetricError):
             options = options_without_code(source, self._cache) | ({"gguf_file": file.name} if file else {})
             tokenizer = transformers.AutoTokenizer.from_pretrained(source, **options)

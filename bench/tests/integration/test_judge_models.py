@@ -182,7 +182,7 @@ WORDS = "the dam is old new it was built and much more may be said of".split()
 def seq2seq(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny T5 with random weights and a tokenizer of whole words."""
     import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
     base = tmp_path_factory.mktemp("true") / "tiny-true"
@@ -192,6 +192,7 @@ def seq2seq(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     words = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
+    words.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     torch.manual_seed(0)
     config = T5Config(
         vocab_size=len(vocabulary),
@@ -220,7 +221,7 @@ def test_a_seq2seq_model_scores_by_its_two_answers(seq2seq: Path) -> None:
     pairs = [Pair("the dam is old.", "it is old."), Pair("it was built", "the dam"), Pair("", "the dam")]
 
     def probability(pair: Pair) -> float:
-        prompt = tokenizer(f"premise: {pair.passage} hypothesis: {pair.claim} </s>", return_tensors="pt").input_ids
+        prompt = tokenizer(f"premise: {pair.passage} hypothesis: {pair.claim}", return_tensors="pt").input_ids
         with torch.inference_mode():
             logits = model(input_ids=prompt, decoder_input_ids=torch.tensor([[0]])).logits[0, -1]
         return float(logits[[one, zero]].softmax(-1)[0])

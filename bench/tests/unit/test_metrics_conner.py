@@ -107,12 +107,12 @@ def test_a_long_context_loses_its_beginning_and_a_long_text_its_end(tmp_path: Pa
 
 
 def test_a_language_model_that_cannot_be_used(tmp_path: Path) -> None:
-    with pytest.raises(MetricError, match=r"cannot be loaded .*give a folder with a causal model"):
+    with pytest.raises(MetricError, match=r"cannot be loaded .*give a folder with a model"):
         CausalModel(tmp_path).log_probabilities("", "rome")
     weights = write_gpt2(tmp_path / "gpt2") / "model.safetensors"
     kept = {name: own for name, own in load_file(weights).items() if name != "transformer.h.1.ln_2.weight"}
     save_file(kept, weights, metadata={"format": "pt"})
-    with pytest.raises(MetricError, match=r"the language model .*gpt2' has no weights for transformer\.h\.1\.ln_2"):
+    with pytest.raises(MetricError, match=r"the model .*gpt2' has no weights for transformer\.h\.1\.ln_2"):
         CausalModel(tmp_path / "gpt2").log_probabilities("rome", "fell")
 
 

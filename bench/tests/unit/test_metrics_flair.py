@@ -20,8 +20,9 @@ def test_a_tagger_from_a_file_finds_what_the_library_does(tmp_path: Path, monkey
     labels.add_item("LOC")
     labels.span_labels = True
     embeddings = import_optional("flair.embeddings").OneHotEmbeddings(vocabulary, embedding_length=16)
-    tagger = import_optional("flair.models").SequenceTagger(embeddings, labels, "ner", hidden_size=16, use_crf=False)
-    tagger.save(tmp_path / "tiny-ner.pt")
+    kind = import_optional("flair.models").SequenceTagger
+    kind(embeddings, labels, "ner", hidden_size=16, use_crf=False).save(tmp_path / "tiny-ner.pt")
+    tagger = kind.load(str(tmp_path / "tiny-ner.pt"))
     sentences = [data.Sentence(text) for text in TEXTS]
     tagger.predict([sentence for sentence in sentences if len(sentence)])
     expected = [frozenset(span.text.lower() for span in sentence.get_spans("ner")) for sentence in sentences]
