@@ -148,7 +148,7 @@ def meteor(wordnet: Path | None = None) -> CaseMetric:
     senses, lock = import_optional("nltk.corpus").wordnet, threading.Lock()  # NLTK's reader is not thread-safe
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # missing multilingual data
+            warnings.simplefilter("ignore")  # missing multilingual data; files that the library leaves open
             senses.ensure_loaded()
     except (LookupError, OSError, ValueError) as error:
         raise MetricError("METEOR needs WordNet: run `python -m nltk.downloader wordnet`") from error

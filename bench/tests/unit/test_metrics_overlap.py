@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -24,9 +25,12 @@ ROUGE, BLEU = rouge(), bleu()
 
 
 @pytest.fixture
-def meteor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Metric:
-    monkeypatch.setattr("nltk.corpus.wordnet", LazyCorpusLoader("wordnet", WordNetCorpusReader, None))
-    return open_meteor(write_wordnet(tmp_path))
+def meteor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metric]:
+    senses = LazyCorpusLoader("wordnet", WordNetCorpusReader, None)
+    monkeypatch.setattr("nltk.corpus.wordnet", senses)
+    yield open_meteor(write_wordnet(tmp_path))
+    for file in senses._data_file_map.values():  # the library leaves them open
+        file.close()
 
 
 def score(metric: Metric, truth: str, produced: str) -> Score:
