@@ -31,7 +31,6 @@ from storm_pipeline.files import (
 from storm_pipeline.identity import source_id as source_id
 from storm_pipeline.languages import opening_of as opening_of
 from storm_pipeline.models.asking import LanguageModels as LanguageModels
-from storm_pipeline.models.llama_server import shared_server as shared_server
 from storm_pipeline.models.open_models import open_models as open_models
 from storm_pipeline.models.programs import Program as Program, Programs as Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter as PromptAdapter

@@ -30,11 +30,10 @@ def main() -> None:
         "--tasks", nargs="+", help="subset of: experts, another question, another source, changed number"
     )
     parser.add_argument("--threshold", type=float, help="minimum score of a supported claim; default: the judge's own")
-    parser.add_argument("--probabilities", action="store_true", help="score by a model's token probabilities")
     parser.add_argument("--value", action="store_true", help="print the calibration as JSON")
     args = parser.parse_args()
     settings = Settings.build({"cache": args.cache, "embedder": args.embedder})
-    judge = open_support_judge(args.judge, settings, threshold=args.threshold, probabilities=args.probabilities)
+    judge = open_support_judge(args.judge, settings, threshold=args.threshold)
     _, held_out = halves(read_expertqa(args.data / "expertqa"))
     every = tasks(sampled(held_out, args.claims or len(held_out)))
     given = [task for task in every if not args.tasks or task.name in args.tasks]

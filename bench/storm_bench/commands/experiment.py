@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from storm_bench.commands.conner import conner_app
 from storm_bench.commands.datasets import data_app, to_stderr
 from storm_pipeline.api import Guard, SettingsCommand, say, stopping, table_text
 
@@ -22,7 +21,6 @@ experiment_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Compare methods on a data set (FreshWiki, WikiGenBench, …)."
 )
 experiment_app.add_typer(data_app, name="data")
-experiment_app.add_typer(conner_app, name="conner")
 _ROOT = Path("runs") / "experiments"
 
 _Config = Annotated[
