@@ -1,7 +1,6 @@
 """CONNER (Chen et al. 2023): six perspectives on acquired knowledge, five of them as a metric of articles."""
 
 import math
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -10,6 +9,7 @@ from pathlib import Path
 from storm_bench.judges.base import Pair, scores_of
 from storm_bench.judges.pretrained import CausalModel
 from storm_bench.metrics.base import CaseMetric, Measure, Parameters, Score
+from storm_bench.metrics.sentence_order import SentenceOrder
 from storm_bench.sections import all_sections
 from storm_bench.types import Case
 from storm_pipeline import Article, SettingsError
@@ -20,14 +20,14 @@ from storm_pipeline.retrieval.embedder import Embedder
 
 EVIDENCE = 3
 """Passages that a sentence is checked against."""
-ORDERS = 3
-"""Random orders that a paragraph is compared with."""
 _PARTS = ("section", "answer")
 _SCORES = ("fact_consistent", "relevance", "coherence_sentence", "coherence_paragraph", "informativeness")
 MEASURES = tuple(Measure(f"conner_{part}_{score}") for part in _PARTS for score in _SCORES)
 
 Matching = Callable[[str, str], float]
 """How well knowledge matches a query, in [0, 1]."""
+Discourse = Callable[[Sequence[str]], float]
+"""How well one sentence or more hang together in their order, in [0, 1]."""
 LogProbabilities = Callable[[str, str], Sequence[float]]
 """From a context and a text to ln P(token | context, tokens before) of the text's tokens; none for an empty text."""
 
@@ -57,21 +57,12 @@ def sentence_coherence(sentences: Sequence[str], lm: LogProbabilities) -> float 
     return _mean([math.exp(value) for value in found if value is not None])
 
 
-def paragraph_coherence(sentences: Sequence[str], lm: LogProbabilities) -> float | None:
-    """Eq. 4: S_coh_para(k) = Scorer_para(s_1, ..., s_m), in [0, 1]; None for fewer than two sentences.
+def paragraph_coherence(sentences: Sequence[str], discourse: Discourse) -> float | None:
+    """Eq. 4: S_coh_para(k) = Scorer_para(s_1, ..., s_m), in [0, 1]; None for no sentence.
 
-    The scorer stands in for the paper's Coherence-Momentum, and is not trained: the mean over :data:`ORDERS` other
-    orders of the sentences of P(paragraph) / (P(paragraph) + P(other order)) by a language model, after the zero-shot
-    shuffle test of Laban et al. (2021).
+    The equation speaks of a "normalized score" without saying how.
     """
-    if len(sentences) < 2:
-        return None
-    rng = random.Random(0)  # noqa: S311 - orders to be repeated
-    others = [rng.sample(range(len(sentences)), len(sentences)) for _ in range(ORDERS)]
-    orders = [order if order != sorted(order) else order[::-1] for order in others]
-    texts = [" ".join(sentences[i] for i in order) for order in orders]
-    own, *found = (math.fsum(lm("", text)) for text in (" ".join(sentences), *texts))
-    return _mean([1 / (1 + math.exp(min(700.0, other - own))) for other in found])
+    return discourse(sentences) if sentences else None
 
 
 def informativeness(prompt: str, knowledge: str, lm: LogProbabilities) -> float | None:
@@ -120,6 +111,7 @@ class ConnerModels:
 
     inference: Judge
     matching: Matching
+    discourse: Discourse
     lm: LogProbabilities
     names: Parameters
 
@@ -134,7 +126,7 @@ def open_models(
             default), or ``ranker:`` and the folder or hub name of a cross-encoder; ``lm``: an embedded model (default:
             the smallest), a ``.gguf`` file, a folder or a hub name.
         inference: opens a judge by name.
-        embedder: of cosines, negative ones counted as 0.
+        embedder: of cosines, negative ones counted as 0, and of sentence order, which is trained where it is absent.
         cache: the cache folder.
 
     Raises:
@@ -152,6 +144,7 @@ def open_models(
     asset = EMBEDDED_MODELS.get(names["lm"])
     lm = CausalModel(fetch(asset, cache) if asset else names["lm"], cache=hub)
     judge, cross_encoder = inference(names["inference"]), CrossEncoderJudge(ranker, cache=hub)
+    discourse = SentenceOrder(embedder, cache)
 
     def matching(query: str, knowledge: str) -> float:
         if ranker:
@@ -163,10 +156,10 @@ def open_models(
         "inference": judge.name,
         "evidence": "bm25",
         "matching": cross_encoder.name if ranker else f"cosine:{embedder.name}",
-        "orders": ORDERS,
+        "discourse": discourse.name,
         "language model": lm.name,
     }
-    return ConnerModels(judge, matching, lm.log_probabilities, shown)
+    return ConnerModels(judge, matching, discourse.coherence, lm.log_probabilities, shown)
 
 
 def conner(models: ConnerModels) -> CaseMetric:
@@ -207,7 +200,7 @@ def _intrinsic(query: str, knowledge: str, evidence: Callable[[str], list[str]],
         "fact_consistent": factuality([(one, evidence(one)) for one in sentences], models.inference),
         "relevance": relevance(query, knowledge, models.matching),
         "coherence_sentence": sentence_coherence(sentences, models.lm),
-        "coherence_paragraph": paragraph_coherence(sentences, models.lm),
+        "coherence_paragraph": paragraph_coherence(sentences, models.discourse),
         "informativeness": informativeness(prompt, f" {knowledge}", models.lm),
     }
 

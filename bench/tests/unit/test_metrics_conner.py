@@ -27,6 +27,7 @@ from storm_bench.metrics.conner import (
     sentence_coherence,
     span_validity,
 )
+from storm_bench.metrics.sentence_order import order_file, save_order, train_order
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 
@@ -43,10 +44,8 @@ def test_factuality_is_the_worst_sentences_by_its_best_evidence() -> None:
 def test_relevance_and_paragraph_coherence() -> None:
     assert relevance("q", "k", lambda query, text: 0.25) == 0.25
     assert relevance("q", "  ", lambda query, text: 0.25) is None
-    assert paragraph_coherence(["a", "b"], lambda context, text: [-1.0]) == 0.5  # any order is as probable
-    ordered = paragraph_coherence(["a", "b"], lambda context, text: [math.log(0.9 if text == "a b" else 0.1)])
-    assert ordered == pytest.approx(0.9 / (0.9 + 0.1))
-    assert paragraph_coherence(["a"], lambda context, text: [-1.0]) is None
+    assert paragraph_coherence(["a", "b"], lambda sentences: 0.25) == 0.25
+    assert paragraph_coherence([], lambda sentences: 0.25) is None
 
 
 def test_scores_of_a_language_model() -> None:
@@ -119,8 +118,9 @@ def test_a_language_model_that_cannot_be_used(tmp_path: Path) -> None:
 def test_every_section_and_answer_of_an_article_is_scored(tmp_path: Path) -> None:
     ranker = write_classifier(tmp_path / "ranker", ["relevance"])
     names = {"lm": str(write_gpt2(tmp_path / "gpt2", window=64)), "matching": f"ranker:{ranker}"}
-    judge = ScriptedSupportJudge(lambda premise, hypothesis: float("fell" in premise))
-    metric = conner(open_models(names, lambda name: judge, HashingEmbedder(), tmp_path))
+    judge, embedder = ScriptedSupportJudge(lambda premise, hypothesis: float("fell" in premise)), HashingEmbedder()
+    save_order(train_order([embedder.embed(["Rome fell.", "Silk came."])]), embedder.name, order_file(tmp_path))
+    metric = conner(open_models(names, lambda name: judge, embedder, tmp_path))
     texts = {"Rome": ["Rome fell in silence.[1]", "The trade of silk went on."], "Silk": "Silk went by sea."}
     [score, empty] = metric.score([case(human(), generated(texts, sources=1)), case(human(), generated())])
     assert list(score) == [measure.name for measure in MEASURES]
@@ -128,6 +128,7 @@ def test_every_section_and_answer_of_an_article_is_scored(tmp_path: Path) -> Non
     assert all(value is None for name, value in score.items() if "answer" in name)
     assert set(empty.values()) == {None}
     assert metric.parameters["matching"] == "cross-encoder:ranker"
+    assert metric.parameters["discourse"] == f"sentence-order:{embedder.name}"
 
 
 def test_models_that_conner_does_not_have(tmp_path: Path) -> None:
