@@ -142,14 +142,14 @@ def meteor(wordnet: Path | None = None) -> CaseMetric:
     ``wordnet``: the folder ``nltk_data``; None: where NLTK looks. Raises MetricError: there is no WordNet.
     """
     aligned = import_optional("nltk.translate.meteor_score").single_meteor_score
-    data = import_optional("nltk.data")
+    data, reader = import_optional("nltk.data"), import_optional("nltk.corpus.reader").WordNetCorpusReader
     if wordnet is not None and str(wordnet) not in data.path:
-        data.path.insert(0, str(wordnet))
-    senses, lock = import_optional("nltk.corpus").wordnet, threading.Lock()  # NLTK's reader is not thread-safe
+        data.path.append(str(wordnet))  # NLTK reads no corpus outside
+    lock = threading.Lock()  # NLTK's reader is not thread-safe
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # missing multilingual data; files that the library leaves open
-            senses.ensure_loaded()
+            senses = reader(data.find("corpora/wordnet", None if wordnet is None else [str(wordnet)]), None)
     except (LookupError, OSError, ValueError) as error:
         raise MetricError("METEOR needs WordNet: run `python -m nltk.downloader wordnet`") from error
 

@@ -101,7 +101,7 @@ def train_order(paragraphs: Iterable[Vectors], *, epochs: int = 30, seed: int = 
         for start in range(0, len(fit), _BATCH):
             batch = [fit[place] for place in order[start : start + _BATCH]]
             true, mixed = _mean_logits(weights, batch), _mean_logits(weights, [_shuffled(one, rng) for one in batch])
-            loss = (softplus(-true) + softplus(mixed) + softplus(mixed - true)).mean()
+            loss: Any = (softplus(-true) + softplus(mixed) + softplus(mixed - true)).mean()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

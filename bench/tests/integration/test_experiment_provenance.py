@@ -73,7 +73,7 @@ def test_no_local_path_is_reported(data: Path, model: FakeModel, tmp_path: Path)
     official, own = (result.failure for result in results.results[1:])
     assert official == "official has no run on 'Silk Road': a run is a folder 1 or Silk_Road with url_to_info.json"
     assert "texts" in own
-    assert any(note.startswith("meteor is left out: wordnet is not a WordNet folder") for note in results.notes)
+    assert any(note.startswith("meteor is left out: METEOR needs WordNet") for note in results.notes)
     assert str(tmp_path) not in str(results)
     report = (tmp_path / "out").rename(tmp_path / "moved")
     with ExperimentStore(report, read_only=True) as store:

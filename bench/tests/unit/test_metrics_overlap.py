@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -10,8 +9,6 @@ import pytest
 from cases import case
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.corpus.reader import WordNetCorpusReader
-from nltk.corpus.util import LazyCorpusLoader
 from wordnet_files import write_wordnet
 
 from storm_bench.errors import MetricError
@@ -25,12 +22,8 @@ ROUGE, BLEU = rouge(), bleu()
 
 
 @pytest.fixture
-def meteor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Metric]:
-    senses = LazyCorpusLoader("wordnet", WordNetCorpusReader, None)
-    monkeypatch.setattr("nltk.corpus.wordnet", senses)
-    yield open_meteor(write_wordnet(tmp_path))
-    for file in senses._data_file_map.values():  # the library leaves them open
-        file.close()
+def meteor(tmp_path: Path) -> Metric:
+    return open_meteor(write_wordnet(tmp_path))
 
 
 def score(metric: Metric, truth: str, produced: str) -> Score:
@@ -118,9 +111,12 @@ def test_meteor_by_hand(meteor: Metric) -> None:
 
 def test_where_wordnet_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
-    monkeypatch.setattr("nltk.corpus.wordnet", LazyCorpusLoader("wordnet", WordNetCorpusReader, None))
     with pytest.raises(MetricError, match="needs WordNet: run `python -m nltk"):
         open_meteor()
+    write_wordnet(tmp_path)
+    assert open_meteor().name == "meteor"
+    with pytest.raises(MetricError, match="needs WordNet"):
+        open_meteor(tmp_path / "other")
 
 
 def test_without_text(meteor: Metric) -> None:
