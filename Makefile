@@ -27,7 +27,7 @@ export STORM_HOME := $(CURDIR)
 # Where it is set, every process that a test starts compiles the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live deepscholar-data deepscholar storm-runs conner bench-parse bench-speed bench-store bench-retrieval bench-extraction bench-sources bench-judges bench-screen bench-planted bench-metrics bench-datasets bench-statements bench-good-article bench-faults bench-fuzz bench-lengths training-tables clean
+.PHONY: help setup demo test test-core coverage check check-environments format docs notebooks dist assets freshwiki-data freshwiki freshwiki-outlines freshwiki-outline-models freshwiki-ablations freshwiki-report wikigenbench-data wikigenbench wikigenbench-writers wikigenbench-rankers wikigenbench-documents wikigenbench-report wiki-live-data wiki-live deepscholar-data deepscholar storm-runs bench-speed bench-judges bench-screen bench-planted bench-labels bench-faults bench-fuzz training-tables clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -141,26 +141,8 @@ deepscholar: $(READY) ## write the related work of DeepScholar-Bench's papers (L
 storm-runs: $(READY) ## score the official system's recorded articles
 	$(EXPERIMENT) experiments/storm-runs.toml $(CHOICES)
 
-conner: $(READY) ## rate knowledge of NQ and WoW by CONNER's six perspectives (MORE="--items 100 …")
-	@$(BIN)/storm experiment conner run $(MORE)
-	@$(BIN)/storm experiment conner report
-
-bench-parse: $(READY) ## measure the share of the embedded model's typed replies that parse
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.parsing
-
 bench-speed: $(READY) ## compare a run's wall time with its critical path, and measure prefix-cache hits
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.speed
-
-bench-store: $(READY) ## compare the reference store with plain faiss and sentence-transformers
-	@$(BIN)/storm assets pull
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.store scale --model cache/models/all-MiniLM-L6-v2 --leads cache/models/wikipedia-vital-article-leads-en.json --snippets 10000
-
-bench-retrieval: $(READY) ## evaluate rankings on Cranfield and WikiGenBench (STORM_DATA=…: folder of the data)
-	@$(BIN)/storm assets pull
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.retrieval
-
-bench-extraction: $(READY) ## compare text extraction from web pages with plain trafilatura (STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.extraction
 
 bench-judges: $(READY) ## calibrate support judges on human labels (STORM_DATA=…)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.judges
@@ -172,31 +154,14 @@ bench-planted: $(READY) ## planted errors that the screen and judges notice, and
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.planted
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.planted --writer
 
-bench-metrics: $(READY) ## compute metrics without a judge on recorded and human articles (STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.metrics
-
-bench-datasets: $(READY) ## compare the published data sets with the papers' tables (STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.datasets
-
-bench-statements: $(READY) ## evaluate the screen of statement coverage, and add up kept labels (STORM_DATA=…)
-	@$(BIN)/storm assets pull
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.judges --statements
+bench-labels: $(READY) ## add up the labels that readers gave
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.labels
-
-bench-good-article: $(READY) ## calibrate a judge of the Good Article criteria (LM=… STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.good_article --judge-lm $(LM)
 
 bench-faults: $(READY) ## inject faults into runs: kills, full disks, failing services
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.faults
 
 bench-fuzz: $(READY) ## random replies, hits, whole documents, run folders, configuration, and requests (MINUTES=5)
 	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.fuzz --minutes $(or $(MINUTES),5)
-
-bench-lengths: $(READY) ## time against length of what reads replies and pages
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.lengths
-
-bench-sources: $(READY) ## measure what the source filter excludes from real search results (STORM_DATA=…)
-	@PYTHONPATH=bench $(BIN)/python -m storm_benchmarks.source_filter
 
 training-tables: $(READY) ## train the models of FoRAG's tables in a synthetic world (MORE="--threads 2")
 	@$(BIN)/python -m storm_training tables training/recipes/tables.toml --to runs/training/tables $(MORE)

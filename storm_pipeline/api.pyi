@@ -23,7 +23,6 @@ from storm_pipeline.files import (
 from storm_pipeline.identity import source_id as source_id
 from storm_pipeline.languages import opening_of as opening_of
 from storm_pipeline.models.asking import LanguageModels as LanguageModels
-from storm_pipeline.models.llama_server import shared_server as shared_server
 from storm_pipeline.models.open_models import open_models as open_models
 from storm_pipeline.models.programs import Program as Program, Programs as Programs
 from storm_pipeline.models.prompt_adapter import PromptAdapter as PromptAdapter
@@ -31,7 +30,6 @@ from storm_pipeline.optimize.soft_recall import soft_recall as soft_recall
 from storm_pipeline.pages.extract import is_interstitial as is_interstitial
 from storm_pipeline.pages.reading import WebPages as WebPages
 from storm_pipeline.references.citations import parse_cited as parse_cited
-from storm_pipeline.render.html import page_environment as page_environment
 from storm_pipeline.render.json import from_json as from_json
 from storm_pipeline.render.markdown import escape as escape
 from storm_pipeline.retrieval.lexical import LexicalIndex as LexicalIndex

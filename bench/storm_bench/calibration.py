@@ -38,25 +38,15 @@ class MetricInterval:
 
 @dataclass(frozen=True)
 class CalibrationRow:
-    """How well a judge's scores agree with the known answers of one task.
+    """How well a judge's scores agree with the known answers of one task."""
 
-    Attributes:
-        task: name of the task.
-        pairs: number of judged pairs.
-        positives: share of supported pairs.
-        auc: probability that a supported pair scores above an unsupported one, ties counting half; 0.5 by chance.
-        balanced_accuracy: mean of the true positive and true negative rates at the threshold; 0.5 by chance.
-        f1: of the supported class, at the threshold.
-        always_yes: F1 of always saying yes.
-    """
-
-    task: str
-    pairs: int
-    positives: float
-    auc: MetricInterval
-    balanced_accuracy: MetricInterval
-    f1: MetricInterval
-    always_yes: float
+    task: str  # its name
+    pairs: int  # judged pairs
+    positives: float  # share of supported pairs
+    auc: MetricInterval  # probability that a supported pair scores above an unsupported one, ties counting half
+    balanced_accuracy: MetricInterval  # mean of the true positive and true negative rates at the threshold
+    f1: MetricInterval  # of the supported class, at the threshold
+    always_yes: float  # F1 of always saying yes
 
     def cells(self) -> tuple[str, ...]:
         """The row of a table with :data:`COLUMNS`; pairs with thousands separators."""
@@ -178,7 +168,7 @@ def known_calibrations() -> tuple[Calibration, ...]:
     """The calibrations that are shipped, so that reports can print them without the data: ``known_calibrations.json``.
 
     It holds the rounded output of ``python -m storm_benchmarks.judges --value`` and, for the screen of statements, of
-    the same with ``--statements``.
+    the same with ``--statements`` at commit c8f15f73, the last that had it.
     """
     shipped = files("storm_bench").joinpath("known_calibrations.json").read_bytes()
     return TypeAdapter(tuple[Calibration, ...]).validate_json(shipped)

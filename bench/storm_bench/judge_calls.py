@@ -51,15 +51,12 @@ class ExpectedArticle:
 
 
 _SECTION_WORDS = 320  # of an article, where nobody has written it yet
-_ASSUMED = (
-    "covered", "in_article", "on_pages", "sentence", "passage", "cited", "page_passages", "unsupported",
-)  # fmt: skip
-_SCENARIOS: tuple[tuple[int, float, tuple[float, ...]], ...] = (
+_SCENARIOS: tuple[tuple[int, float, tuple[Any, ...]], ...] = (
     (1, 0.3, (0.2, 0.8, 0.0, 35, 20, 1, 1, 0.05)),
     (6, 0.9, (0.6, 1.0, 0.5, 22, 110, 1, 5, 0.3)),
     (10, 1.5, (1.0, 1.0, 1.0, 14, 256, 3, 5, 1.0)),
 )
-"""Maximum sections, words written per word of the target length, and what else is assumed, from short to long."""
+"""Maximum sections, words written per word of the target length, and ``covered`` with all that follows."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +69,16 @@ class JudgingEstimate:
     dollars: Range | None
 
 
+Calls = Callable[[ExpectedArticle], Sequence[Question]]
+_SHOWN = STATEMENT_PASSAGE * STATEMENT_PASSAGES
+
+
 def _graded(signature: type[dspy.Signature], calls: int, words: int) -> Question:
     return Question(signature, calls, {"task": 20, "text": words, "criterion": 12, "scale": 75}, 90)
+
+
+def _found(calls: float, passages: int, statement: int) -> Question:
+    return Question(asks.FindStatement, calls, {"passages": min(passages, _SHOWN), "statement": statement}, 8)
 
 
 def _wikigen_quality(article: ExpectedArticle) -> Sequence[Question]:
@@ -103,33 +108,10 @@ def _support_errors(article: ExpectedArticle) -> Sequence[Question]:
     return (Question(asks.ClassifyUnsupported, article.sentences * article.unsupported, shown, 8),)
 
 
-def _statement_coverage(article: ExpectedArticle) -> Sequence[Question]:
-    """One call per statement for the article and, for the first article of a topic, one for its pages."""
-    shown = STATEMENT_PASSAGE * STATEMENT_PASSAGES
-    return tuple(
-        Question(asks.FindStatement, article.statements * share, {"passages": words, "statement": 12}, 8)
-        for words, share in ((min(article.words, shown), article.in_article), (shown, article.on_pages))
-    )
-
-
-def _own_statements(article: ExpectedArticle) -> Sequence[Question]:
-    """One call per sentence; none without a human article."""
-    shown = {
-        "passages": min(article.human_words, STATEMENT_PASSAGE * STATEMENT_PASSAGES),
-        "statement": article.sentence,
-    }
-    calls = article.sentences * article.in_article if article.human_words else 0
-    return (Question(asks.FindStatement, calls, shown, 8),)
-
-
 def _good_article(article: ExpectedArticle) -> Sequence[Question]:
     """Three calls in each order, each with both articles; none without a human article."""
-    shown = {
-        "topic": 3,
-        "article_a": min(article.words, LONGEST_COMPARED),
-        "article_b": min(article.human_words, LONGEST_COMPARED),
-        "criteria": asks.CRITERIA_PER_CALL * CRITERION,
-    }
+    sizes = {"article_a": min(article.words, LONGEST_COMPARED), "article_b": min(article.human_words, LONGEST_COMPARED)}
+    shown = {"topic": 3, **sizes, "criteria": asks.CRITERIA_PER_CALL * CRITERION}
     calls = COMPARISONS if article.human_words else 0
     return (Question(asks.CompareArticles, calls, shown, asks.CRITERIA_PER_CALL * 30),)
 
@@ -149,17 +131,24 @@ def _page_support(article: ExpectedArticle) -> Sequence[Question]:
     return (Question(asks.JudgeSupport, article.sentences * article.cited * article.page_passages, shown, 8),)
 
 
-ASKS_MODEL: Mapping[str, Callable[[ExpectedArticle], Sequence[Question]]] = {
+ASKS_MODEL: Mapping[str, Calls] = {
     "rubric": lambda article: (_graded(asks.GradeOneToFive, 4, min(article.words, LONGEST_GRADED)),),
     "wikigen_quality": _wikigen_quality,
     "ib_score": _ib_score,
     "support_errors": _support_errors,
-    "statement_coverage_lm": _statement_coverage,
-    "own_statements_lm": _own_statements,
+    "statement_coverage_lm": lambda article: (
+        _found(article.statements * article.in_article, article.words, 12),
+        _found(article.statements * article.on_pages, _SHOWN, 12),  # for the first article of a topic
+    ),
+    "own_statements_lm": lambda article: (
+        _found(
+            article.sentences * article.in_article * bool(article.human_words), article.human_words, article.sentence
+        ),
+    ),
     "good_article_lm": _good_article,
 }
 """Metric → its calls to the model that grades."""
-ASK_JUDGE: Mapping[str, Callable[[ExpectedArticle], Sequence[Question]]] = {
+ASK_JUDGE: Mapping[str, Calls] = {
     "citation_alce": _support,
     "citation_wikigenbench": _support,
     "citation_wiki_live": _page_support,
@@ -191,8 +180,6 @@ def estimate_judging(
     for max_sections, written, assumed in _SCENARIOS:
         sections = min(settings.max_sections, max_sections)
         words = max(1, round(sections * _SECTION_WORDS * written))
-        human: dict[str, Any] = {"fields": fields, "statements": statements, "human_words": human_words}
-        rest: dict[str, Any] = dict(zip(_ASSUMED, assumed, strict=True))
-        article = ExpectedArticle(words=words, sections=sections, **human, **rest)
+        article = ExpectedArticle(words, sections, fields, statements, human_words, *assumed)
         scenarios.append([question for ask in asking for question in ask(article)])
     return JudgingEstimate(*estimate_questions(settings, model, scenarios))

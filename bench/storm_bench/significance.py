@@ -23,37 +23,22 @@ _NO_SPREAD = 1e-12
 
 @dataclass(frozen=True)
 class MeanInterval:
-    """A mean over topics and its 95 % interval: Student's t up to :data:`SMALL` topics, else BCa bootstrap.
+    """A mean over topics and its 95 % interval: Student's t up to :data:`SMALL` topics, else BCa bootstrap."""
 
-    Attributes:
-        mean: over the topics with a value.
-        low: lower bound; None for one topic.
-        high: upper bound; None for one topic.
-        topics: number of topics with a value.
-    """
-
-    mean: float
-    low: float | None
-    high: float | None
-    topics: int
+    mean: float  # over the topics with a value
+    low: float | None  # lower bound; None for one topic
+    high: float | None  # upper bound; None for one topic
+    topics: int  # number of topics with a value
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods on the same topics.
+    """Two methods on the same topics; both p-values are two-sided, and None for fewer than two topics."""
 
-    Attributes:
-        difference: mean of first minus second.
-        topics: number of topics for which both have a value.
-        t_test: p of the paired t-test, two-sided, as the papers report it; None for fewer than two topics or no spread.
-        permutation: p of the paired permutation test (sign flips), two-sided, exact up to :data:`EXACT` topics; None
-            for fewer than two topics.
-    """
-
-    difference: float
-    topics: int
-    t_test: float | None
-    permutation: float | None
+    difference: float  # mean of first minus second
+    topics: int  # number of topics for which both have a value
+    t_test: float | None  # of the paired t-test, as the papers report it; None without spread
+    permutation: float | None  # of the paired permutation test (sign flips), exact up to :data:`EXACT` topics
 
 
 def interval(values: Sequence[float], lowest: float = -math.inf, highest: float = math.inf) -> MeanInterval:
@@ -139,20 +124,6 @@ def smallest_p(topics: int) -> float | None:
     if topics < 2:
         return None
     return 2 / 2**topics if topics <= EXACT else 1 / (_FLIPS + 1)
-
-
-def attained_level(topics: int, level: float) -> float:
-    """The probability that :func:`permutation_p` is at most ``level`` where the methods do not differ, in [0, level].
-
-    That is the largest such p that the test can give, 0 if it can give none: without ties its values are the multiples
-    of the smallest one, all equally probable.
-
-    Args:
-        topics: number of topics.
-        level: in [0, 1].
-    """
-    smallest = smallest_p(topics)
-    return math.floor(level / smallest) * smallest if smallest else 0.0
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:

@@ -1,11 +1,10 @@
-"""The package's gauges, lines of Python, a room a line, and what writing an article imports, at one or more commits.
+"""The package's gauges, and lines of Python, a room a line, at one or more commits.
 
     python -m storm_benchmarks.sizes [COMMIT …]      # by default HEAD
 
 A room is a folder of the package, or another distribution; lines are all lines of its Python files and their stubs,
-blank ones and docstrings included, lines of code those without blank ones, comments and docstrings. Writing an article
-imports what ``storm_pipeline.storm`` imports at the top of its modules, and they in turn. ``gauges.py`` defines the
-gauges, which count the package's tables, too; ``tests/unit/test_budget.py`` holds them.
+blank ones and docstrings included, lines of code those without blank ones, comments and docstrings. ``gauges.py``
+defines the gauges, which count the package's tables, too; ``tests/unit/test_budget.py`` holds them.
 """
 
 import ast
@@ -14,14 +13,13 @@ import subprocess
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from storm_benchmarks.gauges import GAUGES, gauges
 from storm_benchmarks.shared import ROOT, options, print_table
 
 CORE, BESIDE = ("signatures", "storm_pipeline"), ("bench", "training")
-_ENTRY = "storm_pipeline.storm"
 
 
 def code_lines(text: str) -> int:
@@ -47,35 +45,6 @@ def rooms(tree: Path, lines_of: Callable[[str], int] = lambda text: len(text.spl
     return counts
 
 
-def reached(tree: Path, entry: str = _ENTRY) -> frozenset[str]:
-    """The package's modules that a module imports when it is imported, itself and their packages included."""
-    known: set[str] = set()
-    left = [entry]
-    while left:
-        module = left.pop()
-        path = _file(tree, module)
-        if path is None or module in known or not module.startswith("storm_pipeline"):
-            continue
-        known.add(module)
-        left += [module.rpartition(".")[0], *_imported(ast.parse(path.read_text(encoding="utf-8")))]
-    return frozenset(known)
-
-
-def _file(tree: Path, module: str) -> Path | None:
-    place = tree.joinpath(*module.split("."))
-    return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
-
-
-def _imported(module: ast.Module) -> Iterator[str]:
-    """The modules, and names that may be modules, which the top of a module imports."""
-    for node in module.body:
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{name.name}" for name in node.names)
-
-
 def _sizes(commit: str) -> Counter[str]:
     archive = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True).stdout
     with tempfile.TemporaryDirectory() as folder:
@@ -86,7 +55,7 @@ def _sizes(commit: str) -> Counter[str]:
         more = {f"{room}, lines of code": code[room] for room in ("core", "bench")}
         counted = gauges(tree)
         more |= {f"gauge: {gauge}": counted[gauge] for gauge in GAUGES}
-        return rooms(tree) + Counter(more | {"modules that writing an article imports": len(reached(tree))})
+        return rooms(tree) + Counter(more)
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from storm_bench.metrics.optional_imports import import_optional
+from storm_bench.metrics.base import import_optional
 
 
 def write_pipeline(folder: Path, patterns: Mapping[str, str] | None = None) -> Path:

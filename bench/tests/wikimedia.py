@@ -178,8 +178,6 @@ class FakeWikimedia:
     def _queried(self, form: dict[str, str]) -> Reply:
         if "titles" in form:
             return self._states(form["titles"].split("|"))
-        if "revids" in form:
-            return self._contents({int(number) for number in form["revids"].split("|")})
         page = next((page for page in self.pages if str(page.number) == form["pageids"]), None)
         if page is None:
             gone = {"pageid": int(form["pageids"]), "missing": True}
@@ -189,12 +187,8 @@ class FakeWikimedia:
             dated = zip(page.times, page.revision_ids, strict=True)
             before = [number for time, number in dated if time <= form["rvstart"]]
             return self._query_of(page, [{"revid": number, "parentid": 0} for number in before[-1:]])
-        if form["rvlimit"] == "1":
-            return self._query_of(page, [{"timestamp": page.created}])
-        numbers = page.revision_ids
-        start = int(form.get("rvcontinue", "0"))
-        more = {"continue": {"rvcontinue": str(start + 2), "continue": "||"}} if start + 2 < len(numbers) else {}
-        return self._query_of(page, [{"revid": number, "parentid": 0} for number in numbers[start : start + 2]], more)
+        assert form["rvlimit"] == "1"
+        return self._query_of(page, [{"timestamp": page.created}])
 
     def _states(self, titles: list[str]) -> Reply:
         assert len(titles) <= 50
@@ -224,22 +218,10 @@ class FakeWikimedia:
         query |= {"redirects": redirects} if redirects else {}
         return Reply(body={"batchcomplete": True, "query": query})
 
-    def _contents(self, wanted: set[int]) -> Reply:
-        pages = []
-        for page in self.pages:
-            texts = {page.number * 1000 + n: text for n, text in enumerate(page.revisions, 1)}
-            slots = [
-                {"revid": number, "slots": {"main": {"contentmodel": "wikitext", "content": text}}}
-                for number, text in texts.items()
-                if number in wanted
-            ]
-            pages += [{"pageid": page.number, "title": page.title, "revisions": slots}] if slots else []
-        return Reply(body={"batchcomplete": True, "query": {"pages": pages}})
-
     @staticmethod
-    def _query_of(page: WikiPageStub, revisions: list[dict[str, Any]], more: dict[str, Any] | None = None) -> Reply:
+    def _query_of(page: WikiPageStub, revisions: list[dict[str, Any]]) -> Reply:
         said = {"pageid": page.number, "ns": 0, "title": page.title, "revisions": revisions}
-        return Reply(body={**(more or {"batchcomplete": True}), "query": {"pages": [said]}})
+        return Reply(body={"batchcomplete": True, "query": {"pages": [said]}})
 
     @staticmethod
     def _error(code: str, info: str) -> Reply:

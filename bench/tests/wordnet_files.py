@@ -8,8 +8,11 @@ _HEAD = "  1 WordNet 3.0 Copyright 2006 by nobody: made for a test.  \n"
 
 
 def write_wordnet(folder: Path) -> Path:
-    """Write the files into a folder, which is made; data lines begin with their own offset in bytes."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write the files below a folder as NLTK keeps them, and return it; data lines begin with their offset in bytes."""
+    files = folder / "corpora" / "wordnet"
+    files.mkdir(parents=True, exist_ok=True)
+    (files / "lexnames").write_text("00\tadj.all\t3\n")
+    (files / "index.sense").touch()
     for part, groups in SYNONYMS.items():
         letter, data, index = _LETTER[part], _HEAD, []
         for group in groups:
@@ -17,7 +20,7 @@ def write_wordnet(folder: Path) -> Path:
             members = " ".join(f"{word} 0" for word in group)
             data += f"{offset:08d} 00 {letter} {len(group):02x} {members} 000 | a meaning  \n"
             index += [f"{word} {letter} 1 0 1 0 {offset:08d}  \n" for word in group]
-        (folder / f"data.{part}").write_text(data)
-        (folder / f"index.{part}").write_text(_HEAD + "".join(sorted(index)))
-        (folder / f"{part}.exc").write_text("went go\n" if part == "verb" else "")
+        (files / f"data.{part}").write_text(data)
+        (files / f"index.{part}").write_text(_HEAD + "".join(sorted(index)))
+        (files / f"{part}.exc").write_text("went go\n" if part == "verb" else "")
     return folder

@@ -199,7 +199,7 @@ def _citation_tags(tree: Any) -> dict[str, str | None]:
 def main_text(html: str, url: str) -> str:
     """The main content of a page by trafilatura; empty if it finds none.
 
-    Favours precision, which gave the best F1 on 181 news pages (storm_benchmarks.extraction), unless that leaves too
+    Favours precision, which gave the best F1 on 181 news pages (docs/lab/bench.md), unless that leaves too
     little.
     """
     import trafilatura

@@ -26,7 +26,7 @@ _QUOTED = re.compile(r"[\"“„«»「『][^\"“”„«»「」『』]{3,}[\"
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of the screen; ``storm_benchmarks.screen`` shows what others would do.
+    """The limits of the screen; ``docs/lab/bench.md`` says what others would do.
 
     Similarities are means of cosine and share of words, in [0, 1].
     """

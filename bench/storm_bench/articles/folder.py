@@ -17,14 +17,10 @@ _RUN = "url_to_info.json"  # in a folder of knowledge-storm's output
 def read_imported(folder: Path, topic: Topic) -> Article:
     """Read a topic's article from a folder, in the format that the folder has for it.
 
-    Args:
-        folder: contains ``TOPIC.md``, ``TOPIC.txt``, ``TOPIC.json`` or ``TOPIC.wiki``
-            (:mod:`storm_pipeline.documents.articles`), or ``TOPIC/``, a run of knowledge-storm, of which the polished
-            article is read if it has one (:mod:`storm_bench.datasets.storm_runs`).
-
-    Raises:
-        DatasetError: the folder has no such file or several, or the file cannot be read.
-        MissingExtraError: the format's parser is not installed.
+    ``folder``: contains ``TOPIC.md``, ``TOPIC.txt``, ``TOPIC.json`` or ``TOPIC.wiki``
+    (:mod:`storm_pipeline.documents.articles`), or ``TOPIC/``, a run of knowledge-storm, of which the polished article
+    is read if it has one (:mod:`storm_bench.datasets.storm_runs`). Raises DatasetError: the folder has no such file or
+    several, or the file cannot be read; MissingExtraError: the format's parser is not installed.
     """
     found = list(_found(folder, topic))
     if not found:

@@ -49,29 +49,15 @@ def freshwiki(
     to: _To = Path("data/freshwiki"),
     size: _Size = 100,
     max_words: Annotated[int, typer.Option("--max-words", min=1, help="Maximum words of an article.")] = 3000,
-    history_points: Annotated[
-        int,
-        typer.Option(
-            "--history-points",
-            metavar="K",
-            min=0,
-            help="Count the references of K revisions of each article, and plot them and its edits (Figures 4 and 5).",
-        ),
-    ] = 0,
     chance: _Seed = 0,
     debug: _Debug = False,
 ) -> None:
     """Build a FreshWiki data set: the good articles most edited in MONTHs, from rate-limited Wikimedia services."""
     with Guard(debug=debug):
         from storm_bench.datasets.freshwiki_builder import FreshWikiPlan, build_freshwiki
-        from storm_bench.datasets.statistics import read_histories
-        from storm_bench.reporting.history_figures import write_history_figures
 
-        plan = FreshWikiPlan(tuple(months), size=size, max_words=max_words, seed=chance, history_points=history_points)
+        plan = FreshWikiPlan(tuple(months), size=size, max_words=max_words, seed=chance)
         _print_size(build_freshwiki(plan, to, on_progress=to_stderr), to)
-        if history_points:
-            for file in write_history_figures(read_histories(to).values(), to):
-                say(str(file))
 
 
 @data_app.command(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from storm_bench.commands.conner import conner_app
 from storm_bench.commands.datasets import data_app, to_stderr
 from storm_pipeline.api import Guard, SettingsCommand, say, stopping, table_text
 
@@ -22,7 +21,6 @@ experiment_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Compare methods on a data set (FreshWiki, WikiGenBench, …)."
 )
 experiment_app.add_typer(data_app, name="data")
-experiment_app.add_typer(conner_app, name="conner")
 _ROOT = Path("runs") / "experiments"
 
 _Config = Annotated[
@@ -134,7 +132,7 @@ def report(
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the report; default: FOLDER/report.")] = None,
     debug: _Debug = False,
 ) -> None:
-    """Write tables, plots and values of an experiment, finished or not: Markdown, HTML and JSON."""
+    """Write tables, plots and values of an experiment, finished or not: Markdown and JSON."""
     with Guard(debug=debug):
         from storm_bench.experiments import ExperimentStore, results_of
         from storm_bench.reporting import write_report
@@ -244,7 +242,7 @@ def _print_results(results: "ExperimentResults", report: tuple[Path, ...]) -> No
                 rows.append((measure.name, *[NO_JUDGE] * len(methods)))
         if rows:
             say(table_text((title, *methods), rows))
-    say("\n".join(str(path) for path in report if path.suffix in {".md", ".html"}))
+    say("\n".join(str(path) for path in report if path.suffix == ".md"))
 
 
 def _exit_unless_complete(experiment: "Experiment") -> None:

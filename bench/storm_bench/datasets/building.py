@@ -1,19 +1,26 @@
-"""What the builders of data sets share: a folder, services, and which pages are taken and why the others are not."""
+"""What the builders of data sets share: a folder, services, the documents of a topic, and why pages are left out."""
 
+import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from storm_bench.datasets.current_page import CurrentPage
 from storm_bench.datasets.dataset import folder_to_build, shuffled
-from storm_bench.datasets.mediawiki import MediaWiki, PageGoneError
-from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia
-from storm_pipeline import __version__
+from storm_bench.datasets.mediawiki import CurrentPage, MediaWiki, PageGoneError
+from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia, service_errors
+from storm_bench.types import TopicDocument
+from storm_pipeline import PageError, SearchEngine, __version__
+from storm_pipeline.api import WebPages, checked, parallel_map, source_id
+from storm_pipeline.search.base import Search
 
 T = TypeVar("T")
 Progress = Callable[[str], None]
 """Called with one line per page."""
+Fetch = Callable[[str], Any]
+"""URL → page, with a title and texts (``pages``); raises PageError. By default :class:`WebPages`, which is polite."""
+_AT_ONCE = 8
+_log = logging.getLogger(__name__)
 
 
 class Build:
@@ -45,10 +52,8 @@ class Build:
     ) -> Iterator[T]:
         """What qualifies, in the order of the pages, until there is enough; the other pages are recorded.
 
-        Args:
-            examine: returns what the build takes of a page, or why it is left out; a page that has gone is left out.
-            described: what progress says of it after "taken", such as ``with 7 pages``.
-            at_most: maximum number taken; None for all.
+        ``examine`` returns what the build takes of a page, or why it is left out (as a page that has gone is);
+        ``described``: what progress says of it after "taken", such as ``with 7 pages``; ``at_most``: None for all.
         """
         found = 0
         for page in pages:
@@ -82,3 +87,56 @@ class Build:
             "topics": topics,
             "excluded": [{"title": title, "reason": reason} for title, reason in sorted(self._left_out)],
         }
+
+
+class DocumentCollector:
+    """Fetches pages that editors cite and that a search finds, each once; failed fetches are cached and not retried.
+
+    ``search``: None to find no pages.
+    """
+
+    def __init__(
+        self, answers: AnswerCache, search: SearchEngine | Search | None = None, fetch: Fetch | None = None
+    ) -> None:
+        self._answers = answers
+        self._search = checked(search) if search else None
+        self._fetch = fetch or WebPages()
+
+    def fetch_documents(self, documents: Sequence[TopicDocument]) -> tuple[TopicDocument, ...]:
+        """The documents with their texts, in order; the text is empty if the fetch failed."""
+        pages = parallel_map(self._page, [document.url for document in documents], workers=_AT_ONCE)
+        return tuple(
+            TopicDocument(one.url, one.title or str(page.get("title", "")), str(page.get("text", "")), one.origin)
+            for one, page in zip(documents, pages, strict=True)
+        )
+
+    def search_documents(self, title: str, k: int) -> tuple[TopicDocument, ...]:
+        """Up to ``k`` of the pages that a search for a title finds; none without a search engine.
+
+        Raises DatasetError: the search failed.
+        """
+        search = self._search
+        if search is None or k < 1:
+            return ()
+        with service_errors():
+            hits = self._answers.get(["search", search.name, title, k], lambda: _search_pages(search, title, k))
+        pages = {source_id(url): TopicDocument(url, said, origin="search") for url, said in reversed(hits)}
+        return self.fetch_documents(list(reversed(pages.values()))[:k])
+
+    def _page(self, url: str) -> dict[str, Any]:
+        page: dict[str, Any] = self._answers.get(["page", source_id(url)], lambda: self._fetch_page(url))
+        return page
+
+    def _fetch_page(self, url: str) -> dict[str, Any]:
+        try:
+            page = self._fetch(url)
+        except PageError as error:
+            return {"problem": str(error)}
+        return {"title": page.title, "text": "\n\n".join(text for _, text in page.pages)}
+
+
+def _search_pages(search: Search, title: str, k: int) -> list[list[str]]:
+    result = search.search(title, k)
+    for detail in result.lost:
+        _log.warning("%s", detail)
+    return [[snippet.url, snippet.title] for snippet in result.snippets]

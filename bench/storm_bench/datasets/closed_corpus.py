@@ -25,13 +25,9 @@ Sources = Literal["mixed", "human", "search"]
 class ClosedCorpus:
     """A :class:`storm_pipeline.search.base.SearchEngine` over chunks. Thread-safe; makes no network requests.
 
-    Args:
-        chunks: from :func:`topic_chunks` or :func:`pooled_chunks`.
-        ranker: ranks the chunks; default: BM25, which like TF-IDF beat dense rankers in the papers.
-        passages: maximum chunks per document in a search result, >= 1.
-
-    Raises:
-        DatasetError: there are no chunks.
+    ``chunks``: from :func:`topic_chunks` or :func:`pooled_chunks`; ``ranker``: ranks the chunks; default: BM25, which
+    like TF-IDF beat dense rankers in the papers; ``passages``: maximum chunks per document in a search result, >= 1.
+    Raises DatasetError: there are no chunks.
     """
 
     name = NAME
@@ -55,11 +51,8 @@ def topic_chunks(
 ) -> tuple[Snippet, ...]:
     """The distinct chunks of a topic's documents, in order.
 
-    Args:
-        topic: a topic with documents.
-        sources: which documents.
-        words: maximum words per chunk, >= 1.
-        guarded: whether to leave out copies of the topic's article (:func:`leakage.without_copies`).
+    ``topic``: a topic with documents; ``sources``: which documents; ``words``: maximum words per chunk, >= 1;
+    ``guarded``: whether to leave out copies of the topic's article (:func:`leakage.without_copies`).
     """
     held = without_copies(topic) if guarded else topic
     return _chunks((document for document in held.documents if sources in {"mixed", document.origin}), words)
@@ -76,8 +69,7 @@ def pooled_chunks(
 def article_chunks(topic: Topic, *, words: int = WORDS) -> tuple[Snippet, ...]:
     """Chunks of the human article itself, as in the paper's ``golden`` retrieval: an upper bound, not a result.
 
-    Raises:
-        DatasetError: the article has no URL to cite.
+    Raises DatasetError: the article has no URL to cite.
     """
     if not topic.human.url:
         raise DatasetError(

@@ -72,13 +72,9 @@ def read_topics(
 ) -> DataSet:
     """The topics of a data set's files, in their order.
 
-    Args:
-        read: a file's topic, or None for one that is left out, and what was repaired of it.
-        strict: fail on a damaged file instead of skipping it.
-        empty: why there is no topic, where no file is damaged.
-
-    Raises:
-        DatasetError: nothing can be read, or, if strict, a file is damaged.
+    ``read``: a file's topic, or None for one that is left out, and what was repaired of it; ``strict``: fail on a
+    damaged file instead of skipping it; ``empty``: why there is no topic, where no file is damaged. Raises
+    DatasetError: nothing can be read, or, if strict, a file is damaged.
     """
     topics: list[Topic] = []
     problems: list[str] = []

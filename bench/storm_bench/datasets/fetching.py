@@ -25,15 +25,8 @@ _PATIENCE = Patience(connect=10, read=60, total=3600, attempts=4, first_pause=2,
 def fetch_published(name: str, to: Path, *, host: str = HOST, patience: Patience = _PATIENCE) -> int:
     """Fetch a data set as its authors publish it. Files that are there already are written anew.
 
-    Args:
-        name: one of ``PUBLISHED``.
-        to: folder to write to; the readers take it.
-
-    Returns:
-        Number of files written.
-
-    Raises:
-        DatasetError: it cannot be fetched or written, or the archive has no such data.
+    ``name``: one of ``PUBLISHED``; ``to``: folder to write to; the readers take it. Returns number of files written.
+    Raises DatasetError: it cannot be fetched or written, or the archive has no such data.
     """
     published = PUBLISHED[name]
     address = f"{host}/{published.repository}/archive/{published.revision}.tar.gz"

@@ -66,14 +66,10 @@ def read_freshwiki(folder: Path, *, strict: bool = False) -> DataSet:
     """Read the topics of a folder, ordered by file name.
 
     Two errors of the original extraction are repaired: sentences lost their full stops, and headings of the same name
-    all contain the last one's text (kept only there, and listed in ``problems``).
-
-    Args:
-        folder: contains ``json/``, or is a copy of the repository that publishes it (``FreshWiki/json/``).
-        strict: fail on a damaged file instead of skipping it.
-
-    Raises:
-        DatasetError: the folder is not such a data set, nothing can be read, or, if strict, a file is damaged.
+    all contain the last one's text (kept only there, and listed in ``problems``). ``folder``: contains ``json/``, or is
+    a copy of the repository that publishes it (``FreshWiki/json/``); ``strict``: fail on a damaged file instead of
+    skipping it. Raises DatasetError: the folder is not such a data set, nothing can be read, or, if strict, a file is
+    damaged.
     """
     articles = folder_of(folder, NAME, "json", "FreshWiki/json")
     return read_topics(NAME, folder, sorted(articles.glob("*.json")), _topic, strict=strict)
@@ -158,8 +154,7 @@ def file_name(title: str) -> str:
 def write_article(folder: Path, article: HumanArticle) -> str:
     """Write both files of an article, whose sections need sentences, and return their name.
 
-    Raises:
-        DatasetError: they cannot be written.
+    Raises DatasetError: they cannot be written.
     """
     name = file_name(article.title)
     write_text(folder / "txt" / f"{name}.txt", article_text(article))

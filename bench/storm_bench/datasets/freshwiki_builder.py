@@ -5,25 +5,21 @@ and full stops are kept; articles need a subsection in the body, not just among 
 random order until enough qualify, which is equivalent to sampling from all that qualify.
 """
 
-from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from storm_bench.datasets.building import Build, Progress
-from storm_bench.datasets.current_page import CurrentPage, non_article_reason
 from storm_bench.datasets.dataset import DataSet, remove_others, write_json
 from storm_bench.datasets.freshwiki import read_freshwiki, write_article
-from storm_bench.datasets.most_edited import EditedPage, most_edited
-from storm_bench.datasets.quality import LiftWing, QualityGrade, by_features
-from storm_bench.datasets.statistics import write_histories
+from storm_bench.datasets.mediawiki import CurrentPage, non_article_reason
 from storm_bench.datasets.wiki_page import WikiPage, read_page
-from storm_bench.datasets.wikimedia import Wikimedia
+from storm_bench.datasets.wikimedia import EditedPage, LiftWing, Wikimedia, most_edited
 from storm_pipeline import DatasetError, SearchError
 
 MANIFEST = "manifest.json"
-Quality = Literal["auto", "lift-wing", "features"]
-"""Quality judge: Lift Wing with a fallback where it fails (auto), Lift Wing only, or the fallback only."""
+GOOD = frozenset({"FA", "GA", "A", "B"})
+"""Grades accepted by the paper: B-class or better."""
 _KINDS = ("json", "txt")
 _MAX_LIST_RATIO = 3
 
@@ -36,14 +32,12 @@ class FreshWikiPlan:
     size: int | None = 100  # maximum number of topics, sampled from those that qualify, as in the paper; None for all
     max_words: int = 3000  # maximum words of an article; 3,000 in the paper's experiments
     seed: int = 0  # seed of the sample
-    quality: Quality = "auto"  # the quality judge
-    history_points: int = 0  # revisions per article whose references are counted (Figure 4), >= 0; 0 skips histories
 
     def __post_init__(self) -> None:
         if not self.months:
             raise DatasetError("no months given; name them as 2024-01")
-        if (self.size is not None and self.size < 1) or self.max_words < 1 or self.history_points < 0:
-            raise DatasetError("size and max_words must be at least 1 and history_points at least 0")
+        if (self.size is not None and self.size < 1) or self.max_words < 1:
+            raise DatasetError("size and max_words must be at least 1")
 
     def text_rejection(self, page: WikiPage) -> str | None:
         """Why an article is rejected by its content; None if it may qualify."""
@@ -59,74 +53,55 @@ class _Chosen:
     page: CurrentPage
     edited: EditedPage
     read: WikiPage
-    verdict: QualityGrade
+    grade: str
+    judge: str
 
 
 def build_freshwiki(
     plan: FreshWikiPlan, folder: Path, services: Wikimedia | None = None, on_progress: Progress | None = None
 ) -> DataSet:
-    """Build a data set in the published format, with ``manifest.json``: months, judges, revisions, exclusions.
+    """Build a data set in the published format, with ``manifest.json``: months, grades, revisions, exclusions.
 
     Arguments beside the plan as for :class:`.building.Build`; an interrupted build continues when called again. Raises
     DatasetError: a service failed for good, nothing qualified, or the folder cannot be written.
     """
     build = Build(folder, *_KINDS, services=services, on_progress=on_progress)
-    lift_wing, failures = LiftWing(build.services, build.answers), set[str]()
+    lift_wing = LiftWing(build.services, build.answers)
 
     def examine(page: CurrentPage) -> _Chosen | str:
-        """The page with its verdict, or why it is excluded; cheap checks come first."""
+        """The page with its grade, or why it is excluded; cheap checks come first."""
         if reason := non_article_reason(page):
             return reason
-        verdict = _judged(plan, lift_wing, page, failures)
-        if verdict and not verdict.is_good:
-            return f"quality {verdict.grade}"
+        try:
+            grade, judge = lift_wing.grade(page.revision)
+        except SearchError as error:
+            return f"not graded: {error}"
+        if grade not in GOOD:
+            return f"quality {grade}"
         read = read_page(build.wiki.html(page), page.title, page.url)
-        if reason := plan.text_rejection(read):
-            return reason
-        verdict = verdict or by_features(read.features)
-        return _Chosen(page, edited[page.asked], read, verdict) if verdict.is_good else f"quality {verdict.grade}"
+        return plan.text_rejection(read) or _Chosen(page, edited[page.asked], read, grade, judge)
 
     edited = {page.title: page for page in most_edited(build.services, build.answers, plan.months)}
     pages = build.drawn(edited, plan.seed)
-    chosen = list(build.taken(pages, examine, lambda one: f"({one.verdict.grade} by {one.verdict.judge})", plan.size))
+    chosen = list(build.taken(pages, examine, lambda one: f"({one.grade} by {one.judge})", plan.size))
     if not chosen:
-        raise DatasetError(
-            f"none of {len(edited)} pages qualifies ({build.reasons()}); take more months or a wider plan"
-        )
+        reasons = build.reasons()
+        raise DatasetError(f"none of {len(edited)} pages qualifies ({reasons}); take more months or a wider plan")
     names = {write_article(build.folder, one.read.article): one for one in chosen}
     for kind in _KINDS:
         remove_others(build.folder / kind, names, f".{kind}")
-    if points := plan.history_points:
-        write_histories(build.folder, {name: build.wiki.history(one.page, points) for name, one in names.items()})
     entries = [_entry(name, one) for name, one in sorted(names.items())]
-    facts = {
-        "most_edited_pages": len(edited),
-        "judges": dict(Counter(one.verdict.judge for one in names.values())),
-        "lift_wing_failures": sorted(failures),
-    }
-    write_json(build.folder / MANIFEST, build.provenance("freshwiki-1", asdict(plan), entries, **facts))
+    facts = build.provenance("freshwiki-1", asdict(plan), entries, most_edited_pages=len(edited))
+    write_json(build.folder / MANIFEST, facts)
     return read_freshwiki(build.folder, strict=True)
-
-
-def _judged(plan: FreshWikiPlan, lift_wing: LiftWing, page: CurrentPage, failures: set[str]) -> QualityGrade | None:
-    """Lift Wing's verdict; None if the fallback has to judge."""
-    if plan.quality == "features":
-        return None
-    try:
-        return lift_wing.judge(page.revision)
-    except SearchError as error:
-        if plan.quality == "lift-wing":
-            raise DatasetError(f"{error}; run the same build again, or use the fallback with quality 'auto'") from error
-        failures.add(str(error))
-        return None
 
 
 def _entry(name: str, one: _Chosen) -> dict[str, Any]:
     return one.page.told(name) | {
-        "grade": one.verdict.grade,
-        "judge": one.verdict.judge,
+        "grade": one.grade,
+        "judge": one.judge,
         "months": list(one.edited.months),
         "edits_in_months": one.edited.edits,
         "words": one.read.features.words,
-        "references": one.read.features.references,
+        "references": len(one.read.citations),
     }

@@ -57,13 +57,6 @@ def without_copies(topic: Topic) -> Topic:
     return replace(topic, documents=tuple(document for document in topic.documents if document not in left_out))
 
 
-def most_repeated(topic: Topic) -> float:
-    """The largest share of the article's 8-grams contained in one document, in [0, 1]."""
-    article = _ngrams(topic.human.text())
-    shared = (len(_ngrams(document.text) & article) for document in topic.documents)
-    return max(shared, default=0) / max(len(article), 1)
-
-
 def _repetition(document: TopicDocument, article: set[str]) -> str | None:
     page = _ngrams(document.text)
     shared = len(page & article)

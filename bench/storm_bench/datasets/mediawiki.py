@@ -1,27 +1,88 @@
-"""Client of MediaWiki's Action API: members of categories, revisions, HTML and edit histories of articles."""
+"""Client of MediaWiki's Action API: pages, members of categories, revisions and HTML of articles."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from storm_bench.datasets.current_page import CurrentPage, pages_of
-from storm_bench.datasets.statistics import EditHistory
-from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia, service_errors
+from storm_bench.datasets.wikimedia import AnswerCache, Wikimedia, parsed, service_errors
 from storm_pipeline import DatasetError
-from storm_pipeline.api import objects, plain_text
+from storm_pipeline.api import objects, plain_text, web_address
 from storm_pipeline.net.retrying import TransientError, with_retries
 
 Params = Mapping[str, str | int | list[str]]
 _COMMON: Mapping[str, str | int] = {"format": "json", "formatversion": 2, "maxlag": 5}
 _MOST_TITLES = 50
-_MOST_REVISIONS = 10
 _BUSY = frozenset({"maxlag", "ratelimited", "readonly", "internal_api_error_DBQueryTimeoutError"})
-_REFERENCE = re.compile(r"<ref(?:\s[^<>]*[^<>/])?>", re.I)
+_LIST = re.compile(
+    r"(?:lists?|index|outline|glossary|timeline|chronology|bibliography|discography|filmography) of\b|deaths in \d{4}"
+    r"|.*\b(?:discography|filmography|bibliography|list of episodes)$",
+    re.I,
+)
+_LIST_DESCRIPTION = re.compile(r"wikimedia list article|wikipedia list article|list of\b", re.I)
 
 
 class PageGoneError(DatasetError):
     """A page or revision does not exist (any more)."""
+
+
+@dataclass(frozen=True)
+class CurrentPage:
+    """A page as it stands now, or with an earlier revision (:meth:`MediaWiki.at`)."""
+
+    asked: str  # the requested title, possibly of a redirect
+    title: str  # its own title
+    number: int  # its page id
+    revision: int  # id of its revision
+    url: str  # its URL
+    namespace: int = 0  # 0 for articles
+    description: str = ""  # the wiki's short description; may be empty
+    item: str = ""  # id of its Wikidata item; may be empty
+    is_disambiguation: bool = False  # whether it is a disambiguation page
+
+    def told(self, name: str) -> dict[str, Any]:
+        """What a manifest says of the page first, as JSON values; ``name``: of its topic."""
+        return {"id": name, "title": self.title, "url": self.url, "page": self.number, "revision": self.revision}
+
+
+def pages_of(query: Any, asked: Sequence[str]) -> Iterator[CurrentPage]:
+    """The pages of a query, in the order of the requested titles, following redirects; missing pages are left out."""
+    found = {plain_text(page.get("title")): page for page in objects(query["pages"])}
+    steps = {
+        plain_text(step.get("from")): plain_text(step.get("to"))
+        for kind in ("normalized", "redirects")
+        for step in objects(query.get(kind))
+    }
+    for title in asked:
+        last, left = title, len(steps)
+        while last in steps and left >= 0:
+            last, left = steps[last], left - 1
+        page = found.get(last)
+        if page is None or page.get("missing") or page.get("invalid") or not page.get("lastrevid"):
+            continue
+        properties = page.get("pageprops") or {}
+        yield CurrentPage(
+            title,
+            last,
+            int(page["pageid"]),
+            int(page["lastrevid"]),
+            web_address(page.get("canonicalurl") or page.get("fullurl")),
+            int(page.get("ns", 0)),
+            plain_text(properties.get("wikibase-shortdesc")),
+            plain_text(properties.get("wikibase_item")),
+            "disambiguation" in properties,
+        )
+
+
+def non_article_reason(page: CurrentPage) -> str | None:
+    """Why a page is not a prose article, by namespace, title and description; None if it may be one."""
+    if page.namespace != 0:
+        return "no article"
+    if page.is_disambiguation:
+        return "disambiguation"
+    if _LIST.match(page.title) or _LIST_DESCRIPTION.search(page.description):
+        return "list"
+    return None
 
 
 class MediaWiki:
@@ -55,10 +116,9 @@ class MediaWiki:
                     yield page
 
     def members(self, category: str, start: str, end: str) -> dict[str, str]:
-        """The articles that joined a category in a period: title → time of the last joining, oldest first.
+        """The articles that joined a category (``Category:Good articles``) in a period: title → time, oldest first.
 
-        ``category``: its title, with the namespace: ``Category:Good articles``. Raises DatasetError: the wiki could not
-        be asked.
+        Raises DatasetError: the wiki could not be asked.
         """
         which: Params = {"cmtitle": category, "cmnamespace": 0, "cmprop": "title|timestamp", "cmlimit": "max"}
         when: Params = {"cmsort": "timestamp", "cmdir": "newer", "cmstart": start, "cmend": end}
@@ -71,9 +131,7 @@ class MediaWiki:
     def at(self, page: CurrentPage, time: str) -> CurrentPage:
         """The page with the latest revision that it had at a time.
 
-        Raises:
-            PageGoneError: it had none, or has been deleted.
-            DatasetError: the wiki could not be asked.
+        Raises DatasetError: the wiki could not be asked; PageGoneError: it had none, or has been deleted.
         """
         parameters: Params = {"rvlimit": 1, "rvdir": "older", "rvstart": time, "rvprop": "ids"}
         found = _revisions(self._query({"prop": "revisions", "pageids": page.number, **parameters}))
@@ -84,53 +142,21 @@ class MediaWiki:
     def html(self, page: CurrentPage) -> str:
         """The HTML of the page's revision.
 
-        Raises:
-            PageGoneError: the revision was deleted.
-            DatasetError: the wiki could not be asked.
+        Raises DatasetError: the wiki could not be asked; PageGoneError: the revision was deleted.
         """
         plain: Params = {"disableeditsection": 1, "disabletoc": 1, "disablelimitreport": 1}
-        return str(self._parse(page, {"prop": "text|revid", **plain}, lambda parsed: parsed["text"] + "")["text"])
+        return str(self._parse(page, {"prop": "text|revid", **plain}, lambda answer: answer["text"] + "")["text"])
 
     def categories(self, page: CurrentPage) -> frozenset[str]:
         """The titles of the categories of the page's revision, without namespace; errors as :meth:`html`."""
-        parsed = self._parse(page, {"prop": "categories"}, lambda parsed: objects(parsed["categories"]))
-        names = (plain_text(one.get("category")).replace("_", " ") for one in objects(parsed["categories"]))
-        return frozenset(names)
+        answer = self._parse(page, {"prop": "categories"}, lambda answer: objects(answer["categories"]))
+        return frozenset(plain_text(one.get("category")).replace("_", " ") for one in objects(answer["categories"]))
 
     def created(self, page: CurrentPage) -> str:
         """Time of the page's first revision, in ISO 8601. Raises DatasetError: the wiki could not be asked."""
         parameters: Params = {"rvlimit": 1, "rvdir": "newer", "rvprop": "timestamp", "pageids": page.number}
         query = self._query({"prop": "revisions", **parameters})
         return plain_text(_revisions(query)[0].get("timestamp")) if _revisions(query) else ""
-
-    def history(self, page: CurrentPage, points: int) -> EditHistory:
-        """The page's number of edits up to its revision, and its reference counts after some of them.
-
-        ``points``: number of evenly spaced edits after which references are counted, >= 0. Raises DatasetError: the
-        wiki could not be asked.
-        """
-        edits = [number for number in self._revision_ids(page) if number <= page.revision]
-        last = len(edits) - 1
-        chosen = sorted({round(i * last / max(points - 1, 1)) for i in range(points)}) if edits else []
-        counts = self._references([edits[i] for i in chosen])
-        return EditHistory(len(edits), tuple((i + 1, counts[edits[i]]) for i in chosen if edits[i] in counts))
-
-    def _revision_ids(self, page: CurrentPage) -> list[int]:
-        parameters: Params = {"rvlimit": "max", "rvdir": "newer", "rvprop": "ids", "pageids": page.number}
-        # The current revision is part of the cache key: a later one has more history.
-        queries = self._continued({"prop": "revisions", **parameters}, _checked_pages, page.revision)
-        return [int(revision["revid"]) for query in queries for revision in _revisions(query)]
-
-    def _references(self, revisions: Sequence[int]) -> dict[int, int]:
-        counts: dict[int, int] = {}
-        for start in range(0, len(revisions), _MOST_REVISIONS):
-            ids = "|".join(map(str, revisions[start : start + _MOST_REVISIONS]))
-            query = self._query({"prop": "revisions", "revids": ids, "rvprop": "ids|content", "rvslots": "main"})
-            for revision in _revisions(query):
-                content = (revision.get("slots") or {}).get("main", {}).get("content")
-                if isinstance(content, str):
-                    counts[int(revision["revid"])] = len(_REFERENCE.findall(content))
-        return counts
 
     def _parse(self, page: CurrentPage, parameters: Params, check: Callable[[Any], Any]) -> Any:
         whole: Params = {"action": "parse", "oldid": page.revision, **parameters}
@@ -139,20 +165,20 @@ class MediaWiki:
     def _query(self, parameters: Params) -> Any:
         return next(self._continued(parameters, _checked_pages))
 
-    def _continued(self, parameters: Params, check: Callable[[Any], Any], *more: object) -> Iterator[Any]:
+    def _continued(self, parameters: Params, check: Callable[[Any], Any]) -> Iterator[Any]:
         """A query's results, part by part."""
         further: Params | None = {}
         while further is not None:
-            answer = self._request({"action": "query", **parameters, **further}, check, *more)
+            answer = self._request({"action": "query", **parameters, **further}, check)
             further = answer.get("continue") or None
             yield answer["query"]
 
-    def _request(self, parameters: Params, check: Callable[[Any], Any], *more: object) -> Any:
+    def _request(self, parameters: Params, check: Callable[[Any], Any]) -> Any:
         """A response that passes ``check``, cached."""
         whole = {**_COMMON, **parameters}
         with service_errors():
             return self._answers.get(
-                ["mediawiki", self._address, whole, *more],
+                ["mediawiki", self._address, whole],
                 lambda: with_retries(lambda: self._request_once(whole, check), self._patience),
             )
 
@@ -164,10 +190,7 @@ class MediaWiki:
             if code in _BUSY:
                 raise TransientError(f"Wikipedia is busy ({info})", 5.0)
             raise PageGoneError(f"Wikipedia returned no page: {info or code}; skip it")
-        try:
-            check(answer)
-        except (LookupError, TypeError, AttributeError, ValueError) as problem:
-            raise DatasetError("Wikipedia returned an unexpected response; check the address of its API") from problem
+        parsed("Wikipedia", lambda: check(answer))
         return answer
 
 

@@ -7,8 +7,7 @@ come last, in input order.
 import math
 import threading
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from storm_bench.datasets.dataset import shuffled
@@ -21,11 +20,7 @@ _CACHED_CORPORA = 2  # corpora whose indexes are cached
 
 
 class Ranker(ABC):
-    """Ranks chunks by relevance to a query.
-
-    Attributes:
-        name: short and stable; a column of the tables.
-    """
+    """Ranks chunks by relevance to a query; ``name`` is short and stable."""
 
     name: str
 
@@ -68,24 +63,19 @@ class Bm25Ranker(Ranker):
 
 
 class TfIdfRanker(Ranker):
-    """Cosine of TF-IDF vectors: (1 + log tf) · (1 + log((1 + n) / (1 + df))), smoothed like scikit-learn's."""
+    """Cosine of TF-IDF vectors over title and text: (1 + log tf) · (1 + log((1 + n) / (1 + df)))."""
 
     name = "tfidf"
 
     def __init__(self) -> None:
-        self._model = lru_cache(_CACHED_CORPORA)(_TfIdf)
+        self._model = lru_cache(_CACHED_CORPORA)(_tfidf)
 
     def _order(self, query: str, chunks: Sequence[Snippet]) -> Sequence[int]:
-        return _ranking(self._model(_texts(chunks)).cosines(query))
+        return _ranking(self._model(_texts(chunks))(query))
 
 
 class DenseRanker(Ranker):
-    """Cosine of sentence embeddings, by any embedder; the paper uses DPR and GTR.
-
-    Args:
-        embedder: of the chunks; its name becomes part of the ranker's.
-        of_query: of the query, where that has another encoder, as in DPR; default: the same.
-    """
+    """Cosine of sentence embeddings; the paper uses DPR, whose queries have an encoder of their own, and GTR."""
 
     def __init__(self, embedder: Embedder, of_query: Embedder | None = None) -> None:
         self.name = f"dense:{f'{of_query.name}+' if of_query else ''}{embedder.name}"
@@ -100,40 +90,16 @@ class DenseRanker(Ranker):
         return _ranking(scores.tolist(), floor=-math.inf)
 
 
-class GoldenRanker(TfIdfRanker):
-    """Ranks chunks by similarity to the human article (TF-IDF cosine), ignoring the query: an oracle.
+def _tfidf(texts: Texts) -> Callable[[str], list[float]]:
+    """From a query to the cosine of each text, 0 without a shared index term."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
-    An upper bound for ranking these documents. The paper's own ``golden`` uses chunks of the article itself; for that,
-    rank :func:`closed_corpus.article_chunks` by any ranker.
-    """
-
-    name = "golden"
-
-    def __init__(self, article: str) -> None:
-        super().__init__()
-        self._article = article
-
-    def _order(self, query: str, chunks: Sequence[Snippet]) -> Sequence[int]:  # noqa: ARG002 - every ranker's
-        return super()._order(self._article, chunks)
-
-
-class _TfIdf:
-    """Unit-length TF-IDF vectors of texts."""
-
-    def __init__(self, texts: Texts) -> None:
-        counts = [Counter(terms(text)) for text in texts]
-        frequency = Counter(term for count in counts for term in count)
-        self._idf = {term: 1 + math.log((1 + len(texts)) / (1 + df)) for term, df in frequency.items()}
-        self._vectors = [self._vector(count) for count in counts]
-
-    def cosines(self, query: str) -> list[float]:
-        wanted = self._vector(Counter(terms(query)))
-        return [sum(weight * vector.get(term, 0.0) for term, weight in wanted.items()) for vector in self._vectors]
-
-    def _vector(self, counts: Counter[str]) -> dict[str, float]:
-        weights = {term: (1 + math.log(n)) * self._idf[term] for term, n in counts.items() if term in self._idf}
-        length = math.sqrt(sum(weight * weight for weight in weights.values()))
-        return {term: weight / length for term, weight in weights.items()} if length else {}
+    model = TfidfVectorizer(analyzer=terms, sublinear_tf=True)
+    try:
+        vectors = model.fit_transform(texts)
+    except ValueError:  # no text has an index term
+        return lambda _: [0.0] * len(texts)
+    return lambda query: (vectors @ model.transform([query]).T).toarray().ravel().tolist()
 
 
 def _lexical(texts: Texts) -> LexicalIndex:

@@ -77,12 +77,8 @@ def has_polished_article(folder: Path) -> bool:
 def read_storm_run(folder: Path, *, polished: bool = False, title: str = "") -> Case:
     """Read one run; its human article is unknown.
 
-    Args:
-        polished: read the polished article, which has a lead, instead of the unpolished one.
-        title: the topic's title; if empty, the folder's name.
-
-    Raises:
-        DatasetError: a file is absent or has an unexpected format.
+    ``polished``: read the polished article, which has a lead, instead of the unpolished one; ``title``: the topic's
+    title; if empty, the folder's name. Raises DatasetError: a file is absent or has an unexpected format.
     """
     title = title or folder.name.replace("_", " ")
     text = _text(folder, ("storm_gen_article.txt",))

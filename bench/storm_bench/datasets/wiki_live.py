@@ -3,12 +3,17 @@
 The folder contains ``NAME.json.gz``, one per topic: ``title``; ``article``, Markdown without references;
 ``statements``, the article's facts; ``pages`` (url, title, text), all pages the systems cited; ``systems``, by name,
 each with ``article`` and ``statements`` (``fact`` or ``statement``, and the cited URLs). Rounds that
-:mod:`.wiki_live_builder` builds have no systems, and their pages have an ``origin``.
+:mod:`.wiki_live_builder` builds have no systems, and their pages have an ``origin``. Or it is a copy of the authors'
+repository (WangShao2000/Wiki_Live_Challenge), a folder tree for each benchmark:
+``data/BENCHMARK/wiki_data/cleaned_data/article/NAME.md`` and ``…/statement/NAME_statements.json`` hold the human
+article and its facts; ``data/BENCHMARK/test_data/SYSTEM/json_data/NAME.json`` a system's article, statements and the
+pages that it cites.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import quote
 
 from pydantic import BaseModel
@@ -18,19 +23,24 @@ from storm_bench.datasets.dataset import (
     as_model,
     not_such,
     read_json,
+    read_model,
+    read_text,
     read_topics,
     without_back_matter,
     write_json,
 )
 from storm_bench.datasets.usable_documents import usable
-from storm_bench.datasets.wiki_live_published import ARTICLES, article_files, benchmarks_in, topic_values
 from storm_bench.types import CitedStatement, HumanArticle, HumanSection, SystemArticle, Topic, TopicDocument
 from storm_pipeline import DatasetError
-from storm_pipeline.api import escape, plain_text, readable_title, web_address
+from storm_pipeline.api import escape, objects, plain_text, readable_title, web_address
 from storm_pipeline.documents.articles.markdown_blocks import HeadingNode, plain_markdown
 
 NAME = "wiki_live"
 SUFFIX = ".json.gz"
+ARTICLES, _STATEMENTS = "wiki_data/cleaned_data/article", "wiki_data/cleaned_data/statement"
+_SYSTEMS = "test_data/*/json_data"
+_ABOUT = ("Title:", "URL Source:", "Published Time:", "Markdown Content:", "Citations:")
+"""Lines of a published human article's file that tell where it was taken from."""
 _LOWEST = 6  # level of a heading
 
 
@@ -60,21 +70,37 @@ class _File(BaseModel):
     systems: dict[str, _System] = {}
 
 
+class _Cited(BaseModel):
+    url: str | None = None
+    title: str | None = None
+    content: str | None = None
+
+
+class _SystemPage(BaseModel):
+    extract: str = ""
+    statements: list[dict[str, Any]] = []
+    citation_contents: dict[str, _Cited | None] = {}
+
+
+class _Query(BaseModel):
+    pages: dict[str, _SystemPage]
+
+
+class _SystemFile(BaseModel):
+    query: _Query
+
+
 def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
     """Read the topics of a folder, ordered by file name.
 
     A topic's ``documents`` are the usable pages, each once, as plain text; they include copies of the article, which
-    are removed when a corpus is built (:mod:`.leakage`).
-
-    Args:
-        folder: contains ``NAME.json.gz``, or is a copy of the repository (:mod:`.wiki_live_published`).
-        strict: fail on a damaged file instead of skipping it.
-
-    Raises:
-        DatasetError: nothing can be read, or, if strict, a file is damaged.
+    are removed when a corpus is built (:mod:`.leakage`). ``folder``: contains ``NAME.json.gz``, or is a copy of the
+    repository; ``strict``: fail on a damaged file instead of skipping it. Raises DatasetError: nothing can be read, or,
+    if strict, a file is damaged.
     """
     folder = Path(folder).expanduser()
-    published = [file for benchmark in benchmarks_in(folder) for file in article_files(benchmark)]
+    benchmarks = (folder, *sorted(folder.glob("data/*")))
+    published = [file for benchmark in benchmarks for file in sorted((benchmark / ARTICLES).glob("*.md"))]
     files = [*sorted(folder.glob(f"*{SUFFIX}")), *published]
     if not files:
         raise DatasetError(not_such(folder, NAME, f"it has no {SUFFIX} file and no {ARTICLES}/"))
@@ -82,7 +108,7 @@ def read_wiki_live(folder: Path, *, strict: bool = False) -> DataSet:
 
 
 def _topic(file: Path) -> Topic:
-    data = as_model(file, _File, topic_values(file) if file.suffix == ".md" else read_json(file))
+    data = as_model(file, _File, _published_values(file) if file.suffix == ".md" else read_json(file))
     title = plain_text(data.title.replace("_", " "))
     tree = HeadingNode.of_markdown(data.article, title)
     body, back = without_back_matter(tuple(map(_section, tree.subsections)))
@@ -97,6 +123,39 @@ def _topic(file: Path) -> Topic:
     )
     name = file.stem if file.suffix == ".md" else file.name.removesuffix(SUFFIX)
     return Topic(name, title, human, documents, tuple(_systems(data.systems)))
+
+
+def _published_values(article: Path) -> dict[str, Any]:
+    """A topic as :class:`_File`, from the file of its human article and those beside it.
+
+    Each page that a system cites is taken once, from the first system that has its text. Raises DatasetError: a file is
+    damaged.
+    """
+    name, benchmark = article.stem, article.parents[3]
+    systems: dict[str, Any] = {}
+    pages: dict[str, dict[str, str]] = {}
+    for folder in sorted(benchmark.glob(_SYSTEMS)):
+        file = folder / f"{name}.json"
+        found = read_model(file, _SystemFile).query.pages.values() if file.is_file() else ()
+        for page in islice(found, 1):  # the one article in the system's file
+            systems[folder.parent.name] = {"article": page.extract, "statements": page.statements}
+            for cited in filter(None, page.citation_contents.values()):
+                if cited.url and cited.content:
+                    pages.setdefault(cited.url, {"url": cited.url, "title": cited.title or "", "text": cited.content})
+    lines = read_text(article).splitlines()
+    return {
+        "title": name,
+        "article": "\n".join(line for line in lines if not line.startswith(_ABOUT)),
+        "statements": _statements(benchmark / _STATEMENTS / f"{name}_statements.json"),
+        "pages": list(pages.values()),
+        "systems": systems,
+    }
+
+
+def _statements(file: Path) -> list[str]:
+    if not file.is_file():
+        return []
+    return [str(one.get("statement", "")) for one in objects(read_json(file))]
 
 
 def _section(part: HeadingNode) -> HumanSection:
@@ -121,11 +180,7 @@ def _stated(given: _Statement) -> CitedStatement:
 
 
 def write_topic(folder: Path, topic: Topic) -> None:
-    """Write the file of a topic, which its id names; its article needs statements.
-
-    Raises:
-        DatasetError: it cannot be written.
-    """
+    """Write the file of a topic, which its id names; its article needs statements. Raises DatasetError: it cannot."""
     pages = [
         {
             "url": document.url,

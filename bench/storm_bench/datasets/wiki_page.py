@@ -30,16 +30,12 @@ _DISPLAY = re.compile(r"\{\\displaystyle (.*)\}")
 
 @dataclass(frozen=True)
 class Features:
-    """Quality features of an article."""
+    """What plans of builders limit."""
 
-    characters: int  # characters of prose
     words: int  # words of prose
-    references: int  # distinct citations
-    headings: int  # number of h2 and h3 headings
+    list_words: int  # words in lists
     sections: int  # first-level sections of the body
     subsections: int  # all subsections of the body
-    list_words: int  # words in lists
-    has_banner: bool  # whether it has a cleanup banner
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ class WikiPage:
     tree: HeadingNode  # the text before the first heading; all sections are below it
     citations: Citations  # the documents its marks cite
     infobox: tuple[tuple[str, str], ...]  # field → value
-    features: Features  # quality features
+    features: Features
 
     @cached_property
     def article(self) -> HumanArticle:
@@ -75,12 +71,10 @@ def read_page(html: str, title: str, url: str) -> WikiPage:
     """
     root = _root(html, title)
     infobox = tuple(_infobox(root))
-    has_banner = any("ambox" in _classes(table) for table in root.iter("table"))
     citations = take_citations(root)
     _strip(root)
     tree = HeadingNode.of_blocks(_blocks(root))
-    features = _features(root, tree, len(citations), has_banner=has_banner)
-    return WikiPage(title, url, tree, citations, infobox, features)
+    return WikiPage(title, url, tree, citations, infobox, _features(root, tree))
 
 
 def _root(html: str, title: str) -> Any:
@@ -165,21 +159,13 @@ def _cited(sentence: str, citations: Citations) -> Iterator[HumanSentence]:
         yield HumanSentence(text, tuple(dict.fromkeys(filter(None, cited))))
 
 
-def _features(root: Any, tree: HeadingNode, references: int, *, has_banner: bool) -> Features:
+def _features(root: Any, tree: HeadingNode) -> Features:
     body = [part for part in tree.subsections if not is_back_matter(part.heading)]
     parts = [below for part in body for below in _walk(part)]
-    text = [_MARK.sub("", paragraph) for part in (tree, *parts) for paragraph in part.paragraphs]
+    text = (_MARK.sub("", paragraph) for part in (tree, *parts) for paragraph in part.paragraphs)
     lists = (item.text_content() for item in root.iter("li") if next(item.iterancestors("li"), None) is None)
-    return Features(
-        sum(map(len, text)),
-        sum(len(paragraph.split()) for paragraph in text),
-        references,
-        sum(1 for _ in root.iter("h2", "h3")),
-        len(body),
-        len(parts) - len(body),
-        sum(len(entry.split()) for entry in lists),
-        has_banner,
-    )
+    words, list_words = (sum(len(one.split()) for one in texts) for texts in (text, lists))
+    return Features(words, list_words, len(body), len(parts) - len(body))
 
 
 def _walk(part: HeadingNode) -> Iterator[HeadingNode]:

@@ -6,7 +6,6 @@ for some topics ``google/ID.json`` (title, link, text), and perhaps ``manifest.c
 """
 
 import csv
-import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -24,8 +23,7 @@ from storm_bench.datasets.dataset import (
     write_json,
     write_text,
 )
-from storm_bench.datasets.leakage import most_repeated
-from storm_bench.datasets.usable_documents import is_usable, usable
+from storm_bench.datasets.usable_documents import usable
 from storm_bench.datasets.wikigenbench_article import article_tree
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline import DatasetError
@@ -33,10 +31,6 @@ from storm_pipeline.api import plain_text, web_address, without_markers
 
 NAME = "wikigenbench"
 MANIFEST = "manifest.csv"
-_COLUMNS = (
-    *("id", "title", "split", "in_core", "n_ref_docs", "n_google_docs", "gt_words", "body_sections", "subsections"),
-    *("max_8gram_leak", "has_google"),
-)
 _LEAST_PAGES, _LEAST_SECTIONS = 5, 3
 _QUOTED = re.compile(r"[\"“]([^\"“”]{3,})[\"”]")
 
@@ -61,15 +55,11 @@ def read_wikigenbench(folder: Path, *, core_only: bool = False, strict: bool = F
     """Read the topics of a folder, ordered by number.
 
     A topic's ``documents`` are the usable pages, each once, cited ones (``origin`` human) first; in the original data
-    those have lost capitals and punctuation. ``human.references`` has all citations.
-
-    Args:
-        folder: contains ``wiki/`` and, for pages found by search, ``google/``; or is a copy of the repository.
-        core_only: only topics marked ``in_core`` in the manifest; without a manifest those of :func:`in_core`.
-        strict: fail on a damaged file instead of skipping it.
-
-    Raises:
-        DatasetError: the folder is not such a data set, nothing can be read, or, if strict, a file is damaged.
+    those have lost capitals and punctuation. ``human.references`` has all citations. ``folder``: contains ``wiki/``
+    and, for pages found by search, ``google/``; or is a copy of the repository; ``core_only``: only topics marked
+    ``in_core`` in the manifest; without a manifest those of :func:`in_core`; ``strict``: fail on a damaged file instead
+    of skipping it. Raises DatasetError: the folder is not such a data set, nothing can be read, or, if strict, a file
+    is damaged.
     """
     articles = folder_of(folder, NAME, "wiki", "data")
     rows = _manifest(articles.parent / MANIFEST)
@@ -140,11 +130,7 @@ def _found(file: Path) -> tuple[TopicDocument, ...]:
 
 
 def write_topic(folder: Path, topic: Topic) -> None:
-    """Write both files of a topic; its id is the page id.
-
-    Raises:
-        DatasetError: they cannot be written.
-    """
+    """Write both files of a topic; its id is the page id. Raises DatasetError: they cannot be written."""
     found = [
         {"title": document.title, "link": document.url, "text": document.text}
         for document in topic.documents
@@ -175,33 +161,8 @@ def page_json(topic: Topic) -> dict[str, Any]:
 
 
 def write_manifest(folder: Path, topics: Iterable[Topic]) -> None:
-    """Write ``manifest.csv`` with all topics in the core: the plan's limits have excluded the others.
-
-    Raises:
-        DatasetError: it cannot be written.
-    """
-    rows = io.StringIO()
-    writer = csv.DictWriter(rows, _COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(_row, topics))
-    write_text(folder / MANIFEST, rows.getvalue())
-
-
-def _row(topic: Topic) -> Mapping[str, str | int]:
-    origins = [document.origin for document in topic.documents if is_usable(document)]
-    return {
-        "id": topic.id,
-        "title": topic.title,
-        "split": "new",
-        "in_core": 1,
-        "n_ref_docs": origins.count("human"),
-        "n_google_docs": origins.count("search"),
-        "gt_words": len(topic.human.text().split()),
-        "body_sections": len(topic.human.sections),
-        "subsections": len(topic.human.headings()) - len(topic.human.sections),
-        "max_8gram_leak": f"{most_repeated(topic):.3f}",
-        "has_google": int("search" in origins),
-    }
+    """Mark all topics as of the core: the plan's limits have excluded the others. Raises DatasetError: as above."""
+    write_text(folder / MANIFEST, "id,in_core\n" + "".join(f"{topic.id},1\n" for topic in topics))
 
 
 def _heading_lines(section: HumanSection, level: int) -> Iterator[str]:

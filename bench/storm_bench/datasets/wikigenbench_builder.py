@@ -10,16 +10,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from storm_bench.datasets.building import Build, Progress
-from storm_bench.datasets.current_page import CurrentPage, non_article_reason
+from storm_bench.datasets.building import Build, DocumentCollector, Fetch, Progress
 from storm_bench.datasets.dataset import DataSet, remove_others, write_json
-from storm_bench.datasets.document_collector import DocumentCollector, Fetch
 from storm_bench.datasets.leakage import copies, without_copies
-from storm_bench.datasets.most_edited import events_among, most_edited
+from storm_bench.datasets.mediawiki import CurrentPage, non_article_reason
 from storm_bench.datasets.usable_documents import is_usable
 from storm_bench.datasets.wiki_page import WikiPage, read_page
 from storm_bench.datasets.wikigenbench import read_wikigenbench, write_manifest, write_topic
-from storm_bench.datasets.wikimedia import Wikimedia
+from storm_bench.datasets.wikimedia import Wikimedia, events_among, most_edited
 from storm_bench.types import Topic
 from storm_pipeline import DatasetError, SearchEngine
 from storm_pipeline.search.base import Search
@@ -78,7 +76,7 @@ def build_wikigenbench(
 ) -> DataSet:
     """Build a data set in WikiGenBench's format, with ``manifest.json``: plan, revisions, excluded copies and pages.
 
-    Further arguments as for :class:`.building.Build` and :class:`.document_collector.DocumentCollector`; an interrupted
+    Further arguments as for :class:`.building.Build` and :class:`.building.DocumentCollector`; an interrupted
     build continues when called again. Raises DatasetError: a service failed for good, nothing qualified, or the folder
     cannot be written.
     """
@@ -125,11 +123,5 @@ def build_wikigenbench(
 
 
 def _entry(page: CurrentPage, topic: Topic) -> dict[str, Any]:
-    return {
-        "id": topic.id,
-        "title": page.title,
-        "url": page.url,
-        "revision": page.revision,
-        "item": page.item,
-        "copies": [{"url": copy.document.url, "reason": copy.reason} for copy in copies(topic)],
-    }
+    left_out = [{"url": copy.document.url, "reason": copy.reason} for copy in copies(topic)]
+    return page.told(topic.id) | {"item": page.item, "copies": left_out}

@@ -121,17 +121,13 @@ class ExperimentConfig(ConfigTable):
             raise SettingsError(f"size {name!r} names an unknown method: {min(unknown)!r}")
         kept = [method for method in self.methods if size.methods is None or method.label in size.methods]
         labels = [method.label for method in kept]
-        return _validated(
-            ExperimentConfig,
-            self.model_dump()
-            | {
-                "methods": [method.model_dump() for method in kept],
-                "baseline": self.baseline if self.baseline in labels else labels[0],
-                "metrics": size.metrics or self.metrics,
-                "settings": {**self.settings, **size.settings},
-                "data": {**self.data.model_dump(), "topics": size.topics or self.data.topics},
-                "sizes": {},
-            },
+        return self._changed(
+            methods=[method.model_dump() for method in kept],
+            baseline=self.baseline if self.baseline in labels else labels[0],
+            metrics=size.metrics or self.metrics,
+            settings={**self.settings, **size.settings},
+            data={**self.data.model_dump(), "topics": size.topics or self.data.topics},
+            sizes={},
         )
 
     def with_overrides(
@@ -144,17 +140,15 @@ class ExperimentConfig(ConfigTable):
         overrides = dict(settings or {})
         seeds = (overrides.pop("seed"),) if "seed" in overrides else self.seeds
         kept = [{name: value for name, value in m.settings.items() if name not in overrides} for m in self.methods]
-        methods = [m.model_dump() | {"settings": own} for m, own in zip(self.methods, kept, strict=True)]
-        return _validated(
-            ExperimentConfig,
-            self.model_dump()
-            | {
-                "settings": {**self.settings, **overrides},
-                "methods": methods,
-                "seeds": seeds,
-                "data": {**self.data.model_dump(), "topics": topics or self.data.topics},
-            },
+        return self._changed(
+            settings={**self.settings, **overrides},
+            methods=[m.model_dump() | {"settings": own} for m, own in zip(self.methods, kept, strict=True)],
+            seeds=seeds,
+            data={**self.data.model_dump(), "topics": topics or self.data.topics},
         )
+
+    def _changed(self, **values: Any) -> "ExperimentConfig":
+        return _validated(ExperimentConfig, {**self.model_dump(), **values})
 
     def with_judges(self, **judges: str | None) -> "ExperimentConfig":
         """This experiment with other judges: ``judge`` (support), ``judge_lm`` (grades); None keeps the current one."""
@@ -172,22 +166,14 @@ class ExperimentConfig(ConfigTable):
         def with_engine(settings: Mapping[str, Any]) -> Mapping[str, Any]:
             return {**settings, "search": engine} if settings.get("search") == "auto" else settings
 
-        methods = [
-            method.model_copy(
-                update={
-                    "settings": with_engine(method.settings),
-                    "recorded": absolute(method.recorded) if method.recorded else None,
-                    "imported": absolute(method.imported) if method.imported else None,
-                }
-            )
-            for method in self.methods
-        ]
+        def with_places(method: MethodTable) -> MethodTable:
+            places = {name: absolute(path) for name in ("recorded", "imported") if (path := getattr(method, name))}
+            return method.model_copy(update={"settings": with_engine(method.settings), **places})
+
+        data = self.data.model_copy(update={"path": self.data.folder.absolute()})
+        settings = with_engine({"search": "auto", **self.settings})
         return self.model_copy(
-            update={
-                "data": self.data.model_copy(update={"path": self.data.folder.absolute()}),
-                "methods": tuple(methods),
-                "settings": with_engine({"search": "auto", **self.settings}),
-            }
+            update={"data": data, "methods": tuple(map(with_places, self.methods)), "settings": settings}
         )
 
     @property
@@ -230,9 +216,8 @@ def read_config(path: Path | str, *, allow_code: bool = False) -> ExperimentConf
     try:
         methods = tuple(method.with_articles_beside(path.parent) for method in config.methods)
     except (OSError, RuntimeError) as error:  # a name that is too long, a user who does not exist
-        raise SettingsError(
-            f"{place}methods: a folder cannot be looked for: {getattr(error, 'strerror', None) or error}"
-        ) from error
+        why = getattr(error, "strerror", None) or error
+        raise SettingsError(f"{place}methods: a folder cannot be looked for: {why}") from error
     return config.model_copy(update={"methods": methods})
 
 

@@ -64,10 +64,10 @@ class SearchTable(ConfigTable):
     # ``article``: the human article itself, an upper bound that WikiGenBen calls golden
     corpus: Literal["engine", "topic", "pooled", "article"] = "engine"
     sources: Sources = "mixed"  # which documents of the corpus: cited by editors, found by search, or both
-    # ranks the corpus: ``random``, ``tfidf``, ``bm25``, ``golden``; ``dense``, by the resources' embedder;
+    # ranks the corpus: ``random``, ``tfidf``, ``bm25``; ``dense``, by the resources' embedder;
     # ``dense:NAME``, by an encoder of sentence-transformers (a folder, or a name on the hub, such as
     # ``sentence-transformers/gtr-t5-large``); ``dense:NAME+NAME``, by one for queries and one for chunks, as DPR
-    ranker: str = Field(default="bm25", pattern=r"^(?:random|tfidf|bm25|golden|dense(?::[^+\s]+(?:\+[^+\s]+)?)?)$")
+    ranker: str = Field(default="bm25", pattern=r"^(?:random|tfidf|bm25|dense(?::[^+\s]+(?:\+[^+\s]+)?)?)$")
     passages: int = Field(default=3, ge=1)  # maximum passages per document in one search result
 
 

@@ -10,7 +10,7 @@ from storm_bench.datasets.dataset import DataSet
 from storm_bench.datasets.deepscholar import read_deepscholar
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.leakage import copies
-from storm_bench.datasets.rankers import Bm25Ranker, DenseRanker, GoldenRanker, RandomRanker, Ranker, TfIdfRanker
+from storm_bench.datasets.rankers import Bm25Ranker, DenseRanker, RandomRanker, Ranker, TfIdfRanker
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wikigenbench import read_wikigenbench
 from storm_bench.experiments.config import ExperimentConfig
@@ -67,9 +67,7 @@ def engine_of(
     """
     if search.corpus == "engine":
         return None
-    return ClosedCorpus(
-        _chunks(search, topic, data), _ranker(search.ranker, topic, resources, seed), passages=search.passages
-    )
+    return ClosedCorpus(_chunks(search, topic, data), _ranker(search.ranker, resources, seed), passages=search.passages)
 
 
 @lru_cache(2)
@@ -97,12 +95,11 @@ def _chunks(search: SearchTable, topic: Topic, data: DataTable) -> tuple[Snippet
     return article_chunks(topic) if search.corpus == "article" else topic_chunks(topic, sources=search.sources)
 
 
-def _ranker(name: str, topic: Topic, resources: Resources, seed: int) -> Ranker:
+def _ranker(name: str, resources: Resources, seed: int) -> Ranker:
     rankers: dict[str, Callable[[], Ranker]] = {
         "random": lambda: RandomRanker(seed),
         "tfidf": TfIdfRanker,
         "dense": lambda: DenseRanker(resources.vectors),
-        "golden": lambda: GoldenRanker(topic.human.text()),
         "bm25": Bm25Ranker,
     }
     if name in rankers:

@@ -27,16 +27,8 @@ _STATE, _JOURNAL, _LOCK = "experiment.json", "units.jsonl", "experiment.lock"
 class ExperimentStore:
     """The folder of one experiment. A context manager; not thread-safe for writing.
 
-    Args:
-        read_only: read without locking, even while another process writes; nothing can be recorded.
-
-    Attributes:
-        folder: its path.
-        state: content of ``experiment.json``: ``config``, ``units``, ``metrics``, ``facts``, ``topics``, ``notes``, and
-            ``places`` (local paths of the machine that wrote it); empty before it is written.
-
-    Raises:
-        RunError: it cannot be created or written, is damaged, has a newer format, or is locked by another process.
+    ``read_only``: read without locking, even while another process writes; nothing can be recorded. Raises RunError: it
+    cannot be created or written, is damaged, has a newer format, or is locked by another process.
     """
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:

@@ -7,7 +7,8 @@ import re
 import sys
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -80,12 +81,10 @@ def _module(name: str, folder: Path) -> ModuleType:
         if not file.is_file():
             return importlib.import_module(name)
         known = f"storm_bench_own_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
-        loader = SourceFileLoader(known, str(file))
-        spec = ModuleSpec(known, loader, origin=str(file))
-        spec.has_location = True
+        spec = cast("ModuleSpec", importlib.util.spec_from_file_location(known, file))
         module = importlib.util.module_from_spec(spec)
         sys.modules[known] = module  # dataclasses look it up
-        loader.exec_module(module)
+        cast("Loader", spec.loader).exec_module(module)
     except Exception as error:  # the user's code may raise anything
         raise SettingsError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
     return module

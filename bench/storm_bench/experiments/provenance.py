@@ -75,9 +75,8 @@ def measures_in(facts: Mapping[str, Any]) -> tuple[Measure, ...]:
 
 
 def judged_in(facts: Mapping[str, Any]) -> tuple[JudgedMeasures, ...]:
-    """The judges in one metric's :func:`metric_facts`; earlier versions stored one judge, or null."""
-    values = facts["judged"] or []
-    return _JUDGED.validate_python(values if isinstance(values, list) else [values])
+    """The judges in one metric's :func:`metric_facts`."""
+    return _JUDGED.validate_python(facts["judged"])
 
 
 def is_unjudged(facts: Mapping[str, Any]) -> bool:

@@ -9,18 +9,11 @@ import sysconfig
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import closing
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from storm_bench.experiments.executors import (
-    POLL_SECONDS,
-    Executor,
-    JobLost,
-    one_line,
-    run_concurrently,
-    run_with_halt,
-)
+from storm_bench.experiments.executors import POLL_SECONDS, Executor, one_line, run_with_halt
 from storm_pipeline import MissingExtraError, SettingsError
 from storm_pipeline.api import Tasks, tune_process
 
@@ -42,15 +35,9 @@ class RayExecutor(Executor):
     A new local Ray sends no usage statistics, has no dashboard, and logs to Ray's default folder (``RAY_TMPDIR``, else
     the system's temporary folder).
 
-    Args:
-        address: of a running cluster: ``host:port``, or ``auto`` for the cluster this machine belongs to; empty for a
-            new local Ray.
-        at_once: maximum concurrent jobs, at least 1; a new local Ray has as many workers.
-        max_retries: restarts of a job whose worker died, at least 0.
-
-    Raises:
-        SettingsError: a value is invalid.
-        MissingExtraError: Ray is not installed.
+    ``address``: of a running cluster, ``host:port``, or ``auto`` for the cluster this machine belongs to; empty for a
+    new local Ray, with as many workers as jobs at once. ``max_retries``: restarts of a job whose worker died. Raises
+    SettingsError: a value is invalid; MissingExtraError: Ray is not installed.
     """
 
     name = "ray"
@@ -64,37 +51,36 @@ class RayExecutor(Executor):
         self._started_ray = False
         self._ray = _import_ray()
 
-    def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R | JobLost]]:
-        """As :meth:`Executor.run`; workers use this process's working directory, and are told of a stop meanwhile.
+    @contextmanager
+    def _starting(
+        self,
+        work: Callable[[J], R],
+        halt: threading.Event,  # noqa: ARG002 - workers have one of their own
+    ) -> "Iterator[Callable[[J], Future[R]]]":
+        """Start jobs in workers that use this process's working directory.
 
         Raises SettingsError: Ray cannot be started, or no cluster answers.
         """
         self._connect()
-        task = self._task()
-        refs: dict[Future[R], Any] = {}
-        cancelled = threading.Event()
+        task, folder = self._task(), str(Path.cwd())
+        self._refs: dict[Future[Any], Any] = {}
 
         def begin(job: J) -> Future[R]:
-            ref = task.remote(work, job, str(Path.cwd()))
+            ref = task.remote(work, job, folder)
             future: Future[R] = ref.future()
-            refs[future] = ref
+            self._refs[future] = ref
+            future.add_done_callback(lambda done: self._refs.pop(done, None))
             return future
 
-        def cancel_all() -> None:
-            for ref in () if cancelled.is_set() else refs.values():
-                self._ray.cancel(ref)
-            cancelled.set()
+        yield begin
 
-        with (
-            self._halt_of_run() as halt,
-            closing(run_concurrently(begin, jobs, at_once=self._at_once, halt=halt, on_halt=cancel_all)) as ended,
-        ):
-            for job, future in ended:
-                del refs[future]
-                error = future.exception()
-                if halt.is_set() and isinstance(error, self._ray.exceptions.TaskCancelledError):
-                    continue  # it had not started
-                yield job, JobLost(one_line(getattr(error, "cause", error))) if error else future.result()
+    def _cancel(self, running: "Iterable[Future[Any]]") -> None:
+        for ref in [self._refs.pop(future, None) for future in running]:
+            if ref is not None:
+                self._ray.cancel(ref)
+
+    def _is_cancelled(self, error: BaseException) -> bool:
+        return isinstance(error, self._ray.exceptions.TaskCancelledError)
 
     def close(self) -> None:
         """Shut Ray down if this executor started it. May be called repeatedly."""

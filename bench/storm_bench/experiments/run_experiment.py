@@ -24,17 +24,11 @@ class Experiment:
     """One experiment and its folder. A context manager.
 
     Running it again, after an interruption or with more topics, methods or metrics, computes only what is missing;
-    failed articles are retried.
-
-    Args:
-        folder: its folder; created if absent, continued if it holds this experiment.
-        cache: the cache folder; default: the user's, as in :class:`storm_pipeline.settings.Settings`.
-        on_progress: called with one line for each finished unit and each skipped metric.
-
-    Raises:
-        DatasetError: the topics cannot be read.
-        SettingsError: a setting is invalid, or the folder holds articles written with other settings.
-        RunError: the folder cannot be used.
+    failed articles are retried. ``folder``: its folder; created if absent, continued if it holds this experiment;
+    ``cache``: the cache folder; default: the user's, as in :class:`storm_pipeline.settings.Settings`; ``on_progress``:
+    called with one line for each finished unit and each skipped metric. Raises DatasetError: the topics cannot be read;
+    SettingsError: a setting is invalid, or the folder holds articles written with other settings; RunError: the folder
+    cannot be used.
     """
 
     def __init__(

@@ -1,5 +1,6 @@
-"""A language model as a judge: temperature 0, concurrent calls, each distinct question once."""
+"""A language model as a judge of support and of anything else: temperature 0, each distinct question once."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,13 +10,15 @@ import dspy
 
 from storm_bench.errors import MetricError
 from storm_bench.judges.prometheus import PrometheusAdapter
+from storm_bench.signatures.judging import JudgeSupport, Supports
 from storm_pipeline import ModelAuthError, ModelError, Settings
-from storm_pipeline.api import Journal, LanguageModels, Program, SqliteCache, open_models, parallel_map
-from storm_pipeline.judges.base import Parameters
+from storm_pipeline.api import Journal, LanguageModels, Program, SqliteCache, chunks, open_models, parallel_map
+from storm_pipeline.judges.base import Parameters, Question, Verdict, label_of
 
+WINDOW = 500
+"""Maximum words of a passage per question, as in the official evaluation."""
 _ROLE: Final = "reviewer"
-_TOP = 10
-"""Number of top alternatives requested per token."""
+_SCORES: Mapping[Supports, float] = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 
 
 class JudgeModel:
@@ -38,11 +41,8 @@ class JudgeModel:
         settings: Parameters | None = None,
         window: int | None = None,
     ) -> None:
-        self.name = name
-        self.window = window
-        self.settings: Parameters = dict(settings or {})
-        self._models = models
-        self._workers = workers
+        self.name, self.window, self.settings = name, window, dict(settings or {})
+        self._models, self._workers = models, workers
 
     def ask(self, program: Program, questions: Sequence[Mapping[str, str]]) -> list[dspy.Prediction]:
         """Answer each question, in order; equal questions are asked once.
@@ -61,13 +61,19 @@ class JudgeModel:
         found = dict(zip(distinct, replies, strict=True))
         return [found[_key(question)] for question in questions]
 
+    def parameters(self, *programs: Program) -> dict[str, str | int | float]:
+        """Its settings, and a 12-digit hexadecimal hash of prompts: instructions, fields and reply types."""
+        signatures = [program.predict.signature for program in programs]
+        parts = [
+            f"{signature.instructions}\n{name} {field.annotation} {field.json_schema_extra}"
+            for signature in signatures
+            for name, field in signature.fields.items()
+        ]
+        return {**self.settings, "prompt": hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]}
+
 
 def open_judge(
-    lm: str,
-    settings: Settings | None = None,
-    *,
-    form: Literal["plain", "prometheus"] = "plain",
-    probabilities: bool = False,
+    lm: str, settings: Settings | None = None, *, form: Literal["plain", "prometheus"] = "plain"
 ) -> JudgeModel:
     """Open a language model as a judge: temperature 0 regardless of the settings. Its replies are cached on disk.
 
@@ -75,8 +81,6 @@ def open_judge(
         lm: name of the model, as in :class:`storm_pipeline.settings.Settings`.
         settings: key, endpoint, timeouts, retries, concurrency limit, cache; default: those of Settings.
         form: prompt format; ``prometheus`` for models trained on that format.
-        probabilities: request token probabilities, which give support judges finer scores; servers without them may
-            refuse the request.
 
     Raises:
         SettingsError, MissingExtraError, AssetError, ModelError: the model cannot be opened.
@@ -87,30 +91,58 @@ def open_judge(
     model = open_models(own)[_ROLE]
     if form == "prometheus":
         model = replace(model, adapter=PrometheusAdapter())
-    if probabilities:
-        model = replace(model, lm=model.lm.copy(logprobs=True, top_logprobs=_TOP))
-    # Cached replies have no token probabilities.
-    memory = None if probabilities else JudgeReplyCache(own.cache, f"{lm} {own.api_base or ''}")
     unchosen = own.model_copy(update={"temperature": None})  # not the user's: left out where the model refuses it
-    models = LanguageModels.outside_a_run({_ROLE: model}, unchosen, journal=memory)
-    reported: dict[str, str | int | float] = {"temperature": 0.0, "form": form, "probabilities": int(probabilities)}
+    cache = JudgeReplyCache(own.cache, f"{lm} {own.api_base or ''}")
+    models = LanguageModels.outside_a_run({_ROLE: model}, unchosen, journal=cache)
+    reported: dict[str, str | int | float] = {"temperature": 0.0, "form": form}
     if own.seed is not None:
         reported["seed"] = own.seed
     return JudgeModel(models, model.name, workers=own.calls_in_flight, settings=reported, window=models.window(_ROLE))
 
 
-def _key(question: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(question.items()))
+class LanguageModelJudge:
+    """Asks a language model whether a passage supports a claim: yes 1, partly 0.5, no 0.
+
+    A passage longer than the window is judged in parts and gets its best part's score, as in the official evaluation.
+
+    Args:
+        model: the judge model.
+        threshold: minimum score of a supported claim, in [0, 1].
+        window: maximum words of a passage per question, >= 1.
+    """
+
+    def __init__(self, model: JudgeModel, *, threshold: float = 0.75, window: int = WINDOW) -> None:
+        self.name, self.threshold = f"lm:{model.name}", threshold
+        self._model, self._window = model, window
+        self._program = Program(JudgeSupport, token_limit=20, greedy=True)
+
+    @property
+    def parameters(self) -> Parameters:
+        """Settings of the model, threshold, window, and a fingerprint of the prompt."""
+        return {**self._model.parameters(self._program), "threshold": self.threshold, "window": self._window}
+
+    def judge(self, questions: Sequence[Question]) -> list[Verdict]:
+        """As :class:`~storm_pipeline.judges.base.Judge`; without passages there is no call.
+
+        Raises MetricError: the model cannot be called or returns no verdict.
+        """
+        asked = [
+            (i, {"passage": part, "claim": one.claim})
+            for i, one in enumerate(questions)
+            for part in chunks("\n".join(one.passages), self._window)
+        ]
+        found = [0.0] * len(questions)
+        replies = self._model.ask(self._program, [inputs for _, inputs in asked])
+        for (i, _), reply in zip(asked, replies, strict=True):
+            found[i] = max(found[i], _SCORES[reply.verdict])
+        return [Verdict(label_of(score, self.threshold), score) for score in found]
 
 
 class JudgeReplyCache(Journal):
-    """Judge replies keyed by request (model, sampling, prompt). Thread-safe.
+    """Judge replies keyed by request (model, sampling, prompt), in ``judges.sqlite`` of the cache. Thread-safe.
 
-    A reply that does not parse is removed, so that a retry gets a new one.
-
-    Args:
-        cache: the cache folder; replies are stored in its ``judges.sqlite``.
-        judge: model name and endpoint; the same name may mean different models at different endpoints.
+    A reply that does not parse is removed, so that a retry gets a new one. ``judge``: model name and endpoint; the same
+    name may mean different models at different endpoints.
     """
 
     def __init__(self, cache: Path, judge: str) -> None:
@@ -131,3 +163,7 @@ class JudgeReplyCache(Journal):
         self.add(kind, key, None)
 
     reject = unparsed
+
+
+def _key(question: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(question.items()))

@@ -3,42 +3,38 @@
 from collections.abc import Callable
 from functools import partial
 
-from storm_bench.judges.model_judge import open_judge
-from storm_bench.judges.probability import ProbabilityJudge
-from storm_bench.judges.true_model import TrueJudge
+from storm_bench.judges.model_judge import LanguageModelJudge, open_judge
+from storm_bench.judges.pretrained import TrueJudge
 from storm_pipeline import Settings, SettingsError
 from storm_pipeline.judges.base import Judge
 from storm_pipeline.judges.cross_encoder import CrossEncoderJudge
 from storm_pipeline.judges.screen import ScreenJudge
 from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
 
-_ENTAILMENT = {"nli": CrossEncoderJudge, "true": TrueJudge}
 
-
-def open_support_judge(
-    name: str, settings: Settings, *, threshold: float | None = None, probabilities: bool = False
-) -> Judge:
+def open_support_judge(name: str, settings: Settings, *, threshold: float | None = None) -> Judge:
     """Open a support judge by name.
 
     Args:
         name: ``screen``; ``nli:`` and the folder or hub name of a cross-encoder, ``true:`` and that of a model such as
-            TRUE's (:mod:`.true_model`); or ``lm:`` and a language model as in the settings, such as ``lm:embedded``.
+            TRUE's (:class:`.pretrained.TrueJudge`); or ``lm:`` and a language model as in the settings, such as
+            ``lm:embedded``.
         settings: embedder, cache, and how to call language models.
         threshold: minimum score of a supported claim; None: the judge's default.
-        probabilities: score by the token probabilities of a language model.
 
     Raises:
         SettingsError: the name is unknown, or the model cannot be opened.
         MissingExtraError, AssetError, ModelError: its model cannot be opened.
     """
     kind, _, model = name.partition(":")
+    hub = settings.cache / "models" / "hub"
     open_: Callable[..., Judge]
     if name == "screen":
         open_ = partial(ScreenJudge, CachingEmbedder(shared_embedder(settings.embedder, settings.cache)))
-    elif kind in _ENTAILMENT and model:
-        open_ = partial(_ENTAILMENT[kind], model, cache=settings.cache / "models" / "hub")
+    elif kind in {"nli", "true"} and model:
+        open_ = partial(CrossEncoderJudge if kind == "nli" else TrueJudge, model, cache=hub)
     elif kind == "lm" and model:
-        open_ = partial(ProbabilityJudge, open_judge(model, settings, probabilities=probabilities))
+        open_ = partial(LanguageModelJudge, open_judge(model, settings))
     else:
         raise SettingsError(f"unknown judge {name!r}: use screen, nli:FOLDER-OR-NAME, true:FOLDER-OR-NAME, or lm:MODEL")
     return open_() if threshold is None else open_(threshold=threshold)

@@ -13,10 +13,26 @@ from dspy.utils.exceptions import AdapterParseError
 from storm_pipeline import SettingsError
 from storm_pipeline.api import PromptAdapter
 
-_FIELDS = {"task", "text", "criterion", "scale"}
 _RESULT = re.compile(r"\[RESULT\]\s*\(?\s*(?:Score\s*:?\s*)?(\d+)", re.I)
-_OVERALL = re.compile(r"overall score is (\d+)", re.I)
 _HEADING = re.compile(r"^\s*#{3,}", re.M)
+_FORM = """###Task Description:
+You are given an instruction, a response to it, and a score rubric for one criterion.
+1. Write feedback on the response that goes by the rubric and by nothing else.
+2. Then give a score that is {score}.
+3. Reply in this form: "Feedback: (your feedback) [RESULT] ({score})"
+4. Write nothing before or after it.
+
+###The instruction to evaluate:
+{task}
+
+###Response to evaluate:
+{text}
+
+###Score Rubrics:
+[{criterion}]
+{scale}
+
+###Feedback: """
 
 
 class PrometheusAdapter(PromptAdapter):
@@ -24,7 +40,7 @@ class PrometheusAdapter(PromptAdapter):
 
     def format_system_message(self, signature: type[dspy.Signature]) -> str:
         """The model's role; everything else is in the user message."""
-        if set(signature.input_fields) != _FIELDS:
+        if set(signature.input_fields) != {"task", "text", "criterion", "scale"}:
             raise SettingsError(
                 f"the Prometheus format only supports grading by a rubric, not {signature.__name__}: "
                 "use another judge with judge_form 'plain' for this metric"
@@ -41,26 +57,13 @@ class PrometheusAdapter(PromptAdapter):
     ) -> str:
         """Task, instruction, response and rubric under their headings, ending in ``###Feedback:``."""
         grades = _grades(signature)
-        between = f"an integer number between {grades[0]} and {grades[-1]}"
-        blocks = [
-            prefix,
-            "###Task Description:\n"
-            "You are given an instruction, a response to it, and a score rubric for one criterion.\n"
-            "1. Write feedback on the response that goes by the rubric and by nothing else.\n"
-            f"2. Then give a score that is {between}.\n"
-            f'3. Reply in this form: "Feedback: (your feedback) [RESULT] ({between})"\n'
-            "4. Write nothing before or after it.",
-            f"###The instruction to evaluate:\n{_plain(inputs['task'])}",
-            f"###Response to evaluate:\n{_plain(inputs['text'])}",
-            f"###Score Rubrics:\n[{inputs['criterion']}]\n{inputs['scale']}",
-            "###Feedback: ",
-            suffix,
-        ]
-        return "\n\n".join(block for block in blocks if block)
+        plain = {name: _HEADING.sub("##", inputs[name]) for name in ("task", "text")}  # no headings but the form's
+        form = _FORM.format(**{**inputs, **plain}, score=f"an integer number between {grades[0]} and {grades[-1]}")
+        return "\n\n".join(block for block in (prefix, form, suffix) if block)
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
         """The feedback, and the score after ``[RESULT]``."""
-        found = _RESULT.search(completion) or _OVERALL.search(completion)
+        found = _RESULT.search(completion)
         if found is None or int(found[1]) not in _grades(signature):
             raise AdapterParseError(
                 adapter_name="PrometheusAdapter",
@@ -74,8 +77,3 @@ class PrometheusAdapter(PromptAdapter):
 
 def _grades(signature: type[dspy.Signature]) -> tuple[int, ...]:
     return tuple(get_args(signature.output_fields["score"].annotation))
-
-
-def _plain(text: str) -> str:
-    """A text whose lines cannot be mistaken for the format's headings."""
-    return _HEADING.sub("##", text)

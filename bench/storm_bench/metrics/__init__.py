@@ -1,1 +1,1 @@
-"""The papers' metrics, one per file, all with the interface of :mod:`storm_bench.metrics.base`."""
+"""The papers' metrics, all with the interface of :mod:`storm_bench.metrics.base`."""

@@ -1,27 +1,26 @@
 """The interface of metrics: measures with ranges, parameters, reference, and scoring of a batch of cases."""
 
+import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from importlib import import_module
+from typing import Any, Protocol, runtime_checkable
 
 from storm_bench.types import Case
+from storm_pipeline import MissingExtraError
+
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One number computed by a metric.
+    """One number computed by a metric."""
 
-    Attributes:
-        name: short and stable; a column of the tables, e.g. ``rouge_1``.
-        low: smallest possible value.
-        high: largest possible value; infinite if unbounded.
-        better: ``higher``, ``lower``, or ``neither`` for descriptive measures.
-    """
-
-    name: str
-    low: float = 0.0
-    high: float = 1.0
-    better: str = "higher"
+    name: str  # short and stable; a column of the tables, e.g. ``rouge_1``
+    low: float = 0.0  # smallest possible value
+    high: float = 1.0  # largest possible value; infinite if unbounded
+    better: str = "higher"  # ``higher``, ``lower``, or ``neither`` for descriptive measures
 
 
 Score = Mapping[str, float | None]
@@ -32,51 +31,37 @@ Parameters = Mapping[str, str | int | float]
 
 
 class Metric(Protocol):
-    """Scores articles. Deterministic for equal cases and parameters."""
+    """Scores articles, one score per case, in order. Deterministic for equal cases and parameters.
+
+    ``name``, ``measures``, ``reference`` and ``parameters`` as of :class:`CaseMetric`. ``score`` raises MetricError:
+    weights, data or a judge that the metric needs cannot be used.
+    """
 
     @property
-    def name(self) -> str:
-        """Short and stable; used in file names."""
+    def name(self) -> str: ...  # noqa: D102
 
     @property
-    def measures(self) -> Sequence[Measure]:
-        """The numbers it computes, in table order."""
+    def measures(self) -> Sequence[Measure]: ...  # noqa: D102
 
     @property
-    def parameters(self) -> Parameters:
-        """What the values depend on besides the cases: models, versions, limits."""
+    def parameters(self) -> Parameters: ...  # noqa: D102
 
     @property
-    def reference(self) -> str:
-        """Paper and section of the definition."""
+    def reference(self) -> str: ...  # noqa: D102
 
-    def score(self, cases: Sequence[Case]) -> list[Score]:
-        """One score per case, in order.
-
-        Raises:
-            MetricError: weights, data or a judge that the metric needs cannot be used.
-        """
+    def score(self, cases: Sequence[Case]) -> list[Score]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
 class CaseMetric:
-    """A :class:`Metric` as a declaration, with a function that scores one case.
+    """A :class:`Metric` as a declaration, with a function that scores one case."""
 
-    Attributes:
-        name: short and stable.
-        measures: the numbers it computes, in table order.
-        reference: paper and section of the definition.
-        of: the score of a case.
-        parameters: what the values depend on besides the case.
-        rests_on: as :attr:`JudgedMetric.rests_on`; empty where no judge is asked.
-    """
-
-    name: str
-    measures: tuple[Measure, ...]
-    reference: str
-    of: Callable[[Case], Score]
-    parameters: Parameters = field(default_factory=dict)
-    rests_on: tuple[tuple[str, tuple[Measure, ...]], ...] = ()
+    name: str  # short and stable; used in file names
+    measures: tuple[Measure, ...]  # the numbers it computes, in table order
+    reference: str  # paper and section of the definition
+    of: Callable[[Case], Score]  # the score of a case
+    parameters: Parameters = field(default_factory=dict)  # what the values depend on besides the case
+    rests_on: tuple[tuple[str, tuple[Measure, ...]], ...] = ()  # as :attr:`JudgedMetric.rests_on`
 
     def score(self, cases: Sequence[Case]) -> list[Score]:
         """One score per case, in order."""
@@ -102,3 +87,19 @@ class JudgedMetric(Metric, Protocol):
     @property
     def rests_on(self) -> Sequence[tuple[str, Sequence[Measure]]]:
         """(parameter that names a judge, measures that depend on it) pairs, in the order of ``measures``."""
+
+
+def import_optional(module: str) -> Any:
+    """Import a module of an optional library, with import-time warnings suppressed.
+
+    Raises MissingExtraError: it is not installed.
+    """
+    with _lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return import_module(module)
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(
+                f"this metric needs {module.partition('.')[0]} (no module {error.name!r}): "
+                "pip install 'storm-bench[eval]'"
+            ) from error

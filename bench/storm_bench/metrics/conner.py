@@ -1,77 +1,222 @@
-"""CONNER's intrinsic perspectives over the sections and the interview answers of an article (Chen et al. 2023)."""
+"""CONNER (Chen et al. 2023): six perspectives on acquired knowledge, five of them as a metric of articles."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 
-from storm_bench.conner.evidence_source import Bm25Evidence, EvidenceOver
-from storm_bench.conner.named_models import Models
-from storm_bench.conner.scoring import INTRINSIC, Scores, intrinsic_scores
-from storm_bench.metrics.base import CaseMetric, Measure, Score
+from storm_bench.judges.base import Pair, scores_of
+from storm_bench.judges.pretrained import CausalModel
+from storm_bench.metrics.base import CaseMetric, Measure, Parameters, Score
+from storm_bench.metrics.sentence_order import SentenceOrder
 from storm_bench.sections import all_sections
 from storm_bench.types import Case
-from storm_pipeline import Article
+from storm_pipeline import Article, SettingsError
+from storm_pipeline.api import EMBEDDED_MODELS, LexicalIndex, fetch, split_sentences
+from storm_pipeline.judges.base import Judge
+from storm_pipeline.judges.cross_encoder import CrossEncoderJudge
+from storm_pipeline.retrieval.embedder import Embedder
 
+EVIDENCE = 3
+"""Passages that a sentence is checked against."""
 _PARTS = ("section", "answer")
+_SCORES = ("fact_consistent", "relevance", "coherence_sentence", "coherence_paragraph", "informativeness")
+MEASURES = tuple(Measure(f"conner_{part}_{score}") for part in _PARTS for score in _SCORES)
+
+Matching = Callable[[str, str], float]
+"""How well knowledge matches a query, in [0, 1]."""
+Discourse = Callable[[Sequence[str]], float]
+"""How well one sentence or more hang together in their order, in [0, 1]."""
+LogProbabilities = Callable[[str, str], Sequence[float]]
+"""From a context and a text to ln P(token | context, tokens before) of the text's tokens; none for an empty text."""
 
 
-MEASURES = tuple(Measure(f"conner_{part}_{score}") for part in _PARTS for score in INTRINSIC)
+def factuality(sentences: Sequence[tuple[str, Sequence[str]]], inference: Judge) -> float | None:
+    """Eq. 1, factual-consistent: min over sentences of max over their evidence of NLI(s_i, e_ij), in [0, 1].
+
+    ``sentences``: each with its evidence. A sentence without evidence, which the equation leaves open, scores 0; None
+    for no sentence.
+    """
+    pairs = [Pair(passage, sentence) for sentence, evidence in sentences for passage in evidence]
+    scores = iter(scores_of(inference, pairs))
+    return min((max((next(scores) for _ in evidence), default=0.0) for _, evidence in sentences), default=None)
+
+
+def relevance(query: str, knowledge: str, matching: Matching) -> float | None:
+    """Eq. 2: S_rel(k, q) = Matching(k, q), in [0, 1]; None for empty knowledge."""
+    return matching(query, knowledge) if knowledge.strip() else None
+
+
+def sentence_coherence(sentences: Sequence[str], lm: LogProbabilities) -> float | None:
+    """Eq. 3: mean over sentences of 1 / PPL(s_i), in [0, 1]; None where no sentence has a token.
+
+    The paper's released code instead takes one over the mean of the perplexities, each bounded above.
+    """
+    found = [_mean(lm("", sentence)) for sentence in sentences]
+    return _mean([math.exp(value) for value in found if value is not None])
+
+
+def paragraph_coherence(sentences: Sequence[str], discourse: Discourse) -> float | None:
+    """Eq. 4: S_coh_para(k) = Scorer_para(s_1, ..., s_m), in [0, 1]; None for no sentence.
+
+    The equation speaks of a "normalized score" without saying how.
+    """
+    return discourse(sentences) if sentences else None
+
+
+def informativeness(prompt: str, knowledge: str, lm: LogProbabilities) -> float | None:
+    """Eq. 5: 1 - exp(mean over tokens of ln P(k_t | k_<t, q)), in [0, 1]; None where k has no token.
+
+    ``prompt`` stands before the knowledge: the query as a zero-shot request.
+    """
+    found = _mean(lm(prompt, knowledge))
+    return None if found is None else 1 - math.exp(found)
+
+
+def answer_loss(prompt: str, answer: str, lm: LogProbabilities) -> float | None:
+    """L(q, k, a) = -mean over the answer's tokens of ln P(a_t | a_<t, prompt), in nats; None for no token.
+
+    ``prompt`` holds query and knowledge in the wording of the downstream task; ``answer`` is the true one.
+    """
+    found = _mean(lm(prompt, answer))
+    return None if found is None else -found
+
+
+def helpfulness(loss: float, random_losses: Sequence[float]) -> float | None:
+    """Eq. 6: max(0, 1 - L(q, k, a) / mean of L(q, k_i-, a)), in [0, 1].
+
+    None without ``random_losses``, those with irrelevant knowledge, or where the answer is certain with all of them.
+    The second line of eq. 6 divides by their sum, where the first divides by their mean; this is the first.
+    """
+    baseline = _mean(random_losses)
+    return max(0.0, 1 - loss / baseline) if baseline else None
+
+
+def span_validity(query: str, truth: str, answer: str, inference: Judge) -> float:
+    """Eq. 7: NLI_fact((q, a), (q, a*)), the true answer being the premise, in [0, 1]; 0 for an empty answer."""
+    question = f"{query.strip().removesuffix('?')}?"
+    premise = [f"{question} {truth.strip()}"] if answer.strip() else []
+    return open_validity(f"{question} {answer.strip()}", premise, inference)
+
+
+def open_validity(answer: str, evidence: Sequence[str], inference: Judge) -> float:
+    """Eq. 8: max over evidence of NLI_fact(a, e_i), in [0, 1]; 0 without evidence or answer."""
+    return factuality([(answer, evidence)], inference) or 0.0
 
 
 @dataclass(frozen=True)
-class KnowledgePiece:
-    """Knowledge of an article: the text of a section or of an expert's answer, and what it is to answer."""
+class ConnerModels:
+    """What the perspectives ask, and the names of these models."""
 
-    part: str
-    query: str
-    text: str
+    inference: Judge
+    matching: Matching
+    discourse: Discourse
+    lm: LogProbabilities
+    names: Parameters
 
 
-def conner(models: Models, evidence: EvidenceOver = Bm25Evidence) -> CaseMetric:
-    """Ten means: five intrinsic scores over the sections with text, and the same over the interview's answers.
+def open_models(
+    given: Mapping[str, str], inference: Callable[[str], Judge], embedder: Embedder, cache: Path
+) -> ConnerModels:
+    """Open CONNER's models, each loaded when it is first asked.
 
-    ``conner_section_fact_consistent`` is eq. 1 by ``min``, then eq. 2 to 5 follow; all are in [0, 1]. The query of a
-    section is the article's title and the headings that lead to it, that of an answer its question. Evidence are the
-    snippets that the research found, the three best a sentence. None where there is no section, or no answer.
+    Args:
+        given: ``inference``: a judge that asks no language model (default: ``screen``); ``matching``: ``cosine`` (the
+            default), or ``ranker:`` and the folder or hub name of a cross-encoder; ``lm``: an embedded model (default:
+            the smallest), a ``.gguf`` file, a folder or a hub name.
+        inference: opens a judge by name.
+        embedder: of cosines, negative ones counted as 0, and of sentence order, which is trained where it is absent.
+        cache: the cache folder.
+
+    Raises:
+        SettingsError: a name is unknown.
+        AssetError: a pinned model is absent and cannot be fetched.
+    """
+    names = {"inference": "screen", "matching": "cosine", "lm": "embedded:0.5b"}
+    kind, _, ranker = given.get("matching", "cosine").partition(":")
+    if (unknown := given.keys() - names.keys()) or given.get("inference", "").startswith("lm:"):
+        raise SettingsError(f"CONNER has no model {min(unknown, default='lm:… for inference')!r}: see docs/conner.md")
+    if (kind, bool(ranker)) not in {("cosine", False), ("ranker", True)}:
+        raise SettingsError(f"there is no ranker {given['matching']!r}: write cosine, or ranker:FOLDER-OR-NAME")
+    names |= given
+    hub = cache / "models" / "hub"
+    asset = EMBEDDED_MODELS.get(names["lm"])
+    lm = CausalModel(fetch(asset, cache) if asset else names["lm"], cache=hub)
+    judge, cross_encoder = inference(names["inference"]), CrossEncoderJudge(ranker, cache=hub)
+    discourse = SentenceOrder(embedder, cache)
+
+    def matching(query: str, knowledge: str) -> float:
+        if ranker:
+            return scores_of(cross_encoder, [Pair(query, knowledge)])[0]
+        first, second = embedder.embed([query, knowledge])
+        return min(1.0, max(0.0, float(first @ second)))
+
+    shown: dict[str, str | int | float] = {
+        "inference": judge.name,
+        "evidence": "bm25",
+        "matching": cross_encoder.name if ranker else f"cosine:{embedder.name}",
+        "discourse": discourse.name,
+        "language model": lm.name,
+    }
+    return ConnerModels(judge, matching, discourse.coherence, lm.log_probabilities, shown)
+
+
+def conner(models: ConnerModels) -> CaseMetric:
+    """Ten means: eq. 1 to 5 over the sections with text, and over the interview's answers; all in [0, 1].
+
+    The query of a section is the article's title and the headings that lead to it, that of an answer its question.
+    Evidence are the snippets that the research found, the three best by BM25 a sentence. None where there is no
+    section, or no answer.
 
     Departures: the knowledge is written from the very snippets that it is checked against, so factuality says how far
     it keeps to them. There is no downstream task, so helpfulness and validity are left out.
     """
 
     def score(case: Case) -> Score:
-        found: dict[str, list[Scores]] = {part: [] for part in _PARTS}
-        searched = evidence([snippet for source in case.article.sources for snippet in source.snippets])
-        for piece in pieces(case.article):
-            prompt = f"Knowledge from an encyclopedia on: {piece.query}\n"
-            found[piece.part].append(intrinsic_scores(piece.query, prompt, piece.text, searched, models))
-        return {f"conner_{part}_{name}": _mean(found[part], name) for part in _PARTS for name in INTRINSIC}
+        texts = list(dict.fromkeys(snippet.text for source in case.article.sources for snippet in source.snippets))
+        index = LexicalIndex(([(text, 1)] for text in texts), floor=0.0)
 
-    return CaseMetric(
-        "conner",
-        MEASURES,
-        "Chen et al. 2023 (CONNER), section 3.3",
-        score,
-        {
-            "inference": models.inference.name,
-            "evidence": evidence(()).name,
-            "matching": models.matching.name,
-            "discourse": models.discourse.name,
-            "language model": models.lm.name,
-        },
-    )
+        def evidence(sentence: str) -> list[str]:
+            return [texts[match.position] for match in islice(index.search(sentence), EVIDENCE)]
+
+        found: dict[str, list[Score]] = {part: [] for part in _PARTS}
+        for part, query, text in pieces(case.article):
+            found[part].append(_intrinsic(query, text, evidence, models))
+        return {
+            f"conner_{part}_{name}": _mean([value for one in found[part] if (value := one[name]) is not None])
+            for part in _PARTS
+            for name in _SCORES
+        }
+
+    return CaseMetric("conner", MEASURES, "Chen et al. 2023 (CONNER), section 3.3", score, models.names)
 
 
-def pieces(article: Article) -> Iterator[KnowledgePiece]:
-    """The sections and subsections with text of their own, in reading order, then the answers of the interviews."""
+def _intrinsic(query: str, knowledge: str, evidence: Callable[[str], list[str]], models: ConnerModels) -> Score:
+    """Return the scores of eq. 1 to 5."""
+    sentences = split_sentences(knowledge)
+    prompt = f"Knowledge from an encyclopedia on: {query}\n"
+    return {
+        "fact_consistent": factuality([(one, evidence(one)) for one in sentences], models.inference),
+        "relevance": relevance(query, knowledge, models.matching),
+        "coherence_sentence": sentence_coherence(sentences, models.lm),
+        "coherence_paragraph": paragraph_coherence(sentences, models.discourse),
+        "informativeness": informativeness(prompt, f" {knowledge}", models.lm),
+    }
+
+
+def pieces(article: Article) -> Iterator[tuple[str, str, str]]:
+    """Part, query and text of each section with text of its own, then of each answer of the interviews."""
     for path, section in all_sections(article):
         text = " ".join(sentence.text for paragraph in section.paragraphs for sentence in paragraph.sentences)
         if text.strip():
-            yield KnowledgePiece("section", ": ".join((article.title, *path)), text)
+            yield "section", ": ".join((article.title, *path)), text
     for conversation in article.conversations:
         for turn in conversation.turns:
             if turn.answer:
-                yield KnowledgePiece("answer", turn.question, turn.answer_text)
+                yield "answer", turn.question, turn.answer_text
 
 
-def _mean(scores: Sequence[Scores], name: str) -> float | None:
-    known = [value for one in scores if (value := one[name]) is not None]
-    return sum(known) / len(known) if known else None
+def _mean(values: Sequence[float]) -> float | None:
+    """Return the mean; None without a value."""
+    return math.fsum(values) / len(values) if values else None

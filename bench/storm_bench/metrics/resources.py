@@ -10,9 +10,9 @@ from storm_pipeline import Settings
 from storm_pipeline.api import catalogue, fetch
 
 if TYPE_CHECKING:
-    from storm_bench.conner.named_models import Models
     from storm_bench.judges.grading import GradingJudge
     from storm_bench.judges.model_judge import JudgeModel
+    from storm_bench.metrics.conner import ConnerModels
     from storm_bench.metrics.taggers import EntityTagger
     from storm_pipeline.judges.base import CachingJudge
     from storm_pipeline.judges.screen import ScreenJudge
@@ -29,9 +29,11 @@ def named_judge(judge: str, judge_lm: str) -> str:
 
 @dataclass(frozen=True)
 class Resources:
-    """Models and data that metrics use.
+    """Models and data that metrics use, each opened on first use.
 
-    Embedders are the pinned ``all-MiniLM-L6-v2``, or the folder or hub name of a sentence-transformers model.
+    Opening one raises SettingsError: a name is unknown; AssetError: a pinned model is absent and cannot be fetched;
+    MissingExtraError: its library is not installed; MetricError: it cannot be loaded. Embedders are the pinned
+    ``all-MiniLM-L6-v2``, or the folder or hub name of a sentence-transformers model.
 
     Attributes:
         cache: the cache folder, also for downloads.
@@ -39,15 +41,15 @@ class Resources:
         embedder: embedder for everything else.
         tagger: ``flair:NAME``, ``flair:FILE``, ``spacy:NAME`` or ``spacy:FOLDER``; the name may be a pinned download.
             The paper uses ``flair:ner``.
-        wordnet: folder of WordNet's files; None searches the default locations of NLTK and Debian.
+        wordnet: the folder ``nltk_data`` with WordNet; None: where NLTK looks.
         judge: support judge: ``screen``, ``nli:NAME``, ``true:NAME`` (or a folder) or ``lm:MODEL``; empty for
             ``judge_lm`` where another model than the embedded one is named. Else there is none: the screen scores, and
             reports show no figures of it, since it is what checks articles while they are written.
         judge_lm: language model that grades and answers.
         judge_form: format of grading prompts: ``plain`` or ``prometheus``.
-        conner: seam → model, where CONNER's differ from those that work offline; see
-            :class:`storm_bench.conner.named_models.ModelNames`.
-        heading_truth: ``txt`` (official) or ``json``, see :data:`.official.HeadingTruth`.
+        conner: ``inference``, ``matching`` or ``lm`` → model, where CONNER's differ from those that work offline; see
+            :func:`storm_bench.metrics.conner.open_models`.
+        heading_truth: ``txt`` (official) or ``json``, see :data:`.texts.HeadingTruth`.
         headings: which headings of an article are scored, see :data:`.texts.HeadingsOf`; ``article`` where some methods
             make no outline.
         expand_citations: let uncited sentences inherit a neighbour's citations, like ``-p`` of the official evaluation.
@@ -70,35 +72,17 @@ class Resources:
 
     @cached_property
     def heading_vectors(self) -> "Embedder":
-        """The embedder of headings, in float32: int8 changes a soft recall by up to 0.01.
-
-        Raises:
-            AssetError: the pinned one is absent and cannot be fetched.
-        """
-        from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
-
-        return CachingEmbedder(shared_embedder(self.heading_embedder, self.cache, exact=True))
+        """The embedder of headings, in float32: int8 changes a soft recall by up to 0.01."""
+        return self._embedder(self.heading_embedder, exact=True)
 
     @cached_property
     def vectors(self) -> "Embedder":
-        """The embedder, with a cache.
-
-        Raises:
-            AssetError: the pinned one is absent and cannot be fetched.
-        """
-        from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
-
-        return CachingEmbedder(shared_embedder(self.embedder, self.cache))
+        """The embedder, with a cache."""
+        return self._embedder(self.embedder)
 
     @cached_property
     def entity_tagger(self) -> "EntityTagger":
-        """The tagger, with a cache.
-
-        Raises:
-            AssetError: it is a pinned model that is absent and cannot be downloaded.
-            MissingExtraError: its library is not installed.
-            MetricError: its model cannot be loaded.
-        """
+        """The tagger, with a cache."""
         from storm_bench.metrics.taggers import CachingTagger, open_tagger
 
         kind, _, model = self.tagger.partition(":")
@@ -108,17 +92,8 @@ class Resources:
 
     @cached_property
     def support_judge(self) -> "CachingJudge":
-        """The support judge, with a cache that both families of citation metrics share.
-
-        Raises:
-            SettingsError: the judge is unknown.
-            MetricError, AssetError: something it needs cannot be loaded.
-        """
-        from storm_bench.judges.open_judge import open_support_judge
-        from storm_pipeline.judges.base import CachingJudge
-
-        judge = self.named_judge or SCREEN
-        return CachingJudge.of(open_support_judge(judge, self._settings(judge.partition(":")[2])))
+        """The support judge, with a cache that both families of citation metrics share."""
+        return self._open_judge(self.named_judge or SCREEN)
 
     @property
     def named_judge(self) -> str:
@@ -127,38 +102,44 @@ class Resources:
 
     @cached_property
     def statement_screen(self) -> "ScreenJudge":
-        """The screen of statements over the embedder; errors as :attr:`vectors`."""
-        from storm_bench.metrics.statement_coverage import STATED
+        """The screen of statements over the embedder."""
+        from storm_bench.metrics.statements import STATED
         from storm_pipeline.judges.screen import ScreenJudge
 
         return ScreenJudge(self.vectors, threshold=STATED)
 
     @cached_property
-    def conner_models(self) -> "Models":
-        """CONNER's models: those that :attr:`conner` names, the others being those that work offline.
+    def conner_models(self) -> "ConnerModels":
+        """CONNER's models, see :func:`storm_bench.metrics.conner.open_models`."""
+        from storm_bench.metrics.conner import open_models
 
-        Raises:
-            SettingsError: CONNER has no such model.
-            AssetError, MetricError: one cannot be fetched or used.
-        """
-        from storm_bench.conner.named_models import model_names, open_models
-
-        return open_models(model_names(self.conner), self.cache, self.vectors)
+        return open_models(self.conner, self._open_judge, self.vectors, self.cache)
 
     @cached_property
     def judge_model(self) -> "JudgeModel":
-        """The language model that judges, at temperature 0; errors as :attr:`support_judge`."""
+        """The language model that judges, at temperature 0."""
         from storm_bench.judges.model_judge import open_judge
 
         return open_judge(self.judge_lm, self._settings(self.judge_lm))
 
     @cached_property
     def grader(self) -> "GradingJudge":
-        """The judge model as a grader by rubrics; errors as :attr:`support_judge`."""
+        """The judge model as a grader by rubrics."""
         from storm_bench.judges.grading import LanguageModelGrader
         from storm_bench.judges.model_judge import open_judge
 
         return LanguageModelGrader(open_judge(self.judge_lm, self._settings(self.judge_lm), form=self.judge_form))
+
+    def _embedder(self, name: str, *, exact: bool = False) -> "Embedder":
+        from storm_pipeline.retrieval.embedder import CachingEmbedder, shared_embedder
+
+        return CachingEmbedder(shared_embedder(name, self.cache, exact=exact))
+
+    def _open_judge(self, name: str) -> "CachingJudge":
+        from storm_bench.judges.open_judge import open_support_judge
+        from storm_pipeline.judges.base import CachingJudge
+
+        return CachingJudge.of(open_support_judge(name, self._settings(name.partition(":")[2])))
 
     def _settings(self, judge: str) -> "Settings":
         own = Settings.build({**self.settings, "cache": self.cache, "embedder": self.embedder})

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from storm_bench.errors import MetricError
-from storm_bench.metrics.optional_imports import import_optional
+from storm_bench.metrics.base import import_optional
 from storm_pipeline import SettingsError
 from storm_pipeline.api import loading, local_folder
 
@@ -153,24 +153,15 @@ def open_tagger(spec: str, *, cache: Path | None = None) -> EntityTagger:
     """
     kind, _, model = spec.partition(":")
     if kind == "flair" and model:
-        _require_trusted(spec)
+        if spec not in {one.strip() for one in os.environ.get(_PICKLES, "").split(",")}:
+            raise SettingsError(
+                f"{spec!r} is a pickle, which can run any code when it is loaded: if you trust where it comes from, "
+                f"set the environment variable {_PICKLES}={spec}"
+            )
         return FlairTagger(model, cache=cache)
     if kind == "spacy" and model:
         return SpacyTagger(model)
     raise SettingsError(f"unknown entity tagger {spec!r}: use flair:NAME, flair:FILE, spacy:NAME or spacy:FOLDER")
-
-
-def _require_trusted(name: str) -> None:
-    """Refuse a model that is a pickle, which runs code when it is loaded, unless the user has named it.
-
-    Raises SettingsError: the variable ``STORM_PICKLED_MODELS``, a list with commas, does not hold it.
-    """
-    trusted = {one.strip() for one in os.environ.get(_PICKLES, "").split(",")}
-    if name not in trusted:
-        raise SettingsError(
-            f"{name!r} is a pickle, which can run any code when it is loaded: if you trust where it comes from, set "
-            f"the environment variable {_PICKLES}={name}"
-        )
 
 
 def _encodable(text: str) -> str:

@@ -1,6 +1,6 @@
-"""The report of an experiment: a results file, and pages made from it with tables like the papers'."""
+"""The report of an experiment: a results file, and a page made from it with tables like the papers'."""
 
-from storm_bench.reporting.report_files import write_report
+from storm_bench.reporting.report_content import write_report
 from storm_bench.reporting.results_file import (
     NO_JUDGE,
     ExperimentResults,

@@ -1,14 +1,15 @@
-"""Format-independent content of a report: plain text, never markup."""
+"""What a report is made of: plain text, never markup."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Text:
-    """A paragraph."""
+class Heading:
+    """The title of a part; the report's own has level 1."""
 
     text: str
+    level: int = 2
 
 
 @dataclass(frozen=True)
@@ -44,20 +45,5 @@ class Figure:
     svg: str  # a complete SVG document
 
 
-Block = Text | Grid | Figure
-
-
-@dataclass(frozen=True)
-class ReportSection:
-    """A section of the report, or the whole of it."""
-
-    key: str  # short and unique, for anchors; empty for the whole
-    title: str  # the heading, or the title of the experiment
-    blocks: tuple[Block, ...] = ()  # in order
-    parts: tuple["ReportSection", ...] = ()  # its subsections
-    folded: bool = False  # collapsed by default in HTML
-
-    def figures(self) -> tuple[Figure, ...]:
-        """All plots, in order."""
-        own = (block for block in self.blocks if isinstance(block, Figure))
-        return (*own, *(figure for part in self.parts for figure in part.figures()))
+Block = Heading | str | Grid | Figure
+"""A title, a paragraph, a table or a plot."""

@@ -19,7 +19,7 @@ class Group:
     measures: tuple[str, ...]  # names of its columns, in order
     origin: str = ""  # the paper's table it corresponds to; may be empty
     judged: tuple[str, ...] = ()  # measures that depend on a judge
-    plotted: tuple[str, ...] = ()  # measures whose differences are plotted; the first is also plotted against cost
+    plotted: tuple[str, ...] = ()  # measures whose differences are plotted
     beside: tuple[str, ...] = ()  # measures of other tables whose means are repeated here, to be read beside these
     note: str = ""  # how to read the table
 

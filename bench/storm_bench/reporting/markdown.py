@@ -1,9 +1,9 @@
 """A report as Markdown, with plots as separate files."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 
-from storm_bench.reporting.blocks import Block, Cell, Figure, Grid, ReportSection, Text
+from storm_bench.reporting.blocks import Block, Cell, Figure, Grid, Heading
 from storm_pipeline.api import escape
 
 PLOTS = "plots"
@@ -12,9 +12,9 @@ _WITHIN_WORD = re.compile(r"(?<=[^\W_])\\_(?=[^\W_])")
 """An escaped underscore inside a word, where Markdown takes it literally anyway."""
 
 
-def to_markdown(report: ReportSection) -> str:
+def to_markdown(report: Iterable[Block]) -> str:
     """Render a report; all text is escaped."""
-    return "\n\n".join(_part(report, 1)) + "\n"
+    return "\n\n".join(map(_block, report)) + "\n"
 
 
 def grid(table: Grid) -> str:
@@ -25,19 +25,12 @@ def grid(table: Grid) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _part(part: ReportSection, level: int) -> Iterator[str]:
-    yield f"{'#' * level} {_escaped_inline(part.title)}"
-    yield from map(_block, part.blocks)
-    for below in part.parts:
-        yield from _part(below, level + 1)
-
-
 def _block(block: Block) -> str:
-    if isinstance(block, Text):
-        return _escaped(block.text)
+    if isinstance(block, Heading):
+        return f"{'#' * block.level} {_escaped_inline(block.text)}"
     if isinstance(block, Figure):
         return f"![{_escaped_inline(block.caption)}]({PLOTS}/{block.name})"
-    return grid(block)
+    return grid(block) if isinstance(block, Grid) else _escaped(block)
 
 
 def _escaped(text: str) -> str:

@@ -1,20 +1,25 @@
-"""Builds the report's content from an experiment's results."""
+"""Builds the report's content from an experiment's results, and writes its files."""
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from storm_bench.calibration import COLUMNS
+from storm_bench.errors import ExperimentError
 from storm_bench.metrics.base import Measure
-from storm_bench.reporting.blocks import Block, Cell, Grid, ReportSection, Text
-from storm_bench.reporting.plots import cost_figures, difference_figures
-from storm_bench.reporting.results_file import NO_JUDGE, ExperimentResults, JudgedMeasures
+from storm_bench.reporting.blocks import Block, Cell, Figure, Grid, Heading
+from storm_bench.reporting.markdown import PLOTS, to_markdown
+from storm_bench.reporting.plots import difference_figures
+from storm_bench.reporting.results_file import NO_JUDGE, RESULTS, ExperimentResults, Result, save_results
 from storm_bench.reporting.tables import Mean, Paired, Table, differences, on_all_topics, tables, unequal_topics
-from storm_bench.reporting.topic_values import topic_parts
 from storm_bench.reporting.wording import (
     UNDEFINED,
+    UNSCORED,
     bounds,
     column,
     digits,
+    digits_of_values,
     gaps,
     judge_line,
     number,
@@ -26,61 +31,92 @@ from storm_bench.reporting.wording import (
     verdict,
 )
 from storm_bench.significance import SMALL
+from storm_pipeline.api import write_atomically
 
 _REPAIRED = "repaired: "  # how the readers of data sets begin a note on what they repaired
 _LONGEST = 400  # maximum characters shown of a failure message
 
 
-def report_of(results: ExperimentResults) -> ReportSection:
+def write_report(folder: Path, results: ExperimentResults) -> tuple[Path, ...]:
+    """Write ``results.json``, ``report.md`` and ``plots/*.svg``, and return them in this order.
+
+    Equal results give equal bytes. The results are written first, so that they survive an error in the report. Outdated
+    plots in this folder are deleted; no other file is touched. Raises ExperimentError: the folder cannot be written;
+    MissingExtraError: a library of the extra ``eval`` is not installed.
+    """
+    plots = folder / PLOTS
+    try:
+        plots.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExperimentError(f"cannot create the folder {plots}: {error.strerror}; choose another") from error
+    save_results(folder / RESULTS, results)
+    report = report_of(results)
+    files = {folder / "report.md": to_markdown(report)}
+    files |= {plots / block.name: block.svg for block in report if isinstance(block, Figure)}
+    try:
+        for path, text in files.items():
+            write_atomically(path, text)
+        for old in {*plots.glob("difference-*.svg"), *plots.glob("cost-*.svg")} - files.keys():
+            old.unlink()
+    except OSError as error:
+        raise ExperimentError(f"cannot write {error.filename}: {error.strerror}; choose another folder") from error
+    return (folder / RESULTS, *files)
+
+
+def report_of(results: ExperimentResults) -> tuple[Block, ...]:
     """Build the report with its plots. Raises MissingExtraError: a library of the extra ``eval`` is not installed."""
     found = tables(results)
-    parts = (
-        *(_table_part(results, table) for table in found),
-        _cost_part(results, found),
-        *topic_parts(results, found),
+    return (
+        Heading(results.title, 1),
+        *_opening(results, found),
+        *(note for note in results.notes if not note.startswith(_REPAIRED)),
+        *(block for table in found for block in _table(results, table)),
+        *_values_by_topic(results, found),
         *_failures(results),
-        *_repairs(results),
-        *_judges(results),
-        *_facts(results),
+        *_titled("Repaired data", [n.removeprefix(_REPAIRED) for n in results.notes if n.startswith(_REPAIRED)]),
+        *_titled("The judges", list(_judges(results))),
+        *_titled("Reproducibility", [Grid.of(("item", "value"), results.facts.items(), 2)] if results.facts else []),
     )
-    notes = (note for note in results.notes if not note.startswith(_REPAIRED))
-    return ReportSection("", results.title, (*_opening(results, found), *map(Text, notes)), parts)
 
 
-def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[Text]:
+def _titled(title: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """The blocks under a heading; empty without blocks."""
+    return (Heading(title), *blocks) if blocks else ()
+
+
+def _opening(results: ExperimentResults, found: Sequence[Table]) -> list[str]:
     written = sum(not result.failure for result in results.results)
     summary = (
         f"{plural(len(results.methods), 'method')} on {plural(len(results.topics), 'topic')}: "
         f"{written:,} of {plural(len(results.results), 'article')} written."
     )
     if not found:
-        return [Text(summary), Text("No article has a value, so there is no table.")]
+        return [summary, "No article has a value, so there is no table."]
     return [
-        Text(summary),
-        Text(
-            "Means are over the topics on which all methods wrote (over the seeds of a topic first), with 95 % "
-            f"intervals (Student's t up to {SMALL} topics, else BCa bootstrap; "
-            "cut at the ends of the measure's range) and the number of topics. Arrows show which direction is better. "
-            "The best mean of a column is bold; whether a difference is significant is shown by "
-            f"the comparisons with {results.baseline or 'a baseline'} below each table."
-        ),
-        *map(Text, unequal_lengths(unequal_topics(results), len(results.topics))),
+        summary,
+        "Means are over the topics on which all methods wrote (over the seeds of a topic first), with 95 % "
+        f"intervals (Student's t up to {SMALL} topics, else BCa bootstrap; "
+        "cut at the ends of the measure's range) and the number of topics. Arrows show which direction is better. "
+        "The best mean of a column is bold; whether a difference is significant is shown by "
+        f"the comparisons with {results.baseline or 'a baseline'} below each table.",
+        *unequal_lengths(unequal_topics(results), len(results.topics)),
     ]
 
 
-def _table_part(results: ExperimentResults, table: Table) -> ReportSection:
+def _table(results: ExperimentResults, table: Table) -> Iterator[Block]:
+    """A table with all that belongs to it, and the comparisons with the baseline."""
     origin = f" (as {table.group.origin})" if table.group.origin else ""
-    blocks: list[Block] = [
-        means_grid(table),
-        *_on_all_topics(results, table),
-        *_published(results, table),
-        *map(Text, gaps(table)),
-        *map(Text, _judge_lines(results, table)),
-        *([Text(table.group.note)] if table.group.note else []),
-    ]
-    return ReportSection(
-        table.group.key, f"{table.group.title}{origin}", tuple(blocks), tuple(_comparison_section(results, table))
-    )
+    yield Heading(f"{table.group.title}{origin}")
+    yield means_grid(table)
+    if every := on_all_topics(results, table):  # no method's failure takes a topic from the others
+        yield "All topics; a failed article counts as the worst value that the measure can have:"
+        yield means_grid(every)
+    yield from _published(results, table)
+    yield from gaps(table)
+    yield from _judge_lines(results, table)
+    if table.group.note:
+        yield table.group.note
+    yield from _comparisons(results, table)
 
 
 def means_grid(table: Table) -> Grid:
@@ -98,11 +134,11 @@ def means_grid(table: Table) -> Grid:
     return Grid.of(("method", *(["failed"] if any(table.failed) else []), *map(column, table.measures)), rows)
 
 
-def _on_all_topics(results: ExperimentResults, table: Table) -> list[Block]:
-    """The second table, in which no method's failure takes a topic from the others; empty if nothing failed."""
-    every = on_all_topics(results, table)
-    legend = Text("All topics; a failed article counts as the worst value that the measure can have:")
-    return [legend, means_grid(every)] if every else []
+def _mean(mean: Mean, places: int) -> Cell:
+    if mean.interval is None:
+        return Cell("no value")
+    detail = f"{bounds(mean.interval, places)} ({mean.interval.topics})".strip()
+    return Cell(number(mean.interval.mean, places), detail, mean.best)
 
 
 def _published(results: ExperimentResults, table: Table) -> list[Block]:
@@ -116,14 +152,7 @@ def _published(results: ExperimentResults, table: Table) -> list[Block]:
         if any(m.name in own for m in named)
     )
     beside = f"As published, with other models, search and topics: {results.published_in}"
-    return [Text(beside), Grid.of(("method", *map(column, named)), rows)]
-
-
-def _mean(mean: Mean, places: int) -> Cell:
-    if mean.interval is None:
-        return Cell("no value")
-    detail = f"{bounds(mean.interval, places)} ({mean.interval.topics})".strip()
-    return Cell(number(mean.interval.mean, places), detail, mean.best)
+    return [beside, Grid.of(("method", *map(column, named)), rows)]
 
 
 def _judge_lines(results: ExperimentResults, table: Table) -> list[str]:
@@ -134,25 +163,27 @@ def _judge_lines(results: ExperimentResults, table: Table) -> list[str]:
     return [*lines, unknown_judge(missing)] if missing else lines
 
 
-def _comparison_section(results: ExperimentResults, table: Table) -> list[ReportSection]:
+def _comparisons(results: ExperimentResults, table: Table) -> Iterator[Block]:
     """A table's comparisons with the baseline and their plots; empty without directed measures."""
     judged = (measure for measure in table.measures if measure.name not in table.unjudged)
     directed = [measure.name for measure in judged if measure.better != "neither"]
     if not directed:
-        return []
-    key, title = f"{table.group.key}-against", f"Against {results.baseline}"
+        return
+    yield Heading(f"Against {results.baseline}", 3)
     if not table.paired:
-        return [ReportSection(key, title, (Text(_incomparable(results, directed)),))]
-    legend = (
+        yield _incomparable(results, directed)
+        return
+    yield (
         "Differences are method minus baseline, over the topics for which both have a value. Each p is followed by "
         "its Holm correction over all comparisons of this table."
     )
-    texts = (Text(legend), *map(Text, verdict(table, results.baseline)))
-    return [ReportSection(key, title, (*texts, comparison_grid(table.paired), *difference_figures(results, table)))]
+    yield from verdict(table, results.baseline)
+    yield comparison_grid(table.paired)
+    yield from difference_figures(results, table)
 
 
 def _incomparable(results: ExperimentResults, measures: Sequence[str]) -> str:
-    """Why no method is compared with the baseline in any measure."""
+    """Return why no method is compared with the baseline in any measure."""
     others = [method for method in results.methods if method != results.baseline]
     if any(differences(results, method, measure) for method in others for measure in measures):
         return f"Nothing to compare: on the topics shared with {results.baseline}, all methods have the same value."
@@ -179,49 +210,72 @@ def _comparison(row: Paired) -> tuple[str | Cell, ...]:
     )
 
 
-def _cost_part(results: ExperimentResults, found: Sequence[Table]) -> ReportSection:
-    figures = cost_figures(results, found)
-    none = "No plot: no method has both a quality measure and a cost (dollars, tokens or seconds)."
-    return ReportSection("cost-quality", "Cost against quality", figures or (Text(none),))
+def _values_by_topic(results: ExperimentResults, found: Sequence[Table]) -> Iterator[Block]:
+    """Every article's values, a table for each table."""
+    if not found:
+        return
+    said = f"{UNDEFINED} means undefined, {UNSCORED} means not scored. Failed articles are listed below."
+    unequal = " * marks topics on which methods were asked for unequal numbers of words."
+    yield Heading("Values by topic")
+    yield said + (unequal if unequal_topics(results) else "")
+    for table in found:
+        yield Heading(table.group.title, 3)
+        yield topic_grid(results, table.measures)
 
 
-def _failures(results: ExperimentResults) -> list[ReportSection]:
+def topic_grid(results: ExperimentResults, measures: Sequence[Measure]) -> Grid:
+    """One row per article, ordered by topic; with a seed column if there are several seeds."""
+    seeds = len({result.seed for result in results.results}) > 1
+    topics, methods = ({name: i for i, name in enumerate(own)} for own in (results.topics, results.methods))
+    written = sorted(
+        (result for result in results.results if not result.failure),
+        key=lambda own: (topics[own.topic], methods[own.method], own.seed),
+    )
+    places = {
+        m.name: digits_of_values([v for own in written if (v := own.values.get(m.name)) is not None]) for m in measures
+    }
+    unequal = unequal_topics(results)
+
+    def value(own: Result, measure: str) -> str:
+        if measure not in own.values:
+            return NO_JUDGE if measure in results.unjudged else UNSCORED
+        found = own.values[measure]
+        return UNDEFINED if found is None or not math.isfinite(found) else number(found, places[measure])
+
+    rows = (
+        (
+            f"{own.topic} *" if own.topic in unequal else own.topic,
+            own.method,
+            *([str(own.seed)] if seeds else []),
+            *(value(own, m.name) for m in measures),
+        )
+        for own in written
+    )
+    return Grid.of(("topic", "method", *(["seed"] if seeds else []), *map(column, measures)), rows, names=2)
+
+
+def _failures(results: ExperimentResults) -> tuple[Block, ...]:
     """Failure counts by method, and every failure."""
     failed = [result for result in results.results if result.failure]
     if not failed:
-        return []
+        return ()
     asked, lost = Counter(own.method for own in results.results), Counter(own.method for own in failed)
     counts = ((name, *map(str, (asked[name], asked[name] - lost[name], lost[name]))) for name in results.methods)
     why = [own.failure if len(own.failure) <= _LONGEST else f"{own.failure[:_LONGEST]} …" for own in failed]
     rows = ((own.topic, own.method, str(own.seed), said) for own, said in zip(failed, why, strict=True))
-    blocks = (
-        Text("A topic on which a method failed is in no method's means, but in those of the tables on all topics."),
+    return (
+        Heading("Failures"),
+        "A topic on which a method failed is in no method's means, but in those of the tables on all topics.",
         Grid.of(("method", "articles", "written", "failed"), counts),
         Grid.of(("topic", "method", "seed", "why"), rows, names=4),
     )
-    return [ReportSection("failures", "Failures", blocks)]
 
 
-def _repairs(results: ExperimentResults) -> list[ReportSection]:
-    """What the reader of the data had to repair."""
-    repaired = [Text(note.removeprefix(_REPAIRED)) for note in results.notes if note.startswith(_REPAIRED)]
-    return [ReportSection("repairs", "Repaired data", tuple(repaired))] if repaired else []
-
-
-def _judges(results: ExperimentResults) -> list[ReportSection]:
+def _judges(results: ExperimentResults) -> Iterator[Block]:
     """The judges and their calibrations."""
-    blocks = [block for own in results.calibrations if own.measures and own.judge != NO_JUDGE for block in _judge(own)]
-    return [ReportSection("judges", "The judges", tuple(blocks))] if blocks else []
-
-
-def _judge(own: JudgedMeasures) -> list[Block]:
-    parameters = ", ".join(f"{name} {value}" for name, value in own.parameters.items())
-    text = Text(judge_line(own, own.measures) + (f" Parameters: {parameters}." if parameters else ""))
-    if own.calibration is None or not own.calibration.rows:
-        return [text]
-    return [text, Grid.of(COLUMNS, (row.cells() for row in own.calibration.rows))]
-
-
-def _facts(results: ExperimentResults) -> list[ReportSection]:
-    grid = Grid.of(("item", "value"), results.facts.items(), names=2)
-    return [ReportSection("facts", "Reproducibility", (grid,))] if grid.rows else []
+    for own in results.calibrations:
+        if own.measures and own.judge != NO_JUDGE:
+            parameters = ", ".join(f"{name} {value}" for name, value in own.parameters.items())
+            yield judge_line(own, own.measures) + (f" Parameters: {parameters}." if parameters else "")
+            if own.calibration and own.calibration.rows:
+                yield Grid.of(COLUMNS, (row.cells() for row in own.calibration.rows))

@@ -7,7 +7,7 @@ from operator import itemgetter
 from storm_bench.metrics.base import Measure
 from storm_bench.reporting.results_file import NO_JUDGE, JudgedMeasures
 from storm_bench.reporting.tables import LEVEL, Paired, Table
-from storm_bench.significance import MeanInterval, attained_level, smallest_p
+from storm_bench.significance import MeanInterval, smallest_p
 
 WITHOUT_JUDGE = (
     "no judge of citations is named, and the screen, which checks articles while they are written, does not grade "
@@ -116,9 +116,6 @@ def verdict(table: Table, baseline: str) -> list[str]:
         return [f"No test: no method has two topics in common with {baseline}, so no difference can be tested."]
     return [
         _significant_differences(tested, baseline),
-        *_uncorrected(tested),
-        *_interval_disagreements(tested),
-        *_t_test_disagreements(tested),
         smallest_possible_p([paired.comparison.topics for paired in tested], "topic", len(tested)),
     ]
 
@@ -126,9 +123,8 @@ def verdict(table: Table, baseline: str) -> list[str]:
 def smallest_possible_p(counts: Sequence[int], noun: str, comparisons: int) -> str:
     """A sentence on the smallest p that a table's permutation tests can give: with few topics none is significant.
 
-    Args:
-        counts: topics of each permutation test, each >= 2, at least one.
-        comparisons: for how many the smallest of these p-values is corrected, >= 1; 1 where none is.
+    ``counts``: topics of each permutation test, each >= 2, at least one; ``comparisons``: for how many the smallest of
+    these p-values is corrected, >= 1; 1 where none is.
     """
     largest = max(counts)
     floor = min(p for count in counts if (p := smallest_p(count)) is not None)
@@ -181,48 +177,6 @@ def _significant_differences(tested: Sequence[Paired], baseline: str) -> str:
     verb = "is" if len(significant) == 1 else "are"
     share = f"{len(significant)} of {plural(len(tested), 'difference')}"
     return f"{share} from {baseline} {verb} significant {by}: {findings}.{other}"
-
-
-def _uncorrected(tested: Sequence[Paired]) -> list[str]:
-    """How many differences would be significant without the correction; empty where none could be."""
-    expected = sum(attained_level(paired.comparison.topics, LEVEL) for paired in tested)
-    if len(tested) == 1 or not expected:
-        return []
-    found = sum(
-        paired.comparison.permutation is not None and paired.comparison.permutation < LEVEL for paired in tested
-    )
-    return [
-        f"Without the correction, {found} of {len(tested)} permutation p-values are below {LEVEL}; if no method "
-        f"differed, about {expected:.2f} would be expected."
-    ]
-
-
-def _t_test_disagreements(tested: Sequence[Paired]) -> list[str]:
-    """Where the t-test, which the papers report, disagrees."""
-    other = [
-        f"{paired.method} in {paired.measure.name} (p {_p_phrase(paired.corrected_t)})"
-        for paired in tested
-        if paired.corrected_t is not None and (paired.corrected_t < LEVEL) != paired.significant
-    ]
-    return [f"The paired t-test, also corrected, disagrees on {listed(other)}."] if other else []
-
-
-def _interval_disagreements(tested: Sequence[Paired]) -> list[str]:
-    """Where an interval excludes 0 although the difference is not significant."""
-    found = [
-        f"{paired.method} in {paired.measure.name}"
-        for paired in tested
-        if not paired.significant
-        and paired.interval.low is not None
-        and paired.interval.high is not None
-        and (paired.interval.low > 0 or paired.interval.high < 0)
-    ]
-    if not found:
-        return []
-    return [
-        f"The interval of {listed(found)} excludes 0 although the difference is not significant: intervals are not "
-        "corrected for the number of comparisons and rest on other assumptions than the permutation test."
-    ]
 
 
 def _p_phrase(p: float | None) -> str:

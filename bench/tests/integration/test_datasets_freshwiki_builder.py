@@ -12,7 +12,6 @@ from wikimedia import FakeWikimedia, WikiPageStub, article_html, lagged
 from storm_bench.datasets import building
 from storm_bench.datasets.freshwiki import read_freshwiki
 from storm_bench.datasets.freshwiki_builder import FreshWikiPlan, build_freshwiki
-from storm_bench.datasets.statistics import EditHistory, edit_counts, read_histories, reference_evolution
 from storm_pipeline.cli import app
 from storm_pipeline.errors import DatasetError
 
@@ -20,7 +19,6 @@ URLS = [f"https://news{n}.example/{n}" for n in range(1, 6)]
 GOOD = article_html(URLS)
 LONG = article_html(URLS, sentences=20)
 FLAT = "<p>A flood came to the town and went away again after some days of rain.</p><h2>Course</h2><p>It rose.</p>"
-RICH = WikiPageStub("Rich", 1, article_html([f"https://n{n}.example/" for n in range(60)], sentences=45))
 LIST = (
     "<p>Those who died.</p><h2>May</h2><h3>1</h3>"
     + "<ul>"
@@ -83,7 +81,6 @@ def test_the_manifest_lists_topics_and_exclusions(tmp_path: Path) -> None:
     told = manifest(tmp_path)
     assert told["plan"]["months"] == ["2024-01", "2024-02"]
     assert told["made_by"].startswith("storm-pipeline/")
-    assert told["judges"] == {"lift-wing enwiki-articlequality 0.9.2": 2}
     assert told["topics"][0] | {"words": 0} == {
         "id": "Big_flood",
         "title": "Big flood",
@@ -165,35 +162,23 @@ def test_lag_limits_and_broken_connections_are_waited_out(tmp_path: Path) -> Non
             "lift-wing": [Reply(status=429, headers={"Retry-After": "0"}), Reply(reset=True)],
         }
         assert len(build_freshwiki(PLAN, tmp_path, wikimedia.services).topics) == 2
-    assert manifest(tmp_path)["lift_wing_failures"] == []
 
 
-def test_the_fallback_judges_when_lift_wing_fails(tmp_path: Path) -> None:
-    others = [page for page in pages()[1:] if page.title != "Long flood"]
-    with FakeWikimedia([RICH, *others], {**MONTHS, "2024-02": [("Rich", 1)]}) as wikimedia:
-        wikimedia.faults["lift-wing"] = [Reply(status=401, body={"error": "token needed"})] * 20
-        built = build_freshwiki(FreshWikiPlan(PLAN.months), tmp_path, wikimedia.services)
-    told = manifest(tmp_path)
-    assert [topic.title for topic in built.topics] == ["Rich"]
-    assert told["judges"] == {"features-1 (stand-in)": 1}
-    assert "set WIKIMEDIA_TOKEN" in told["lift_wing_failures"][0]
-    assert {"title": "Small flood", "reason": "quality C"} not in told["excluded"]
-    assert {"title": "Poor flood", "reason": "quality C"} in told["excluded"]
-
-
-def test_lift_wing_can_be_required(tmp_path: Path) -> None:
-    plan = FreshWikiPlan(("2024-01",), quality="lift-wing")
+def test_pages_that_lift_wing_does_not_grade_are_left_out(tmp_path: Path) -> None:
     with FakeWikimedia(pages(), MONTHS) as wikimedia:
-        wikimedia.faults["lift-wing"] = [Reply(status=403)] * 9
-        with pytest.raises(DatasetError, match=r"Lift Wing answered 403: set WIKIMEDIA_TOKEN.*quality 'auto'"):
-            build_freshwiki(plan, tmp_path, wikimedia.services)
+        wikimedia.faults["lift-wing 1001"] = [Reply(status=400)]
+        assert [topic.title for topic in build_freshwiki(PLAN, tmp_path, wikimedia.services).topics] == ["Small flood"]
+        wikimedia.faults["lift-wing"] = [Reply(status=403)] * 20
+        with pytest.raises(DatasetError, match=r"not graded: Lift Wing answered 403: set WIKIMEDIA_TOKEN"):
+            build_freshwiki(PLAN, tmp_path / "none", wikimedia.services)
 
 
-def test_the_fallback_alone_makes_no_quality_requests(tmp_path: Path) -> None:
-    plan = FreshWikiPlan(("2024-01",), quality="features")
-    with FakeWikimedia([RICH], {"2024-01": [("Rich", 9)]}) as wikimedia:
-        build_freshwiki(plan, tmp_path, wikimedia.services)
-        assert not any(kind.startswith("lift-wing") for kind in wikimedia.asked)
+def test_the_command_builds_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ["experiment", "data", "freshwiki", "2024-01", "2024-02", "--to", str(tmp_path), "--max-words", "700"]
+    with FakeWikimedia(pages(), MONTHS) as wikimedia:
+        monkeypatch.setattr(building, "Wikimedia", lambda: wikimedia.services)
+        ended = CliRunner().invoke(app, command)
+    assert (ended.exit_code, ended.stdout.splitlines()) == (0, [f"2 topics in {tmp_path}"]), ended.output
 
 
 def test_a_token_is_sent_to_lift_wing_alone_and_never_shown(tmp_path: Path) -> None:
@@ -238,43 +223,10 @@ def test_a_data_set_from_elsewhere_is_not_touched(tmp_path: Path) -> None:
         assert not wikimedia.asked
 
 
-def test_histories_contain_edits_and_references(tmp_path: Path) -> None:
-    texts = ("", "x<ref>a</ref>", 'x<ref name="a" />', "x<ref>a</ref><ref name=b>b</ref>", "<ref>a</ref>" * 3)
-    plan = FreshWikiPlan(("2024-01",), history_points=3)
-    with FakeWikimedia(
-        [WikiPageStub("Big flood", 1, GOOD, revisions=texts)], {"2024-01": [("Big flood", 5)]}
-    ) as wikimedia:
-        build_freshwiki(plan, tmp_path, wikimedia.services)
-        assert wikimedia.asked["query revisions"] == 4, "three pages of numbers, one of texts"
-    histories = read_histories(tmp_path)
-    assert histories == {"Big_flood": EditHistory(5, ((1, 0), (3, 0), (5, 3)))}
-    assert edit_counts(histories.values(), [0, 4, 8]).counts == (0, 1)
-    assert reference_evolution(histories.values(), 3)[-1] == (1.0, 3.0)
-
-
-def test_the_command_draws_edits_and_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = WikiPageStub("Big flood", 1, GOOD, revisions=("", "<ref>a</ref>" * 2, "<ref>a</ref>" * 4))
-    few = WikiPageStub("Small flood", 2, GOOD.replace("harbour", "river"), revisions=("<ref>a</ref>" * 2,))
-    command = ["experiment", "data", "freshwiki", "2024-01", "--to", str(tmp_path), "--history-points", "3"]
-    with FakeWikimedia([many, few], {"2024-01": [("Big flood", 5), ("Small flood", 3)]}) as wikimedia:
-        monkeypatch.setattr(building, "Wikimedia", lambda: wikimedia.services)
-        ended = CliRunner().invoke(app, command)
-    names = [f"{stem}.{kind}" for stem in ("references-over-edits", "edit-counts") for kind in ("png", "csv")]
-    files = [str(tmp_path / name) for name in names]
-    assert (ended.exit_code, ended.stdout.splitlines()) == (0, [f"2 topics in {tmp_path}", *files]), ended.output
-    for name in names[::2]:
-        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
-    grown = (tmp_path / names[1]).read_text().splitlines()
-    assert (grown[0], grown[-1]) == ("share_of_edits,mean_references", "1,3"), "4 references, and 2"
-    edited = [line.split(",") for line in (tmp_path / names[3]).read_text().splitlines()[1:]]
-    assert (edited[0][0], edited[-1][1]) == ("1", "3")
-    assert [int(articles) for _, _, articles in edited if int(articles)] == [1, 1]
-
-
 @pytest.mark.parametrize(
     ("kind", "reply", "said"),
     [
-        ("metrics", Reply(body={"items": []}), "Analytics API returned an unexpected response for 2024-01"),
+        ("metrics", Reply(body={"items": []}), "Analytics API returned an unexpected response"),
         ("metrics", Reply(body="<html>login</html>"), "a web page instead of JSON"),
         ("query", Reply(body={"batchcomplete": True}), "Wikipedia returned an unexpected response"),
         ("query", Reply(body={"error": {"code": "badvalue", "info": "No such property."}}), "No such property"),

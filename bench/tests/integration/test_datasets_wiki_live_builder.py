@@ -11,10 +11,10 @@ from judge_llm import FakeModel
 from servers import Reply, ScriptedServer
 from test_datasets_wikigenbench_builder import Web, report, urls
 from typer.testing import CliRunner
-from wikimedia import FakeWikimedia, WikiPageStub, article_html, lagged
+from wikimedia import FakeWikimedia, WikiPageStub, article_html
 
 from storm_bench.commands import datasets as cli_datasets
-from storm_bench.datasets import building, document_collector
+from storm_bench.datasets import building
 from storm_bench.datasets.dataset import DataSet
 from storm_bench.datasets.wiki_live import read_wiki_live
 from storm_bench.datasets.wiki_live_builder import WikiLivePlan, build_wiki_live
@@ -150,19 +150,6 @@ def test_months_are_read_to_their_last_second_in_parts(tmp_path: Path) -> None:
     assert starts == {"2024-03-01T00:00:00Z", "2024-04-01T00:00:00Z"}
 
 
-def test_topics_of_a_month_are_drawn_by_the_seed(tmp_path: Path) -> None:
-    many = [promoted(f"Flood {n}", n) for n in range(1, 9)] + [promoted("April flood", 9, "2024-04-02")]
-    site = Web({url: report(n) for number in range(1, 10) for n, url in enumerate(urls(f"s{number}"))})
-    drawn = {}
-    with FakeWikimedia(many) as wikimedia:
-        for name, seed, size in [("a", 1, 2), ("b", 1, 2), ("c", 2, 2), ("d", 1, 5)]:
-            plan = WikiLivePlan(("2024-03", "2024-04"), per_month=size, seed=seed)
-            drawn[name] = {topic.title for topic in build(tmp_path / name, wikimedia, plan, site).topics}
-    assert len(drawn["a"]) == 3 and "April flood" in drawn["a"]
-    assert drawn["a"] == drawn["b"] != drawn["c"]
-    assert drawn["a"] < drawn["d"]
-
-
 def test_only_cited_pages_without_a_search_engine(tmp_path: Path) -> None:
     html = article_html([*urls("s1"), *MIRRORS], seed="gauge1")
     site = web()
@@ -197,50 +184,6 @@ class _KilledError(BaseException):
     """As an interrupt: nothing may catch it."""
 
 
-def test_a_killed_build_continues_and_makes_the_same_files(tmp_path: Path) -> None:
-    def kill(line: str) -> None:
-        seen.append(line)
-        if len(seen) == 5:
-            raise _KilledError
-
-    seen: list[str] = []
-    site = web()
-    with FakeWikimedia(pages()) as wikimedia:
-        with pytest.raises(_KilledError):
-            build_wiki_live(PLAN, tmp_path / "a", fetch=site, services=wikimedia.services, on_progress=kill)
-        assert not files(tmp_path / "a")
-        killed = build(tmp_path / "a", wikimedia, site=site)
-        once = {kind: count for kind, count in wikimedia.asked.items() if kind.startswith("parse")}
-        assert len(site.fetched) == len(set(site.fetched))
-        assert max(once.values()) <= 2, "the categories and the text of a revision"
-        before = sum(wikimedia.asked.values())
-        assert build(tmp_path / "a", wikimedia, site=site) == killed
-        assert sum(wikimedia.asked.values()) == before
-        assert build(tmp_path / "b", wikimedia) == killed
-    assert files(tmp_path / "a") == files(tmp_path / "b")
-
-
-def test_limits_lag_and_broken_connections_are_waited_out(tmp_path: Path) -> None:
-    with FakeWikimedia(pages()) as wikimedia:
-        wikimedia.faults = {
-            "members": [Reply(status=503, headers={"Retry-After": "0"}), lagged()],
-            "query": [Reply(status=429, headers={"Retry-After": "0"}), lagged()],
-            "parse": [Reply(reset=True), Reply(status=503, headers={"Retry-After": "0"})],
-        }
-        assert len(build(tmp_path, wikimedia).topics) == 3
-
-
-def test_a_failing_service_ends_the_build_but_keeps_responses(tmp_path: Path) -> None:
-    with FakeWikimedia(pages()) as wikimedia:
-        wikimedia.faults["members"] = [Reply(status=503)] * 3
-        with pytest.raises(DatasetError, match=r"Wikipedia answered 503.*run the same build again to continue"):
-            build(tmp_path, wikimedia)
-        assert len(build(tmp_path, wikimedia).topics) == 3
-        wikimedia.faults["members"] = [Reply(body={"query": {"pages": []}})]
-        with pytest.raises(DatasetError, match="Wikipedia returned an unexpected response"):
-            build(tmp_path / "other", wikimedia)
-
-
 def test_a_page_that_vanishes_during_the_build_is_left_out(tmp_path: Path) -> None:
     def vanish(kind: str) -> None:
         if kind in {"query revisions", "parse 2002"}:
@@ -253,21 +196,6 @@ def test_a_page_that_vanishes_during_the_build_is_left_out(tmp_path: Path) -> No
         assert len(built.topics) == 2
         reasons = {one["title"]: one["reason"] for one in manifest(tmp_path / str(gone))["excluded"]}
         assert "deleted" in reasons.values()
-
-
-def test_another_plan_in_the_same_folder_leaves_nothing_of_the_first(tmp_path: Path) -> None:
-    with FakeWikimedia(pages()) as wikimedia:
-        build(tmp_path, wikimedia)
-        build(tmp_path, wikimedia, replace(PLAN, months=("2024-04",)))
-    assert sorted(files(tmp_path)) == ["April_flood.json.gz", "manifest.json"]
-
-
-def test_a_data_set_from_elsewhere_is_not_touched(tmp_path: Path) -> None:
-    (tmp_path / "Mine.json.gz").write_bytes(b"")
-    with FakeWikimedia(pages()) as wikimedia:
-        with pytest.raises(DatasetError, match="not built here; choose an empty folder"):
-            build(tmp_path, wikimedia)
-        assert not wikimedia.asked
 
 
 def test_empty_builds_and_invalid_plans_are_reported(tmp_path: Path) -> None:
@@ -311,7 +239,7 @@ def test_a_built_round_runs_as_an_experiment(tmp_path: Path, model: FakeModel, m
 
 
 def test_the_command_builds_a_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_collector, "_web", web)
+    monkeypatch.setattr(building, "WebPages", web)
     monkeypatch.setattr(cli_datasets, "_engine", lambda values: search() if values["search"] == "fake" else None)
     options = ["--per-month", "1", "--statements", "7", "--min-words", "300", "--min-pages", "2", "--chance", "3"]
     with FakeWikimedia(pages()) as wikimedia:

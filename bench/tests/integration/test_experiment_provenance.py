@@ -59,20 +59,6 @@ def test_an_automatically_chosen_engine_is_kept(
     assert facts(config, tmp_path / "out")["search"] == first
 
 
-def test_no_engine_is_reported_if_none_is_used(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    told = facts(searching_nothing(model), tmp_path / "out")
-    assert "engine" not in told["search"]
-    assert "search" not in told["settings"]
-
-
-def test_topics_by_id_are_counted(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    config = described(model, "direct", metrics=["shape"])
-    named = config.model_copy(update={"data": config.data.model_copy(update={"ids": ("2",)})})
-    assert facts(named, tmp_path / "out")["data"] == "wikigenbench, 1 topics by id"
-    results = run(named.with_overrides(topics=2), tmp_path / "out")
-    assert results.notes == ("the ids name 1 topics, not 2",)
-
-
 def test_no_local_path_is_reported(data: Path, model: FakeModel, tmp_path: Path) -> None:
     (data / "wiki" / "2.json").write_text("{", encoding="utf-8")
     methods = [
@@ -87,7 +73,7 @@ def test_no_local_path_is_reported(data: Path, model: FakeModel, tmp_path: Path)
     official, own = (result.failure for result in results.results[1:])
     assert official == "official has no run on 'Silk Road': a run is a folder 1 or Silk_Road with url_to_info.json"
     assert "texts" in own
-    assert any(note.startswith("meteor is left out: wordnet is not a WordNet folder") for note in results.notes)
+    assert any(note.startswith("meteor is left out: METEOR needs WordNet") for note in results.notes)
     assert str(tmp_path) not in str(results)
     report = (tmp_path / "out").rename(tmp_path / "moved")
     with ExperimentStore(report, read_only=True) as store:

@@ -8,15 +8,13 @@ from typing import Any
 import pytest
 from judge_llm import FakeModel, compared
 from llm import Answer
-from tokens import gpt_4_tokens
 from wiki_live_files import GUIDE, PRESS, SYSTEMS, topic_file, write_wiki_live
 
 from storm_bench.experiments import Experiment, ExperimentConfig, read_config
 from storm_bench.experiments.config_tables import MethodTable
 from storm_bench.experiments.executors import LocalExecutor
-from storm_bench.experiments.forecast import forecast
 from storm_bench.reporting import ExperimentResults
-from storm_pipeline.errors import DatasetError, SettingsError
+from storm_pipeline.errors import SettingsError
 from storm_pipeline.render.json import from_json
 
 CACHE = Path(__file__).resolve().parents[3] / "cache"
@@ -100,29 +98,6 @@ def test_the_searched_corpus_contains_no_copy_of_the_article(
     assert {url for source in article.sources for url in (source.url, *source.also)} == {PRESS, GUIDE}
 
 
-@pytest.mark.parametrize(
-    ("metric", "signature"),
-    [
-        ("statement_coverage_lm", "FindStatement"),
-        ("own_statements_lm", "FindStatement"),
-        ("good_article_lm", "CompareArticles"),
-    ],
-)
-def test_judging_matches_its_forecast(
-    data: Path, model: FakeModel, tmp_path: Path, metric: str, signature: str
-) -> None:
-    config = described(model, {"recipe": "rr"}, {"system": "alpha"}, metrics=[metric]).with_overrides(topics=1)
-    with Experiment(config, tmp_path / "out", LocalExecutor(), cache=tmp_path / "cache") as experiment:
-        (judging,) = forecast(config, experiment.topics, experiment.missing, experiment.unscored).judging
-        experiment.run()
-        assert forecast(config, experiment.topics, experiment.missing, experiment.unscored).judging == ()
-    asked = model.of(signature)
-    assert (judging.articles, judging.metrics) == (2, (metric,))
-    assert len(asked) in judging.calls
-    tokens = gpt_4_tokens()
-    assert sum(tokens(one.prompt) for one in asked) <= judging.tokens_in.high
-
-
 def test_articles_are_compared_with_the_human_one(data: Path, model: FakeModel, tmp_path: Path) -> None:
     methods = {"system": "alpha"}, {"name": "second", "system": "beta"}
     config = described(model, *methods, metrics=["good_article_lm"]).with_overrides(topics=1)
@@ -198,9 +173,3 @@ def test_sizes_select_methods_by_name(data: Path, model: FakeModel) -> None:
     assert chosen.baseline == "alpha"
     with pytest.raises(SettingsError, match="unknown method: 'gamma'"):
         config.sized("wrong")
-
-
-def test_a_system_that_wrote_nothing_at_all(data: Path, model: FakeModel, tmp_path: Path) -> None:
-    config = described(model, {"system": "alpha"}, {"system": "gamma"}, metrics=["shape"])
-    with pytest.raises(DatasetError, match="no articles by 'gamma'"):
-        run(config, tmp_path / "out")

@@ -24,10 +24,8 @@ from wordnet_files import write_wordnet
 
 from storm_bench.datasets.wikigenbench import write_manifest, write_topic
 from storm_bench.experiments import Experiment, ExperimentConfig, ExperimentStore, read_config, results_of
-from storm_bench.experiments.data import topics_of
 from storm_bench.experiments.executors import LocalExecutor, open_executor
 from storm_bench.experiments.forecast import forecast
-from storm_bench.experiments.units import units_of
 from storm_bench.judge_calls import ASK_JUDGE, ASKS_MODEL
 from storm_bench.reporting import ExperimentResults, load_results
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
@@ -239,27 +237,6 @@ def test_the_forecast_excludes_what_is_already_judged(data: Path, tmp_path: Path
     assert whole.calls.likely == one.calls.likely + 4
 
 
-@pytest.mark.parametrize(("seeds", "is_narrow"), [(2, False), (3, True)])
-def test_a_forecast_of_many_articles_is_narrow(data: Path, model: FakeModel, seeds: int, is_narrow: bool) -> None:
-    methods = [{"recipe": "rr"}, {"recipe": "rr", "name": "rr by chance", "search": {"ranker": "random"}}]
-    values = {"metrics": ["rubric"], "seeds": range(seeds), "settings": {"lm": "openai/gpt-4o-mini"}}
-    config = described(model, "rr", methods=methods, **values)
-    topics = topics_of(config)
-    units = units_of(config, topics)
-    foretold = forecast(config, topics, units, dict.fromkeys(units, config.metrics))
-    assert foretold.articles == 4 * seeds
-    (judging,) = foretold.judging
-    for own in (foretold.calls, foretold.tokens_in, foretold.tokens_out, foretold.dollars, judging.tokens_in):
-        assert 0 < own.low <= own.likely <= own.high
-        assert not is_narrow or own.high <= 4 * own.low
-
-
-def test_metrics_without_a_judge_model_add_no_judging_cost(data: Path, model: FakeModel) -> None:
-    config = described(model, "rr", metrics=["rouge", "citation_alce"])
-    topics = topics_of(config)
-    assert not forecast(config, topics, (), dict.fromkeys(units_of(config, topics), config.metrics)).judging
-
-
 def test_each_seed_is_a_separate_run(data: Path, model: FakeModel, tmp_path: Path) -> None:
     results = run(described(model, "rr", seeds=[1, 2]).with_overrides(topics=1), tmp_path / "out")
     assert [result.seed for result in results.results] == [1, 2]
@@ -293,20 +270,6 @@ def test_a_metric_is_scored_once_it_becomes_available(data: Path, model: FakeMod
 def test_a_report_needs_neither_data_nor_models(data: Path, model: FakeModel, tmp_path: Path) -> None:
     results = run(described(model), tmp_path / "out")
     data.rename(tmp_path / "gone")
-    with ExperimentStore(tmp_path / "out") as store:
-        assert results_of(store) == results
-
-
-def test_a_folder_with_one_judge_per_metric_can_still_be_reported(data: Path, tmp_path: Path) -> None:
-    with FakeModel(JUDGING) as model:
-        config = described(model, "rr", metrics=["shape", "citation_alce"], resources={"judge": f"lm:{model.lm}"})
-        results = run(config.with_overrides(topics=1), tmp_path / "out")
-    assert [own.measures[0] for own in results.calibrations] == ["citation_recall_alce"]
-    path = tmp_path / "out/experiment.json"
-    state = json.loads(path.read_text("utf-8"))
-    for facts in state["metrics"].values():
-        facts["judged"] = facts["judged"][0] if facts["judged"] else None
-    path.write_text(json.dumps(state), "utf-8")
     with ExperimentStore(tmp_path / "out") as store:
         assert results_of(store) == results
 
@@ -445,7 +408,7 @@ def test_the_command_writes_a_report(data: Path, model: FakeModel, tmp_path: Pat
     assert "rouge_1" in done.stdout
     results = load_results(out / "report" / "results.json")
     assert [result.method for result in results.results] == ["rr"]
-    assert (out / "report" / "report.html").is_file()
+    assert (out / "report" / "report.md").is_file()
     again = command("report", str(out), "--out", str(tmp_path / "elsewhere"))
     assert again.exit_code == 0, again.output
     assert (tmp_path / "elsewhere/report.md").read_bytes() == (out / "report/report.md").read_bytes()
@@ -503,7 +466,7 @@ def test_an_experiment_on_a_full_disk_says_so_and_goes_on_later(
         assert reason in done.output and "unexpected" not in done.output and "Traceback" not in done.output
     again = command(*write)
     assert again.exit_code == 0, again.output
-    assert (out / "report" / "report.html").is_file()
+    assert (out / "report" / "report.md").is_file()
 
 
 def test_failed_articles_end_the_command_with_an_error(data: Path, tmp_path: Path) -> None:

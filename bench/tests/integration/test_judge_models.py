@@ -1,26 +1,20 @@
 """Judges on real models: language models over the wire, and a model as TRUE's made here."""
 
 import json
-import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 from judge_llm import FakeModel
 from llm import completion
-from refusing import openai_wire, reasoning
 from servers import Reply, Request, ScriptedServer
 
 from storm_bench.errors import MetricError
 from storm_bench.judges.base import Pair, scores_of
 from storm_bench.judges.grading import Grade, GradingRequest, LanguageModelGrader, Rubric
-from storm_bench.judges.model_judge import JudgeModel, open_judge
+from storm_bench.judges.model_judge import JudgeModel, LanguageModelJudge, open_judge
 from storm_bench.judges.open_judge import open_support_judge
-from storm_bench.judges.probability import ProbabilityJudge, prompt_fingerprint
-from storm_bench.judges.true_model import TrueJudge
-from storm_bench.signatures.judging import JudgeSupport
+from storm_bench.judges.pretrained import TrueJudge
 from storm_pipeline.errors import SettingsError
-from storm_pipeline.models.programs import Program, Programs
 from storm_pipeline.settings import Settings
 
 FAST = Settings.build({"lm_timeout": 5, "call_attempts": 1, "parse_attempts": 2})
@@ -35,30 +29,22 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_judge_replies_are_cached() -> None:
     with FakeModel({"JudgeSupport": verdict}) as server:
-        first = scores_of(ProbabilityJudge(open_judge(server.lm, FAST)), PAIRS)
-        assert scores_of(ProbabilityJudge(open_judge(server.lm, FAST)), PAIRS) == first
+        first = scores_of(LanguageModelJudge(open_judge(server.lm, FAST)), PAIRS)
+        assert scores_of(LanguageModelJudge(open_judge(server.lm, FAST)), PAIRS) == first
         assert len(server.asked) == 2
-        assert scores_of(ProbabilityJudge(open_judge(f"{server.lm}/", FAST)), PAIRS) == first
+        assert scores_of(LanguageModelJudge(open_judge(f"{server.lm}/", FAST)), PAIRS) == first
         assert len(server.asked) == 4  # what another endpoint serves may be another model
-
-
-def test_cached_replies_are_per_judge() -> None:
-    with FakeModel({"JudgeSupport": verdict}) as server:
-        judge = ProbabilityJudge(open_judge(server.lm, FAST))
-        first = scores_of(judge, PAIRS)
-        assert [scores_of(judge, PAIRS), scores_of(judge, PAIRS[:1])] == [first, first[:1]]
-        assert len(server.asked) == 2
 
 
 def test_an_unparsable_reply_is_not_cached() -> None:
     with FakeModel({"JudgeSupport": verdict}, {"JudgeSupport": [Reply(body=completion("Well …"))] * 3}) as server:
-        judge = ProbabilityJudge(open_judge(server.lm, FAST))
+        judge = LanguageModelJudge(open_judge(server.lm, FAST))
         with pytest.raises(MetricError):
             scores_of(judge, PAIRS[:1])
         assert len(server.asked) == 2
         assert scores_of(judge, PAIRS[:1]) == [1.0]
         assert len(server.asked) == 4
-        assert scores_of(ProbabilityJudge(open_judge(server.lm, FAST)), PAIRS[:1]) == [1.0]
+        assert scores_of(LanguageModelJudge(open_judge(server.lm, FAST)), PAIRS[:1]) == [1.0]
         assert len(server.asked) == 4
 
 
@@ -68,14 +54,13 @@ def verdict(user: str) -> str:
 
 def test_verdicts_of_a_language_model() -> None:
     with FakeModel({"JudgeSupport": verdict}) as server:
-        judge = ProbabilityJudge(open_judge(server.lm, FAST))
+        judge = LanguageModelJudge(open_judge(server.lm, FAST))
         assert scores_of(judge, [*PAIRS, Pair("x", "perhaps"), PAIRS[0]]) == [1.0, 0.0, 0.0, 0.5, 1.0]
         assert len(server.asked) == 3  # the empty passage unasked, the equal pair once
         assert {asked.body["temperature"] for asked in server.asked} == {0}
         assert "Passage: The dam is old.\nClaim: It is old." in {asked.user for asked in server.asked}
     assert judge.name == "lm:openai/fake"
     assert judge.parameters["temperature"] == 0
-    assert judge.parameters["prompt"] == prompt_fingerprint(Program(JudgeSupport))
 
 
 def test_a_long_passage_is_judged_part_by_part() -> None:
@@ -83,57 +68,22 @@ def test_a_long_passage_is_judged_part_by_part() -> None:
     with FakeModel(
         {"JudgeSupport": lambda user: json.dumps({"verdict": "yes" if "old. \n" in user or "old.\n" in user else "no"})}
     ) as server:
-        judge = ProbabilityJudge(open_judge(server.lm, FAST), window=60)
+        judge = LanguageModelJudge(open_judge(server.lm, FAST), window=60)
         assert scores_of(judge, [Pair(passage, "True?")]) == [1.0]
         parts = [asked.user for asked in server.asked]
     assert len(parts) > 3
     assert all(len(part.split()) <= 60 + 3 for part in parts)
 
 
-def _token(token: str, *others: tuple[str, float]) -> dict[str, Any]:
-    top = [{"token": text, "logprob": math.log(share), "bytes": None} for text, share in others]
-    return {"token": token, "logprob": -0.1, "bytes": None, "top_logprobs": top}
-
-
-@pytest.mark.parametrize(
-    ("tokens", "expected"),
-    [
-        (["{", '"verdict', '":', ' "', ("no", ("no", 0.6), ("yes", 0.3), ("part", 0.1)), '"}'], 0.35),
-        (['{"verdict":', (' "yes', (' "yes', 0.5), (' "no', 0.25), ("maybe", 0.25)), '"}'], 0.5 / 0.75),
-        (['{"verdict":"', ("part", ("part", 0.8), ("y", 0.2)), 'ly"}'], 0.6),
-        (['{"verdict":"', ("yes", ("?", 1.0)), '"}'], 1.0),
-        (None, 0.5),
-    ],
-    ids=["own token", "with its quotation mark", "in pieces", "no known alternative", "not given"],
-)
-def test_probabilities_make_finer_scores(tokens: list[Any] | None, expected: float) -> None:
-    content = [_token(own) if isinstance(own, str) else _token(own[0], *own[1:]) for own in tokens or []]
-    text = "".join(own["token"] for own in content) or '{"verdict":"partly"}'
-    body = completion(text)
-    if tokens:
-        body["choices"][0]["logprobs"] = {"content": content}
-    with FakeModel(faults={"JudgeSupport": [Reply(body=body)]}) as server:
-        judge = ProbabilityJudge(open_judge(server.lm, FAST, probabilities=True))
-        assert scores_of(judge, PAIRS[:1]) == pytest.approx([expected])
-        assert server.asked[0].body["logprobs"] is True
-        assert server.asked[0].body["top_logprobs"] == 10
-
-
 def test_a_judge_that_fails_or_returns_another_format() -> None:
     with FakeModel({"JudgeSupport": "I would say so."}) as server:
-        judge = ProbabilityJudge(open_judge(server.lm, FAST))
+        judge = LanguageModelJudge(open_judge(server.lm, FAST))
         with pytest.raises(MetricError, match="the judge openai/fake gave no answer to JudgeSupport"):
             scores_of(judge, PAIRS)
     with FakeModel(faults={"JudgeSupport": [Reply(401, {"error": {"message": "bad key"}})] * 9}) as server:
-        judge = ProbabilityJudge(open_judge(server.lm, FAST))
+        judge = LanguageModelJudge(open_judge(server.lm, FAST))
         with pytest.raises(MetricError, match="refuses the key"):
             scores_of(judge, PAIRS)
-
-
-def test_an_unparsable_reply_is_retried() -> None:
-    with FakeModel({"JudgeSupport": verdict}, {"JudgeSupport": [Reply(body=completion("Yes!"))]}) as server:
-        assert scores_of(ProbabilityJudge(open_judge(server.lm, FAST)), PAIRS[:1]) == [1.0]
-        assert len(server.asked) == 2
 
 
 def graded(user: str) -> str:
@@ -150,8 +100,6 @@ def test_grades_of_both_scales() -> None:
         assert server.asked[0].user.startswith(
             "Task: Write.\nText: A text.\nCriterion: Depth: is it deep?\nScale:\nScore 1"
         )
-        with pytest.raises(MetricError, match="has grades 1 to 2"):
-            grader.grades([GradingRequest("", "", Rubric("x", "y", ("a", "b")))])
     assert grader.name == "lm:openai/fake"
 
 
@@ -198,7 +146,6 @@ Score 5: very deep
     [
         ("Feedback: Well done. [RESULT] 4", Grade(4, "Well done.")),
         ("It is good,\nmostly. [RESULT] (3)", Grade(3, "It is good,\nmostly.")),
-        ("Good. So the overall score is 2.", Grade(2, "Good. So the")),
         ("Feedback: Fine. [RESULT] Score: 5</s>", Grade(5, "Fine.")),
     ],
 )
@@ -225,7 +172,7 @@ def test_an_invalid_grade_is_retried(reply: str) -> None:
 
 def test_the_prometheus_format_supports_only_grading() -> None:
     with Prometheus() as model, pytest.raises(SettingsError, match="judge_form 'plain'"):
-        scores_of(ProbabilityJudge(model), PAIRS[:1])
+        scores_of(LanguageModelJudge(model), PAIRS[:1])
 
 
 WORDS = "the dam is old new it was built and much more may be said of".split()
@@ -235,7 +182,7 @@ WORDS = "the dam is old new it was built and much more may be said of".split()
 def seq2seq(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny T5 with random weights and a tokenizer of whole words."""
     import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
     base = tmp_path_factory.mktemp("true") / "tiny-true"
@@ -245,6 +192,7 @@ def seq2seq(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     words = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
+    words.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     torch.manual_seed(0)
     config = T5Config(
         vocab_size=len(vocabulary),
@@ -273,24 +221,15 @@ def test_a_seq2seq_model_scores_by_its_two_answers(seq2seq: Path) -> None:
     pairs = [Pair("the dam is old.", "it is old."), Pair("it was built", "the dam"), Pair("", "the dam")]
 
     def probability(pair: Pair) -> float:
-        prompt = tokenizer(f"premise: {pair.passage} hypothesis: {pair.claim} </s>", return_tensors="pt").input_ids
+        prompt = tokenizer(f"premise: {pair.passage} hypothesis: {pair.claim}", return_tensors="pt").input_ids
         with torch.inference_mode():
             logits = model(input_ids=prompt, decoder_input_ids=torch.tensor([[0]])).logits[0, -1]
         return float(logits[[one, zero]].softmax(-1)[0])
 
-    judge = TrueJudge(seq2seq, batch_size=2)
+    judge = TrueJudge(seq2seq)
     expected = [probability(pairs[0]), probability(pairs[1]), 0.0]
     assert expected[0] != pytest.approx(expected[1], abs=1e-3)
     assert scores_of(judge, pairs) == pytest.approx(expected, abs=1e-5)
-
-
-def test_a_seq2seq_model_gives_a_long_premise_its_best_windows_score(seq2seq: Path) -> None:
-    judge = TrueJudge(seq2seq, batch_size=3)
-    filler = "much more may be said of it and " * 30
-    pairs = [Pair(f"{filler} the dam is old. {filler}", "it is old."), Pair("the dam", "is old"), Pair(filler, "new")]
-    assert scores_of(judge, pairs) == pytest.approx([scores_of(judge, [pair])[0] for pair in pairs], abs=1e-5)
-    claim = "the dam was built and it is old " * 20
-    assert 0 < scores_of(judge, [Pair("the dam is old.", claim)])[0] < 1
 
 
 def test_judges_by_name() -> None:
@@ -301,12 +240,3 @@ def test_judges_by_name() -> None:
     for wrong in ("", "nli", "lm:", "oracle:x", "screen:x"):
         with pytest.raises(SettingsError, match="unknown judge"):
             open_support_judge(wrong, FAST)
-
-
-def test_a_judge_that_takes_no_temperature_is_asked_without() -> None:
-    """Temperature 0 is this package's choice, not the user's."""
-    with ScriptedServer(openai_wire(reasoning)) as server:
-        judge = open_judge(f"openai/our-best@{server.url}/v1", FAST)
-        (found,) = judge.ask(Programs().related, [{"topic": "Silk Road"}])
-        assert found.related_topics == ["Caravan", "Spice trade"]
-        assert not {"temperature", "top_p"} & set(server.requests[-1].json)

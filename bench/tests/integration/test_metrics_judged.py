@@ -15,17 +15,19 @@ from llm import Answer
 from scored_articles import case
 
 from storm_bench.judges.grading import GradingJudge, GradingRequest, LanguageModelGrader
-from storm_bench.judges.model_judge import JudgeModel, open_judge
-from storm_bench.judges.probability import ProbabilityJudge
-from storm_bench.judges.true_model import TrueJudge
+from storm_bench.judges.model_judge import JudgeModel, LanguageModelJudge, open_judge
+from storm_bench.judges.pretrained import TrueJudge
 from storm_bench.metrics.base import Metric
-from storm_bench.metrics.ib_score import ib_score, questions
+from storm_bench.metrics.citations import support_errors
+from storm_bench.metrics.grades import (
+    ib_score,
+    questions,
+    rubric_grades,
+    wikigen_quality,
+)
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
-from storm_bench.metrics.rubric import RUBRICS, rubric_fingerprint, rubric_grades
-from storm_bench.metrics.statements_lm import own_statements_lm, statement_coverage_lm
-from storm_bench.metrics.support_errors import support_errors
-from storm_bench.metrics.wikigen_quality import COVERAGE, FOCUS, ORGANISATION, OUTLINE, wikigen_quality
+from storm_bench.metrics.statements import own_statements_lm, statement_coverage_lm
 from storm_bench.reporting import judges_of
 from storm_bench.types import CitedStatement, HumanArticle, SystemArticle, TopicDocument
 from storm_pipeline.judges.base import Judge
@@ -70,13 +72,6 @@ def test_rubric_grades() -> None:
     assert "Lake Orrin" in grader.requests[0].task
     assert {**metric.parameters, "rubrics": ""} == {"grader": "test double", "rubrics": "", "longest": 2000}
     assert {(m.low, m.high) for m in metric.measures} == {(1, 5)}
-
-
-def test_a_long_article_is_trimmed_before_it_is_graded() -> None:
-    grader = ScriptedGrader(lambda _: 3)
-    rubric_grades(grader, longest=11).score([ARTICLE])
-    assert "400" not in grader.requests[0].text
-    assert "1931" in grader.requests[0].text
 
 
 def test_quality_of_wikigenbench() -> None:
@@ -241,25 +236,13 @@ def made(name: str, offered: Shared) -> Metric:
 
 @pytest.mark.parametrize("name", JUDGED)
 def test_a_metrics_parameters_include_its_judges(name: str) -> None:
-    finer, plain = (open_judge("openai/fake@http://127.0.0.1:9/v1", FAST, probabilities=own) for own in (True, False))
-    grader = LanguageModelGrader(finer)
-    for judge in (ProbabilityJudge(finer), TrueJudge("tiny-true")):
-        parameters = made(name, Shared(judge, plain, grader)).parameters
+    model = open_judge("openai/fake@http://127.0.0.1:9/v1", FAST)
+    grader = LanguageModelGrader(model)
+    for judge in (LanguageModelJudge(model), TrueJudge("tiny-true")):
+        parameters = made(name, Shared(judge, model, grader)).parameters
         for kind, own in (("judge", judge), ("grader", grader)):
             if kind in parameters:
                 assert {kind: own.name, **own.parameters}.items() <= parameters.items()
-
-
-def test_changing_a_rubric_changes_the_parameters() -> None:
-    first, *rest = RUBRICS
-    other = [replace(first, criterion="Is it good?"), replace(first, grades=(*first.grades[1:], "Best."))]
-    assert len({rubric_fingerprint(own) for own in (RUBRICS, *((own, *rest) for own in other))}) == 3
-    grader = ScriptedGrader(lambda _: 3)
-    offered = Shared(ScriptedSupportJudge(lambda *_: 1), open_judge("openai/fake@http://127.0.0.1:9/v1", FAST), grader)
-    assert made("rubric", offered).parameters["rubrics"] == rubric_fingerprint(RUBRICS)
-    assert made("wikigen_quality", offered).parameters["rubrics"] == rubric_fingerprint(
-        (OUTLINE, FOCUS, ORGANISATION, COVERAGE)
-    )
 
 
 @pytest.mark.parametrize("name", JUDGED)

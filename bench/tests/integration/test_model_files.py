@@ -10,11 +10,9 @@ import pytest
 import tiny_models
 from pydantic import ValidationError
 
-from storm_bench.conner.causal_model import CausalModel
-from storm_bench.conner.pair_models import CrossEncoder, NliModel
 from storm_bench.experiments.config_tables import DataTable, SearchTable
 from storm_bench.experiments.data import engine_of
-from storm_bench.judges.base import Pair
+from storm_bench.judges.pretrained import CausalModel
 from storm_bench.metrics.resources import Resources
 from storm_bench.metrics.taggers import open_tagger
 from storm_bench.types import HumanArticle, Topic, TopicDocument
@@ -161,14 +159,6 @@ def _embed(folder: Path) -> object:
     return SentenceTransformerEmbedder(folder).embed(["silk"])
 
 
-def _rank(folder: Path) -> object:
-    return CrossEncoder(folder).matches("silk", ["rome"])
-
-
-def _infer(folder: Path) -> object:
-    return NliModel(folder).verdicts([Pair("rome fell", "rome fell")])
-
-
 def _judge(folder: Path) -> object:
     return CrossEncoderJudge(folder).judge([Question("rome fell", ("rome fell",))])
 
@@ -177,7 +167,7 @@ def _causal(folder: Path) -> object:
     return CausalModel(folder).log_probabilities("", "rome fell")
 
 
-LOADERS = [_embed, _rank, _infer, _judge, _causal]
+LOADERS = [_embed, _judge, _causal]
 
 
 @pytest.mark.parametrize("load", LOADERS)

@@ -15,19 +15,17 @@ PACKAGE = Path(__file__).resolve().parents[2] / "storm_bench"
 FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = [
     {"errors", "sections", "signatures", "types"},
-    {"cited_sentences", "own_statements", "trimming", "significance"},
+    {"cited_sentences", "trimming", "significance"},
     {"articles", "datasets"},
-    {"statement_passages", "judges"},
+    {"judges"},
     {"judging_tasks"},
     {"calibration"},
     {"metrics"},
     {"reporting"},
-    {"conner", "judge_calls"},
+    {"judge_calls"},
     {"experiments"},
     {"commands"},
 ]
-ALLOWED = {("metrics", "conner"), ("statement_passages", "metrics")}
-"""CONNER's models score sections for one metric; passages are taken from a text as metrics read it."""
 REFERENCE = {
     module
     for page in (ROOT / "docs" / "reference").glob("*.md")
@@ -74,7 +72,7 @@ def test_imports_run_one_way(path: Path) -> None:
         return
     modules = [f"{module}.{name}" if module == "storm_bench" else module for module, name in imported(path)]
     used = {room(module) for module in modules if module.startswith("storm_bench.")}
-    assert not {other for other in used if RANK[other] > RANK[own] and (own, other) not in ALLOWED}
+    assert not {other for other in used if RANK[other] > RANK[own]}
 
 
 def test_every_module_has_a_place_in_the_order() -> None:

@@ -1,44 +1,12 @@
-"""Benchmarks ask what the package asks: a prompt that is added or changed must not break them unseen."""
+"""What the programs of the bench count: sizes, gauges, environments."""
 
-import itertools
 import sys
 from pathlib import Path
 
 import pytest
-from judge_doubles import ScriptedSupportJudge
 
-from storm_bench.judges.base import Pair, scores_of
-from storm_bench.types import HumanArticle, SystemArticle, Topic
-from storm_benchmarks import environments, judges, parsing, sizes
+from storm_benchmarks import environments, sizes
 from storm_benchmarks.gauges import gauges
-from storm_pipeline.models.programs import Program, Programs
-
-ASKED = {program.name: (program, inputs) for _, program, inputs in itertools.islice(parsing.calls(Programs()), 50)}
-
-
-@pytest.mark.parametrize(("program", "inputs"), ASKED.values(), ids=ASKED)
-def test_the_benchmark_of_parsing_fills_in_every_field(program: Program, inputs: dict[str, object]) -> None:
-    for_other_languages = {"language", "also"}
-    assert set(inputs) == set(program.predict.signature.input_fields) - for_other_languages
-    assert all(inputs.values())
-
-
-def test_the_benchmark_of_parsing_asks_all_that_a_run_wants_as_json() -> None:
-    programs = Programs()
-    typed = (
-        programs.related,
-        programs.perspectives,
-        programs.queries,
-        programs.draft,
-        programs.refine,
-    )
-    assert set(ASKED) == {program.name for program in typed}
-
-
-def test_the_size_of_an_environment_counts_hard_links_once(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(bytes(1 << 20))
-    (tmp_path / "b").hardlink_to(tmp_path / "a")
-    assert 1.0 < environments.megabytes(tmp_path) < 1.2
 
 
 def test_commands_in_an_environment_see_nothing_of_the_checkout(
@@ -46,39 +14,16 @@ def test_commands_in_an_environment_see_nothing_of_the_checkout(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", "/checkout")
     asked = "import os; print(os.getcwd(), os.environ.get('PYTHONPATH'), os.environ['KEY'])"
-    shown = environments.run([sys.executable, "-c", asked], tmp_path, KEY="none")
+    shown = environments.run(sys.executable, "-c", asked, folder=tmp_path, KEY="none")
     assert shown.split() == [str(tmp_path), "None", "none"]
 
 
 def test_a_command_that_fails_in_an_environment_ends_the_program_with_its_output(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="ended with 3:\nbroken"):
-        environments.run([sys.executable, "-c", "print('broken'); raise SystemExit(3)"], tmp_path)
+        environments.run(sys.executable, "-c", "print('broken'); raise SystemExit(3)", folder=tmp_path)
 
 
-def test_a_whole_text_supports_what_one_of_its_passages_supports() -> None:
-    herons = " ".join(f"In year {year} the herons nested again on the shore of the old lake." for year in range(40))
-    judge = judges.WholeTextJudge(ScriptedSupportJudge(lambda passage, claim: float(claim in passage)))
-    dam = "The dam was begun in 1929."
-    pairs = [Pair(herons, dam), Pair(f"{herons} {dam}", dam), Pair(f"{herons} {dam}", "Quartz glitters.")]
-    assert scores_of(judge, pairs) == [0, 1, 0]
-    assert (judge.name, judge.threshold) == ("test double", 0.5)
-
-
-def test_labelled_statements_are_pairs_with_the_systems_articles() -> None:
-    human = HumanArticle("Dam", lead="The dam is high.", statements=("The dam is high.", "It is grey."))
-    topic = Topic("dam", "Dam", human, system_articles=(SystemArticle("alpha", "A dam, tall and grey."),))
-    rows = [
-        {"topic": name, "system": "alpha", "statement": number, "label": label}
-        for name, number, label in (("dam", "0", "partly"), ("dam", "1", "stated"), ("elsewhere", "0", "absent"))
-    ]
-    task = judges.labelled_task([topic], rows)
-    assert [(item.pair, item.positive, item.group) for item in task.items] == [
-        (Pair("A dam, tall and grey.", "The dam is high."), False, "dam by alpha"),
-        (Pair("A dam, tall and grey.", "It is grey."), True, "dam by alpha"),
-    ]
-
-
-def test_sizes_count_a_room_s_lines_and_what_an_article_imports(tmp_path: Path) -> None:
+def test_sizes_count_a_room_s_lines(tmp_path: Path) -> None:
     files = {
         "signatures/asking.py": "A = 1\n",
         "storm_pipeline/__init__.py": "",
@@ -97,7 +42,6 @@ def test_sizes_count_a_room_s_lines_and_what_an_article_imports(tmp_path: Path) 
         "signatures": 1, "storm_pipeline": 5, "storm_pipeline/text": 2, "bench": 1, "core": 8
     }  # fmt: skip
     assert sizes.rooms(tmp_path, sizes.code_lines)["core"] == 4
-    assert sizes.reached(tmp_path) == {"storm_pipeline" + name for name in ("", ".storm", ".text", ".text.words")}
 
 
 def test_gauges_count_what_is_defined_and_leave_worked_examples_apart(tmp_path: Path) -> None:

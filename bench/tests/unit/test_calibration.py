@@ -1,17 +1,12 @@
 """Measures of a judge, checked against their definitions; tasks; and the table."""
 
-import itertools
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from judge_doubles import ScriptedSupportJudge
 
 from storm_bench.calibration import auc, balanced_accuracy, calibrate, f1, known_calibration
 from storm_bench.datasets.expertqa import EvidencePassage, LabelledClaim
-from storm_bench.judges.base import Pair
-from storm_bench.judging_tasks import CalibrationTask, LabelledPair, halves, sampled, tasks
+from storm_bench.judging_tasks import halves, sampled, tasks
 from storm_bench.metrics.resources import Resources
 from storm_pipeline.judges.screen import ScreenJudge
 from storm_pipeline.retrieval.embedder import HashingEmbedder
@@ -35,17 +30,6 @@ def test_measures_by_hand() -> None:
     assert f1(~positive, positive) == 0
     assert np.isnan(auc(scores, positive | True))
     assert np.isnan(balanced_accuracy(verdicts, positive & False))
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=30))
-def test_auc_is_the_share_of_pairs_in_order(items: list[tuple[int, bool]]) -> None:
-    high, low = ([s for s, positive in items if positive is kind] for kind in (True, False))
-    found = auc(np.array([s / 4 for s, _ in items]), np.array([positive for _, positive in items]))
-    if not high or not low:
-        assert np.isnan(found)
-        return
-    pairs = [1.0 if a > b else 0.5 if a == b else 0.0 for a, b in itertools.product(high, low)]
-    assert found == pytest.approx(sum(pairs) / len(pairs))
 
 
 def test_the_tasks() -> None:
@@ -101,17 +85,6 @@ def test_a_judge_that_knows_and_one_that_always_says_yes() -> None:
     assert yes.auc.value == yes.balanced_accuracy.value == 0.5
     assert yes.f1.value == pytest.approx(yes.always_yes) == pytest.approx(0.8)
     assert yes.positives == pytest.approx(2 / 3)
-
-
-def test_intervals_are_wider_where_questions_decide() -> None:
-    def task(groups: int) -> CalibrationTask:
-        items = (LabelledPair(Pair(f"{i % groups} {i}", "c"), i % 2 == 0, str(i % groups)) for i in range(120))
-        return CalibrationTask("t", tuple(items))
-
-    judge = ScriptedSupportJudge(lambda passage, _: (int(passage.split()[1]) % 2 == 0) == (int(passage[0]) % 3 > 0))
-    few, many = (calibrate(judge, [task(groups)]).rows[0].auc for groups in (5, 60))
-    assert few.high - few.low > many.high - many.low
-    assert few.low <= few.value <= few.high
 
 
 def test_the_table() -> None:

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storm_bench.datasets.dataset import without_back_matter
 from storm_bench.datasets.freshwiki import article_json, article_text, file_name, read_freshwiki, write_article
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, TopicDocument
-from storm_pipeline.documents.articles.reference_list import is_back_matter
 from storm_pipeline.errors import DatasetError
 
 NEWS = "https://news.example/1"
@@ -120,25 +118,6 @@ def test_topics_can_be_picked(tmp_path: Path) -> None:
 BACK = """References|See also|External_links|Further reading|Notes|Notes and references|Citations|Footnotes|Sources
 Bibliography|Selected bibliography|Works cited|Gallery|References, notes and sources|General and cited references
 references:""".replace("\n", "|")
-
-
-@pytest.mark.parametrize("heading", BACK.split("|"))
-def test_back_matter_is_known_by_its_heading(heading: str) -> None:
-    assert is_back_matter(heading)
-
-
-@pytest.mark.parametrize(
-    "heading", "Sources of water|History|Notes on the text|Reference works|Selected publications|Galleria|".split("|")
-)
-def test_other_sections_are_not(heading: str) -> None:
-    assert not is_back_matter(heading)
-
-
-def test_below_the_first_level_sources_may_be_about_the_subject() -> None:
-    sections = [HumanSection("Myth", subsections=(HumanSection("Sources"), HumanSection("Footnotes")))]
-    body, back = without_back_matter([*sections, HumanSection("Sources", subsections=(HumanSection("Books"),))])
-    assert [part.heading for part in body[0].walk()] == ["Myth", "Sources"]
-    assert [part.heading for part in back[0].walk()] == ["Sources", "Books"]
 
 
 WORDS = st.text(

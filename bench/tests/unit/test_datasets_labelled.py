@@ -137,10 +137,6 @@ def test_headings_are_those_of_the_recorded_outline(run: Path, name: str, polish
     assert generated_headings(article) == ("History", "Families", "Mills", "Unwritten")
 
 
-def test_a_run_without_an_outline_has_the_headings_of_its_article(run: Path) -> None:
-    assert generated_headings(read_storm_run(run).article) == ("History", "Families", "History")
-
-
 def test_polished_numbers_are_read_off_the_text_before(run: Path) -> None:
     polished, before = read_storm_run(run, polished=True).article, read_storm_run(run).article
     assert polished.sections == before.sections

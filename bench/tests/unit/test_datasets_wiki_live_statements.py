@@ -1,7 +1,6 @@
-"""Statements taken from an article, months, and what a built round holds after reading it back."""
+"""Statements taken from an article, and what a built round holds after reading it back."""
 
 import string
-from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,11 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from storm_bench.datasets.months import Month
 from storm_bench.datasets.wiki_live import read_wiki_live, write_topic
-from storm_bench.datasets.wiki_live_statements import spread, statements_of
+from storm_bench.datasets.wiki_live_builder import spread, statements_of
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, Topic, TopicDocument
-from storm_pipeline.errors import DatasetError
 from storm_pipeline.text.words import word_count
 
 PLAIN = "The dam of Orrin was begun in 1929 by a company."
@@ -31,14 +28,7 @@ def test_statements_are_the_sentences_of_the_body() -> None:
     section = HumanSection("History", PLAIN, (below,), (HumanSentence(PLAIN), HumanSentence(PLAIN.replace("  ", " "))))
     back = HumanSection("Notes", PLAIN, (), (HumanSentence("A note of the editors stands here for no reader."),))
     human = HumanArticle("Lake Orrin", lead="A lake in the north of Valmere.", sections=(section,), back_matter=(back,))
-    assert statements_of(human) == (PLAIN, OTHER)
-
-
-def test_a_sentence_that_points_back_names_its_article_and_section() -> None:
-    said = "It was filled in 1931 after two dry summers."
-    assert statements_of(article(said)) == (f"Lake Orrin, History: {said}",)
-    later = "In 1931 he opened the sluices of the dam."
-    assert statements_of(article(later)) == (f"Lake Orrin, History: {later}",)
+    assert statements_of(human) == (f"Lake Orrin, History: {PLAIN}", f"Lake Orrin, Villages: {OTHER}")
 
 
 @pytest.mark.parametrize(
@@ -50,14 +40,11 @@ def test_a_sentence_that_points_back_names_its_article_and_section() -> None:
         "Was the dam of Orrin begun in 1929 by a company?",
         "“The dam of Orrin was begun in 1929 by a company.”",
         '"The dam of Orrin was begun too late", he said.',
-        "“The dam of Orrin was begun in 1929 by a company.",
-        "We began the dam of Orrin in the year 1929.",
-        "The latter was begun in 1929 by a company of engineers.",
         "The dam " + "and the wall " * 30 + "were begun in 1929.",
     ],
 )
 def test_what_is_no_statement(sentence: str) -> None:
-    assert statements_of(article(sentence, PLAIN)) == (PLAIN,)
+    assert statements_of(article(sentence, PLAIN)) == (f"Lake Orrin, History: {PLAIN}",)
 
 
 WORDS = st.text(string.ascii_letters + "äß'“”\"().,;?!0123456789-", min_size=1, max_size=9)
@@ -78,7 +65,6 @@ def test_every_statement_is_a_sentence_of_the_article(sentences: list[str], most
     for statement in found:
         bare = statement.removeprefix("Lake Orrin, History: ")
         assert word_count(bare) in range(6, 61)
-        assert not bare.startswith(("It ", "They ")) or bare != statement
     chosen = spread(found, most)
     assert len(chosen) == min(most, len(found))
     assert [found.index(one) for one in chosen] == sorted({found.index(one) for one in chosen})
@@ -119,19 +105,3 @@ def test_what_is_written_is_read_back(lead: str, body: list[HumanSection], title
     assert topic.human.sections == human.sections
     assert (topic.human.statements, topic.id) == ((PLAIN,), "lake")
     assert topic.documents == documents
-
-
-def test_a_month_ends_with_its_last_second() -> None:
-    month = Month.parse("2024-02")
-    assert str(month) == "2024-02"
-    assert (month.first_second, month.last_second) == ("2024-02-01T00:00:00Z", "2024-02-29T23:59:59Z")
-    assert month.second_before == "2024-01-31T23:59:59Z"
-    assert Month.parse("2023-12").last_second == "2023-12-31T23:59:59Z"
-    assert not month.is_over(datetime(2024, 2, 29, 23, 59, 59, tzinfo=UTC))
-    assert month.is_over(datetime(2024, 3, 1, tzinfo=UTC))
-
-
-@pytest.mark.parametrize("text", ["2024-13", "2024", "1999-01", "2024-1", "2024-01-01", "May"])
-def test_what_is_no_month(text: str) -> None:
-    with pytest.raises(DatasetError, match="is not a month"):
-        Month.parse(text)

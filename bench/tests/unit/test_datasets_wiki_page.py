@@ -1,14 +1,11 @@
 """Rendered Wikipedia articles: text, headings, citations of every kind, infobox; and HTML that is none."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from wikimedia import article_html, listed, mark
 
-from storm_bench.datasets.quality import STAND_IN, by_features
-from storm_bench.datasets.wiki_page import Features, WikiPage, read_page
+from storm_bench.datasets.wiki_page import WikiPage, read_page
 
 URL = "https://en.wikipedia.org/wiki/Silk"
 
@@ -23,7 +20,6 @@ def test_both_skins_of_headings_and_citations_are_read() -> None:
     assert page.article.infobox == (("Date", "3 March 2024"), ("Deaths", "None (two injured)"))
     assert page.features.subsections == 1 and page.features.sections == 2
     assert page.features.words == len(page.article.text().split())
-    assert not page.features.has_banner
 
 
 PARSOID = """<section data-mw-section-id="1"><h2 id="Trade">Trade</h2>
@@ -75,7 +71,6 @@ def test_what_is_no_running_text_is_left_out() -> None:
     <blockquote><p>Said he.</p></blockquote>"""
     page = read(html)
     assert page.article.lead == "Area is x^{2} wide and flat.\n\nSaid he."
-    assert page.features.has_banner
 
 
 @given(st.text(max_size=80), st.integers(0, 3000), st.integers(0, 3000))
@@ -89,22 +84,3 @@ def test_no_html_breaks_the_reader(noise: str, start: int, end: int) -> None:
 @pytest.mark.parametrize("html", ["", " ", "\0", "<!-- -->", "just text"])
 def test_html_without_paragraphs_gives_no_text(html: str) -> None:
     assert read(html).article.text() == ""
-
-
-RICH = Features(14_000, 2200, references=60, headings=15, sections=6, subsections=9, list_words=0, has_banner=False)
-
-
-@pytest.mark.parametrize(
-    ("page", "good"),
-    [
-        (RICH, True),
-        (replace(RICH, has_banner=True), False),
-        (replace(RICH, references=3), False),
-        (replace(RICH, characters=1500, headings=5), False),
-        (replace(RICH, characters=0, references=0, headings=0), False),
-        (replace(RICH, characters=60_000, references=300, headings=40), True),
-    ],
-)
-def test_the_stand_in_wants_length_references_and_headings(page: Features, good: bool) -> None:
-    verdict = by_features(page)
-    assert (verdict.is_good, verdict.judge) == (good, STAND_IN)

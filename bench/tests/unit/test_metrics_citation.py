@@ -12,8 +12,7 @@ from scored_articles import case
 
 from storm_bench.cited_sentences import cited_sentences
 from storm_bench.judges.base import Pair
-from storm_bench.metrics.citation_alce import citation_alce
-from storm_bench.metrics.citation_wikigenbench import citation_wikigenbench
+from storm_bench.metrics.citations import citation_alce, citation_wikigenbench
 from storm_bench.types import Case
 from storm_pipeline.judges.base import CachingJudge
 from storm_pipeline.types import Paragraph, Sentence, Source
@@ -54,11 +53,6 @@ def test_a_case_by_hand() -> None:
     assert found["citation_rate_wikigenbench"] == 4 / 11
 
 
-def test_citations_that_each_suffice_all_count() -> None:
-    twin = source("twin", "alpha too")
-    assert scores(case(section("", sentence("alpha.", A, twin)), sources=(A, twin)))["citation_precision_alce"] == 1.0
-
-
 def test_without_citation_and_without_sentence() -> None:
     uncited = scores(case(section("One", "alpha."), sources=(A,)))
     empty, from_memory = scores(case(section("One"), sources=(A,))), scores(case(section("One", "alpha.")))
@@ -76,19 +70,6 @@ def test_each_cited_chunk_is_one_passage() -> None:
     assert [s.passages for s in cited_sentences(judged.article)] == [("page\nalpha", "page\nbeta", "a\nalpha")]
 
 
-def test_chunks_of_one_page_are_judged_separately_by_hand() -> None:
-    page = source("page", "alpha", "beta", "gamma")
-    found = scores(case(section("One", sentence("alpha.", page), sentence("alpha beta.", page)), sources=(page,)))
-    # ALCE: both sentences are supported by their three chunks together; precise are alpha for the first sentence, alpha
-    # and beta (neither suffices, neither can be spared) for the second: 3 of 6 citations.
-    assert found["citation_recall_alce"] == 1.0
-    assert found["citation_precision_alce"] == 3 / 6
-    # WikiGenBench: one chunk of three supports the first sentence alone, none the second; words 1 of 1 + 2.
-    assert found["citation_recall_wikigenbench"] == 1 / 2
-    assert found["citation_precision_wikigenbench"] == (1 / 3 + 0) / 2
-    assert found["citation_rate_wikigenbench"] == 1 / 3
-
-
 def test_equal_pairs_are_judged_once_and_in_few_batches() -> None:
     judge = ScriptedSupportJudge(needs)
     shared = CachingJudge(judge)
@@ -99,17 +80,6 @@ def test_equal_pairs_are_judged_once_and_in_few_batches() -> None:
     asked = [pair for batch in judge.batches for pair in batch]
     assert len(asked) == len(set(asked)) == 7
     assert judge.batches[0] == (Pair("a\nalpha\nb\nbeta\nc\ngamma", "alpha beta."),)
-
-
-def test_the_parameters() -> None:
-    judge = ScriptedSupportJudge(needs, threshold=0.7)
-    assert citation_alce(judge).parameters == {
-        "judge": "test double",
-        "threshold": 0.7,
-        "citation": "each cited chunk",
-        "lead": 1,
-        "most_citations": "all",
-    }
 
 
 _POOL = tuple(source(name, name * 2) for name in "uvwxyz")
@@ -166,19 +136,6 @@ def test_in_range_precision_below_recall_and_alone_or_together_the_same(several:
             assert all(value is None or 0 <= value <= 1 for value in found.values())
             precision = found.get("citation_precision_wikigenbench")
             assert precision is None or precision <= found["citation_recall_wikigenbench"] + 1e-9  # type: ignore[operator]
-
-
-@given(_cases)
-def test_a_judge_that_always_says_yes_or_no(judged: Case) -> None:
-    share = [bool(s.citations) for s in judged.article.sentences()]
-    if not share:
-        return
-    yes = citation_alce(ScriptedSupportJudge(lambda *_: 1)).score([judged])[0]
-    no = citation_alce(ScriptedSupportJudge(lambda *_: 0)).score([judged])[0]
-    assert yes["citation_recall_alce"] == pytest.approx(sum(share) / len(share))
-    assert yes["citation_precision_alce"] == (1.0 if any(share) else None)
-    assert no["citation_recall_alce"] == 0
-    assert no["citation_precision_alce"] == (0.0 if any(share) else None)
 
 
 def test_sentences_without_words_are_ignored() -> None:

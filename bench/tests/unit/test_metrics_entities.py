@@ -12,8 +12,7 @@ from list_tagger import ListTagger
 from spacy_pipeline import write_pipeline
 
 from storm_bench.errors import MetricError
-from storm_bench.metrics.article_entity_recall import article_entity_recall
-from storm_bench.metrics.heading_entity_recall import heading_entity_recall
+from storm_bench.metrics.recall import article_entity_recall, heading_entity_recall
 from storm_bench.metrics.taggers import CachingTagger, SpacyTagger, entity_recall, open_tagger
 from storm_pipeline.errors import SettingsError
 

@@ -1,25 +1,20 @@
 """What metrics compare by default, as the official STORM evaluation prepares it, on cases worked out by hand."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import get_args
 
 import pytest
 from articles import section, sentence, source
 from cases import case, generated, human
-from hypothesis import given
-from hypothesis import strategies as st
 from judge_doubles import ScriptedSupportJudge
 from list_tagger import ListTagger
 from scored_articles import case as written
 
 from storm_bench.cited_sentences import cited_sentences
-from storm_bench.metrics.article_entity_recall import article_entity_recall
-from storm_bench.metrics.citation_alce import citation_alce
-from storm_bench.metrics.heading_entity_recall import heading_entity_recall
-from storm_bench.metrics.official import cut_headings, heading_pair, plain
-from storm_bench.metrics.rouge import rouge, rouge_body
-from storm_bench.metrics.texts import HeadingsOf, generated_headings
+from storm_bench.metrics.citations import citation_alce
+from storm_bench.metrics.overlap import rouge, rouge_body
+from storm_bench.metrics.recall import article_entity_recall, heading_entity_recall
+from storm_bench.metrics.texts import HeadingsOf, generated_headings, heading_pair, plain
 from storm_bench.types import HumanArticle, HumanSection
 from storm_pipeline.types import Heading, Outline
 
@@ -55,22 +50,6 @@ def test_headings_come_from_the_published_text_up_to_the_first_back_matter_word(
     assert heading_pair(HUMAN, article, "json") == (("History", "Dam", "Legacy"), ("History", "See also", "Legacy"))
     unpublished = replace(HUMAN, published_text="")
     assert heading_pair(unpublished, article, "txt")[0] == ("History", "Dam", "Legacy")
-
-
-def test_heading_recall_by_both_truths() -> None:
-    people = human({"Rome": "", "China": ""})
-    judged = case(replace(people, published_text="# Rome\n\n# Notes\n\n# China"), generated({"Rome": ""}))
-    tagger = ListTagger(["Rome", "China"])
-    assert heading_entity_recall(tagger).score([judged])[0]["heading_entity_recall"] == 1.0
-    assert heading_entity_recall(tagger, truth="json").score([judged])[0]["heading_entity_recall"] == 0.5
-
-
-@given(st.lists(st.sampled_from(["History", "Footnotes", "See also", "Sources", "REFERENCES"])))
-def test_the_cut_is_a_prefix_without_back_matter(headings: list[str]) -> None:
-    kept = cut_headings(headings)
-    assert list(kept) == headings[: len(kept)]
-    assert set(kept) <= {"History", "Sources"}
-    assert len(kept) == len(headings) or headings[len(kept)] not in {"History", "Sources"}
 
 
 def test_texts_are_cleaned_as_officially() -> None:
@@ -115,18 +94,6 @@ def test_uncited_sentences_inherit_a_neighbours_citations_by_hand() -> None:
     found = citation_alce(supports, expand=True).score([judged])[0]
     assert (found["citation_recall_alce"], found["citation_precision_alce"]) == (4 / 6, 4 / 5)
     assert citation_alce(supports, expand=True).parameters != citation_alce(supports).parameters
-
-
-def test_freshwiki_brings_its_published_text(tmp_path: Path) -> None:
-    from storm_bench.datasets.freshwiki import read_freshwiki
-
-    (tmp_path / "json").mkdir()
-    page = '{"title": "Lake_Orrin", "summary": "A lake.", "content": []}'
-    (tmp_path / "json" / "Lake_Orrin.json").write_text(page, encoding="utf-8")
-    assert read_freshwiki(tmp_path).topics[0].human.published_text == ""
-    (tmp_path / "txt").mkdir()
-    (tmp_path / "txt" / "Lake_Orrin.txt").write_text(PUBLISHED, encoding="utf-8")
-    assert read_freshwiki(tmp_path).topics[0].human.published_text == PUBLISHED
 
 
 def test_headings_of_the_article_are_not_those_that_its_outline_only_planned() -> None:

@@ -1,32 +1,29 @@
 """ROUGE, BLEU and METEOR against implementations written out here, and cases computed by hand."""
 
 import math
-import shutil
 from collections import Counter
 from functools import cache
 from pathlib import Path
 
 import pytest
-from cases import case, generated, human
+from cases import case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from wordnet_files import write_wordnet
 
 from storm_bench.errors import MetricError
-from storm_bench.metrics import meteor as meteor_module
 from storm_bench.metrics.base import Metric, Score
-from storm_bench.metrics.bleu import bleu
-from storm_bench.metrics.meteor import meteor as open_meteor
-from storm_bench.metrics.rouge import f_beta, rouge, rouge_body
+from storm_bench.metrics.overlap import bleu, f_beta, rouge
+from storm_bench.metrics.overlap import meteor as open_meteor
 
 # Words that Porter's stemmer leaves as they are, so that counting words is counting stems.
 texts = st.lists(st.sampled_from("cat dog sun red big map sea".split()), min_size=1, max_size=14).map(" ".join)
 ROUGE, BLEU = rouge(), bleu()
 
 
-@pytest.fixture(scope="module")
-def meteor(tmp_path_factory: pytest.TempPathFactory) -> Metric:
-    return open_meteor(write_wordnet(tmp_path_factory.mktemp("wordnet")))
+@pytest.fixture
+def meteor(tmp_path: Path) -> Metric:
+    return open_meteor(write_wordnet(tmp_path))
 
 
 def score(metric: Metric, truth: str, produced: str) -> Score:
@@ -98,11 +95,6 @@ def test_bleu_is_what_it_is_defined_as(truth: str, produced: str) -> None:
         assert found[f"bleu_{order}"] == pytest.approx(penalty * mean, abs=1e-9)
 
 
-def test_bleu_of_its_own_papers_example() -> None:
-    found = score(BLEU, "the cat is on the mat", "the the the the the the the")
-    assert found == {"bleu_1": pytest.approx(2 / 7), "bleu_4": 0.0}
-
-
 def test_meteor_by_hand(meteor: Metric) -> None:
     assert score(meteor, "The cat sat on the mat.", "the cat sat on the mat") == {
         "meteor": pytest.approx(1 - 0.5 * (1 / 6) ** 3)  # one chunk of six words
@@ -117,43 +109,17 @@ def test_meteor_by_hand(meteor: Metric) -> None:
     assert meteor.parameters["wordnet"] == "3.0"
 
 
-def test_where_wordnet_is_missing_or_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(MetricError, match=r"is not a WordNet folder \(no file data.noun\): install Debian's"):
-        open_meteor(tmp_path)
-    folder = write_wordnet(tmp_path / "damaged")
-    (folder / "index.noun").write_text("car n one\n")
-    with pytest.raises(MetricError, match=r"damaged cannot be read .*index.noun"):
-        open_meteor(folder)
-    (folder / "data.adj").unlink()
-    with pytest.raises(MetricError, match="cannot be read"):
-        open_meteor(folder)
+def test_where_wordnet_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
-    monkeypatch.setattr(meteor_module, "DEBIAN", tmp_path / "usr")
-    with pytest.raises(MetricError, match="neither in NLTK's data nor in"):
+    with pytest.raises(MetricError, match="needs WordNet: run `python -m nltk"):
         open_meteor()
-
-
-def test_wordnet_is_found_where_debian_and_nltk_keep_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nltk.data.path", [str(tmp_path / "nltk_data")])
-    monkeypatch.setattr(meteor_module, "DEBIAN", write_wordnet(tmp_path / "usr"))
-    assert score(open_meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
-    monkeypatch.setattr(meteor_module, "DEBIAN", tmp_path / "nowhere")
-    corpora = tmp_path / "nltk_data" / "corpora"
-    write_wordnet(corpora / "wordnet")
-    assert score(open_meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
-    shutil.make_archive(str(corpora / "wordnet"), "zip", corpora, "wordnet")  # as NLTK's downloader leaves it
-    shutil.rmtree(corpora / "wordnet")
-    assert score(open_meteor(), "way", "road")["meteor"] == pytest.approx(0.5)
+    write_wordnet(tmp_path)
+    assert open_meteor().name == "meteor"
+    with pytest.raises(MetricError, match="needs WordNet"):
+        open_meteor(tmp_path / "other")
 
 
 def test_without_text(meteor: Metric) -> None:
     for metric in (ROUGE, BLEU, meteor):
         assert set(score(metric, "", "words").values()) == {None}
         assert set(score(metric, "words here", "").values()) == {0.0}
-
-
-def test_headings_and_markers_do_not_count_as_text(meteor: Metric) -> None:
-    people = human({"History": "Rome fell slowly."}, lead="Rome grew.")
-    written = generated({"Other": ["Rome fell slowly.[1]"]}, lead="Rome grew.", sources=1)
-    assert rouge_body().score([case(people, written)])[0]["rouge_2_body"] == pytest.approx(1.0)
-    assert meteor.score([case(people, written)])[0]["meteor"] == pytest.approx(1 - 0.5 * (1 / 5) ** 3)

@@ -13,8 +13,7 @@ from wordnet_files import write_wordnet
 
 from conftest import ROOT
 from storm_bench.errors import MetricError
-from storm_bench.metrics.base import CaseMetric, Metric
-from storm_bench.metrics.optional_imports import import_optional
+from storm_bench.metrics.base import CaseMetric, import_optional
 from storm_bench.metrics.registry import METRICS, open_metric
 from storm_bench.metrics.resources import Resources
 from storm_pipeline.errors import MissingExtraError, SettingsError
@@ -62,12 +61,6 @@ def test_invariants_of_all_metrics(name: str, resources: Resources) -> None:
     assert metric.score([]) == []
     assert metric.reference
     assert all(measure.better in {"higher", "lower", "neither"} for measure in metric.measures)
-
-
-def test_no_two_metrics_share_a_column(resources: Resources) -> None:
-    metrics: list[Metric] = [open_metric(name, resources) for name in OFFLINE]
-    names = [measure.name for metric in metrics for measure in metric.measures]
-    assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("name", METRICS)

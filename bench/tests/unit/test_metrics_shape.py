@@ -1,24 +1,16 @@
 """Texts of articles, their shape, density and cost, by hand."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from cases import case, generated, human
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from strategies import articles
 
-from storm_bench.metrics.cost import COST
-from storm_bench.metrics.density import density, first_stated
-from storm_bench.metrics.research import RESEARCH
-from storm_bench.metrics.shape import SHAPE, repeated_ngrams
+from storm_bench.metrics.counts import COST, RESEARCH, SHAPE, density, first_stated
 from storm_bench.metrics.texts import generated_text
 from storm_bench.types import Case, HumanArticle, HumanSection, Topic
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.types import (
     LATER_ROUND,
-    UNTITLED,
     Article,
     Conversation,
     Paragraph,
@@ -32,7 +24,6 @@ from storm_pipeline.types import (
 )
 
 HASHING = HashingEmbedder()
-words = st.lists(st.sampled_from("a b c".split()), max_size=20)
 
 
 def test_both_texts_are_prepared_alike() -> None:
@@ -44,26 +35,6 @@ def test_both_texts_are_prepared_alike() -> None:
         sections=(Section("H", (Paragraph((Sentence("Two."),)),), (deep,)),),
     )
     assert people.text() == generated_text(written) == "One.\n\nTwo.\n\nThree."
-
-
-@settings(max_examples=40)
-@given(articles())
-def test_a_text_has_every_sentence_in_order(article: Article) -> None:
-    text, position = generated_text(article), 0
-    for sentence in article.sentences():
-        if sentence.text.strip():
-            position = text.index(sentence.text, position) + len(sentence.text)
-
-
-@given(words, st.integers(1, 5))
-def test_repeated_ngrams_are_those_seen_before(text: Sequence[str], n: int) -> None:
-    seen: set[tuple[str, ...]] = set()
-    repeats = []
-    for i in range(len(text) - n + 1):
-        gram = tuple(text[i : i + n])
-        repeats.append(gram in seen)
-        seen.add(gram)
-    assert repeated_ngrams(text, n) == (pytest.approx(sum(repeats) / len(repeats)) if repeats else None)
 
 
 def test_shape_by_hand() -> None:
@@ -108,11 +79,6 @@ def test_questions_and_sources_of_the_interviews_are_counted_and_those_of_later_
         {"questions": 4, "references_researched": 3},
         {"questions": None, "references_researched": None},
     ]
-
-
-def test_a_body_that_its_writer_did_not_divide_has_no_heading() -> None:
-    found = SHAPE.score([case("", generated({UNTITLED: "Rome grew."}))])[0]
-    assert (found["sections"], found["headings"]) == (1, 0)
 
 
 def test_a_fact_is_new_unless_it_says_the_same_with_the_same_numbers() -> None:

@@ -11,13 +11,13 @@ from judge_doubles import ScriptedSupportJudge
 
 from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
-from storm_bench.metrics.statement_coverage import STATED, best_scores, statement_coverage
-from storm_bench.statement_passages import (
+from storm_bench.metrics.statements import (
     PASSAGE_WORDS,
+    STATED,
     TOP_PASSAGES,
     StatementPassages,
-    find_in_documents,
     find_in_text,
+    statement_coverage,
 )
 from storm_bench.types import Case, Topic, TopicDocument
 from storm_pipeline.judges.screen import ScreenJudge
@@ -75,24 +75,12 @@ def test_the_pages_of_a_topic_are_judged_once() -> None:
     assert len(judge.batches) == 4
 
 
-def test_the_best_passage_counts_and_none_is_none() -> None:
-    judge = ScriptedSupportJudge(lambda passage, _: float(passage))
-    sought = [StatementPassages("a", ("0.2", "0.9", "0.4")), StatementPassages("b"), StatementPassages("c", ("0.1",))]
-    assert best_scores(judge, sought) == [0.9, 0.0, 0.1]
-
-
 def test_the_best_matching_passages_are_found() -> None:
     text = f"{HERONS} {HERONS}\n\nThe dam was begun in 1929.\n\n{HERONS}"
     dam, unknown = find_in_text(text, ["The dam was begun in 1929.", "Quartz glitters."])
     assert "begun in 1929" in dam.passages[0]
     assert all(len(passage.split()) <= PASSAGE_WORDS for passage in dam.passages)
     assert unknown == StatementPassages("Quartz glitters.")
-
-
-def test_copies_of_the_article_are_ignored() -> None:
-    passages = [passage for sought in find_in_documents(TOPIC) for passage in sought.passages]
-    assert passages
-    assert not any("Orrin is a lake" in passage for passage in passages)
 
 
 WORDS_OF = st.lists(st.sampled_from("dam lake heron stone was begun 1929 1931 crowns".split()), max_size=400)
@@ -107,18 +95,6 @@ def test_every_statement_gets_a_few_passages_of_the_text(text: str, statements: 
         assert len(one.passages) <= TOP_PASSAGES
         assert len(set(one.passages)) <= len(one.passages)
         assert all(" ".join(passage.split()) in " ".join(text.split()) for passage in one.passages)
-
-
-@settings(max_examples=30)
-@given(st.lists(st.sampled_from([*STATEMENTS, "It is deep.", "Nobody swims there."]), max_size=6))
-def test_more_text_states_no_less(spoken: list[str]) -> None:
-    """Up to five passages every one of them is looked at."""
-    topic = replace(TOPIC, documents=())
-    shares = [
-        scored(generated({"A": spoken[:i]} if i else {}), topic)["statement_coverage"] for i in range(len(spoken) + 1)
-    ]
-    assert shares == sorted(shares)  # type: ignore[type-var]
-    assert shares[-1] == len(set(spoken) & set(STATEMENTS)) / len(STATEMENTS)
 
 
 def test_the_metric_of_an_evaluation_asks_the_screen(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from storm_bench.experiments import ExperimentConfig, jobs
 from storm_bench.experiments.provenance import judged_in, metric_facts
-from storm_bench.metrics.statement_coverage import STATED
+from storm_bench.metrics.statements import STATED
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 
 

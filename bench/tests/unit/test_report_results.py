@@ -16,10 +16,9 @@ from storm_bench.calibration import Calibration, CalibrationRow, MetricInterval,
 from storm_bench.errors import ExperimentError
 from storm_bench.judges.model_judge import open_judge
 from storm_bench.metrics.base import Measure
-from storm_bench.metrics.bleu import bleu
-from storm_bench.metrics.citation_alce import citation_alce
-from storm_bench.metrics.support_errors import support_errors
-from storm_bench.metrics.wikigen_quality import wikigen_quality
+from storm_bench.metrics.citations import citation_alce, support_errors
+from storm_bench.metrics.grades import wikigen_quality
+from storm_bench.metrics.overlap import bleu
 from storm_bench.reporting import (
     ExperimentResults,
     JudgedMeasures,

@@ -5,14 +5,12 @@ from dataclasses import replace
 
 import pytest
 from experiment_cases import ROUGE, SECONDS, WORDS, experiment, results_of
-from hypothesis import given
-from hypothesis import strategies as st
 
 from storm_bench.calibration import known_calibrations
 from storm_bench.metrics.base import Measure
 from storm_bench.metrics.registry import METRICS
 from storm_bench.reporting import ExperimentResults, JudgedMeasures
-from storm_bench.reporting.groups import GROUPS, grouped
+from storm_bench.reporting.groups import GROUPS
 from storm_bench.reporting.markdown import to_markdown
 from storm_bench.reporting.report_content import report_of
 from storm_bench.reporting.results_file import WORDS_ASKED
@@ -76,9 +74,7 @@ def test_the_reason_for_no_comparison_is_reported() -> None:
 def test_the_report_says_when_no_difference_could_be_significant() -> None:
     told = verdict(table_of(experiment()), "direct")
     assert told[0].startswith("No difference from direct is significant by the permutation test, corrected for 2 comp")
-    assert told[1].startswith("The interval of storm in rouge_1 excludes 0 although the difference is not significant")
-    assert told[2] == "The paired t-test, also corrected, disagrees on storm in rouge_1 (p = 0.006)."
-    assert told[3:] == [
+    assert told[1:] == [
         "With 4 topics, the permutation test cannot give a p below 2/2^4 = 0.125, or 0.25 after correction for "
         "2 comparisons: no difference in this table could have been significant, however large."
     ]
@@ -102,43 +98,6 @@ def test_a_significant_difference_is_reported() -> None:
     )
     assert told[1] == "With 8 topics, the permutation test cannot give a p below 2/2^8 = 0.00781."
     assert "storm is worse in seconds" in verdict(table_of(slow, "cost"), "direct")[0]
-
-
-def test_significant_differences_are_listed_by_method() -> None:
-    rows = {
-        method: [{"heading_soft_recall": base + 0.01 * n, "heading_entity_recall": base + 0.02 * n} for n in range(9)]
-        for method, base in (("direct", 0.1), ("storm", 0.5))
-    }
-    results = results_of(rows, (Measure("heading_soft_recall"), Measure("heading_entity_recall")))
-    assert (
-        "storm is better in heading_soft_recall (+0.400, p = 0.008) and heading_entity_recall (+0.400, p = 0.008)."
-        in (verdict(table_of(results, "outline"), "direct")[0])
-    )
-
-
-def without_correction(topics: int, methods: int = 2) -> list[str]:
-    """What is said of uncorrected p-values where each of ``methods`` methods is better on each topic."""
-    rows = {
-        method: [{"rouge_1": 0.1 * number + 0.001 * n * n * (number + 1)} for n in range(topics)]
-        for number, method in enumerate(["direct", *(f"storm-{n}" for n in range(methods))])
-    }
-    return [told for told in verdict(table_of(results_of(rows)), "direct") if told.startswith("Without the correction")]
-
-
-@pytest.mark.parametrize("topics", [2, 3, 5])
-def test_nothing_is_expected_below_a_level_that_no_p_reaches(topics: int) -> None:
-    assert without_correction(topics) == []
-
-
-@pytest.mark.parametrize(
-    ("topics", "methods", "expected"),
-    [(6, 2, "0.06"), (6, 4, "0.12"), (8, 2, "0.09"), (31, 2, "0.10")],  # 2/32, 4/32, 12/128, 2 of 0.05
-)
-def test_what_is_expected_of_uncorrected_p_values(topics: int, methods: int, expected: str) -> None:
-    assert without_correction(topics, methods) == [
-        f"Without the correction, {methods} of {methods} permutation p-values are below 0.05; if no method differed, "
-        f"about {expected} would be expected."
-    ]
 
 
 def test_one_topic_allows_no_test() -> None:
@@ -176,12 +135,6 @@ def test_a_topic_that_one_method_lost_counts_for_none() -> None:
     assert gaps(table) == []
 
 
-def test_a_method_without_any_value_takes_no_topic_from_the_others() -> None:
-    table = table_of(results_of({"direct": [{"rouge_1": 0.1}, {"rouge_1": 0.3}], "storm": ["lost", "lost"]}))
-    assert [row[0].interval for row in table.means] == [interval([0.1, 0.3], 0, 1), None]
-    assert table.failed == (0, 2)
-
-
 def test_means_over_different_topics_are_not_ranked() -> None:
     apart = {"direct": [{"rouge_1": 0.9}, "lost"], "storm": ["lost", {"rouge_1": 0.5}]}
     undefined = {"direct": [{"rouge_1": 0.9}, {"rouge_1": None}], "storm": [{"rouge_1": 0.8}, {"rouge_1": 0.5}]}
@@ -206,15 +159,6 @@ def test_repairs_of_the_data_stand_below_the_tables() -> None:
     text = to_markdown(report_of(replace(experiment(), notes=("A note.", "repaired: a.json has one text twice"))))
     assert text.index("A note.") < text.index("## Article quality") < text.index("## Repaired data")
     assert text.index("## Repaired data") < text.index("a.json has one text twice")
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-def test_intervals_stay_inside_a_measures_range(values: list[float]) -> None:
-    (table,) = tables(results_of({"direct": [{"rouge_1": value} for value in values]}))
-    found = table.means[0][0].interval
-    assert found is not None
-    assert found.low is None or 0 <= found.low <= found.mean + 1e-9
-    assert found.high is None or found.mean - 1e-9 <= found.high <= 1
 
 
 def test_a_table_without_values_is_left_out() -> None:
@@ -247,11 +191,6 @@ def test_entity_recall_stands_beside_statement_coverage_and_is_compared_once() -
     assert [paired.measure.name for paired in together.paired] == [names[0]]
     assert [paired.measure.name for paired in table_of(results).paired] == [names[1]]
     assert "are open" in to_markdown(report_of(results)), "how far the screen errs is said below the table"
-
-
-def test_unknown_measures_have_a_table_too() -> None:
-    ((group, measures),) = grouped([Measure("my_measure")])
-    assert (group.title, measures[0].name) == ("Further measures", "my_measure")
 
 
 def test_the_judges_calibration_is_reported() -> None:
@@ -295,13 +234,6 @@ def test_a_second_table_is_over_all_topics_where_a_failed_article_counts_lowest(
     assert "| direct | 0 | 0.400 (1) |" in text.replace("**", ""), "the first table is over the topics of all methods"
     nothing_failed = results_of({name: own[1:] for name, own in rows.items()})
     assert on_all_topics(nothing_failed, table_of(nothing_failed)) is None
-
-
-def test_a_method_that_failed_on_the_only_topic_is_a_row() -> None:
-    results = results_of({"direct": [{"rouge_1": 0.2}], "rag": ["nothing was found"], "storm": [{"rouge_1": 0.4}]})
-    text = to_markdown(report_of(results)).replace("**", "")
-    assert "| rag | 1 | no value |" in text
-    assert "| rag | 1 | 0.000 (1) |" in text
 
 
 def test_topics_on_which_methods_were_asked_for_unequal_lengths_are_marked() -> None:

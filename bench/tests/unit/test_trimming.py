@@ -83,20 +83,3 @@ def test_properties(parts: list[SectionText], budget: int) -> None:
         assert cut == tuple(parts)
     assert sum(1 for part in cut if part.shortened and part.length) <= 1
     assert trimmed(cut, budget) == cut
-
-
-@given(_parts, st.integers(0, 120))
-def test_no_more_is_cut_than_needed(parts: list[SectionText], budget: int) -> None:
-    cut = trimmed(parts, budget)
-    lost = [
-        len(flat(before)[len(flat(after)) : len(flat(after)) + 1][0].split())
-        for before, after in zip(parts, cut, strict=True)
-        if after.shortened
-    ]
-    assert not lost or sum(part.length for part in cut) + max(lost) > budget
-
-
-@given(_parts, st.integers(0, 60), st.integers(0, 60))
-def test_a_smaller_budget_keeps_less(parts: list[SectionText], budget: int, more: int) -> None:
-    small, large = trimmed(parts, budget), trimmed(parts, budget + more)
-    assert all(len(flat(a)) <= len(flat(b)) for a, b in zip(small, large, strict=True))

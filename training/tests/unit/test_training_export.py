@@ -7,7 +7,7 @@ import pytest
 import torch
 from training_helpers import examples, pairs, tokenizer, writer
 
-from storm_pipeline.api import shared_server
+from storm_pipeline.models.llama_server import shared_server
 from storm_training.errors import TrainingError
 from storm_training.export import export_gguf
 from storm_training.fine_tuning import fine_tune

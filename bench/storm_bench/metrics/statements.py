@@ -1,0 +1,275 @@
+"""Statements looked up in their best-matching passages: the human article's, an article's, and those that cite a page.
+
+As Wiki Live Challenge defines them. The screen (``statement_coverage``) tells what is stated; a language model also
+what is contradicted.
+"""
+
+import math
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+
+from storm_bench.datasets.closed_corpus import topic_chunks
+from storm_bench.judges.base import Pair, scores_of
+from storm_bench.judges.model_judge import JudgeModel
+from storm_bench.metrics.base import CaseMetric, Measure, Parameters, Score
+from storm_bench.metrics.texts import generated_text
+from storm_bench.signatures.judging import FindStatement, Stated
+from storm_bench.types import Case, CitedStatement, Topic, TopicDocument
+from storm_pipeline import Article
+from storm_pipeline.api import LexicalIndex, Program, chunks, source_id, words
+from storm_pipeline.judges.base import CachingJudge, Judge
+
+PASSAGE_WORDS = 120
+"""Maximum words per passage."""
+TOP_PASSAGES = 5
+"""Passages shown to a judge per statement, the best by BM25."""
+_CACHED_TOPICS = 32  # topics whose passages are cached: chunking a topic's documents takes seconds
+STATED = 0.65
+"""Minimum score at which a passage states a statement. On articles of other systems it finds 74 % of what a reader
+finds stated, and 9 % of the rest (160 labels). Higher than for citations, because all passages are on the topic."""
+COVERAGE_MEASURES = (Measure("statement_coverage"), Measure("statement_ceiling", better="neither"))
+_CACHED_CEILINGS = 256  # topics
+_COVERAGE, _CONFLICT, _CEILING = (f"statement_{name}_lm" for name in ("coverage", "conflict", "ceiling"))
+_OWN_SUPPORT, _OWN_CONFLICT = (f"own_statement_{name}_lm" for name in ("support", "conflict"))
+LM_MEASURES = (Measure(_COVERAGE), Measure(_CONFLICT, better="lower"), Measure(_CEILING, better="neither"))
+OWN_MEASURES = (Measure(_OWN_SUPPORT), Measure(_OWN_CONFLICT, better="lower"))
+_SUPPORT, _PAIR_SUPPORT, _PAIRS, _HELD = (
+    f"citation_{name}_wiki_live" for name in ("support", "pair_support", "pairs", "pages_held")
+)
+CITATION_MEASURES = (
+    Measure(_SUPPORT),
+    Measure(_PAIR_SUPPORT),
+    Measure(_PAIRS, high=math.inf, better="neither"),
+    Measure(_HELD, better="neither"),
+)
+
+
+@dataclass(frozen=True)
+class StatementPassages:
+    """A statement and its best-matching passages, best first; none if no passage shares a word with it."""
+
+    statement: str
+    passages: tuple[str, ...] = ()
+
+
+def find_in_text(text: str, statements: Iterable[str]) -> tuple[StatementPassages, ...]:
+    """Each statement with its passages of a plain text, in order."""
+    return _best_passages(statements, chunks(text, PASSAGE_WORDS))
+
+
+def find_in_article(article: Article, statements: Iterable[str]) -> tuple[StatementPassages, ...]:
+    """Each statement with its passages of an article's lead and body, in order."""
+    return find_in_text(generated_text(article), statements)
+
+
+@lru_cache(_CACHED_TOPICS)
+def find_in_documents(topic: Topic) -> tuple[StatementPassages, ...]:
+    """Each statement of a topic with its passages of the documents, copies of the article excluded; in order."""
+    return _best_passages(topic.human.statements, [chunk.text for chunk in topic_chunks(topic, words=PASSAGE_WORDS)])
+
+
+def share(found: Sequence[bool]) -> float | None:
+    """Share of true values, in [0, 1]; None for an empty sequence."""
+    return sum(found) / len(found) if found else None
+
+
+def _best_passages(statements: Iterable[str], passages: Sequence[str]) -> tuple[StatementPassages, ...]:
+    index = LexicalIndex(([(passage, 1)] for passage in passages), floor=0.0)
+    return tuple(
+        StatementPassages(
+            statement, tuple(passages[match.position] for match in islice(index.search(statement), TOP_PASSAGES))
+        )
+        for statement in statements
+    )
+
+
+def own_statements(case: Case) -> tuple[CitedStatement, ...]:
+    """The statements published with a system's article; of any other article the sentences that contain a word.
+
+    In text order, each with one address per page that it cites.
+    """
+    if case.published:
+        return tuple(CitedStatement(one.text, _one_per_page(one.urls)) for one in case.published.statements)
+    urls = {source.id: source.url for source in case.article.sources}
+    return tuple(
+        CitedStatement(sentence.text, _one_per_page(urls[citation.source_id] for citation in sentence.citations))
+        for sentence in case.article.sentences()
+        if words(sentence.text)
+    )
+
+
+def _one_per_page(urls: Iterable[str]) -> tuple[str, ...]:
+    return tuple({source_id(url): url for url in urls}.values())
+
+
+def statement_coverage(judge: Judge) -> CaseMetric:
+    """Share of the human statements that the article states, and that the topic's documents state.
+
+    A statement is stated if one of its five best-matching passages (up to 120 words) reaches the screen's threshold.
+    The second measure, over the topic's documents without copies of the human article, is the ceiling for articles
+    written from these documents alone. The screen cannot distinguish contradicted from absent statements. Both are None
+    without statements, the ceiling also without documents.
+
+    Departures: the benchmark asks a language model about each statement; see :func:`statement_coverage_lm`.
+    """
+    lock = threading.Lock()
+
+    def stated(statements: Sequence[StatementPassages]) -> float | None:
+        return share([score >= judge.threshold for score in best_scores(judge, statements)])
+
+    @lru_cache(_CACHED_CEILINGS)
+    def ceiling(topic: Topic) -> float | None:
+        return stated(find_in_documents(topic))
+
+    def score(case: Case) -> Score:
+        covered = stated(find_in_article(case.article, case.topic.human.statements))
+        with lock:  # a second thread waits for the cached ceiling
+            most = ceiling(case.topic) if case.topic.documents else None
+        return {"statement_coverage": covered, "statement_ceiling": most}
+
+    return CaseMetric(
+        "statement_coverage",
+        COVERAGE_MEASURES,
+        "Wiki Live Challenge (arXiv 2602.01590), coverage of the human article's statements",
+        score,
+        {"screen": judge.name, **judge.parameters, "passage_words": PASSAGE_WORDS, "passages": TOP_PASSAGES},
+        (("screen", COVERAGE_MEASURES),),
+    )
+
+
+def best_scores(judge: Judge, statements: Sequence[StatementPassages]) -> list[float]:
+    """Each statement's best score over its passages, in [0, 1]; 0 without passages."""
+    scores = iter(scores_of(judge, [Pair(passage, one.statement) for one in statements for passage in one.passages]))
+    return [max((next(scores) for _ in one.passages), default=0.0) for one in statements]
+
+
+def statement_coverage_lm(model: JudgeModel) -> CaseMetric:
+    """Shares of the human statements that an article states, that it contradicts, and that the documents state.
+
+    The model sees a statement and its five best-matching passages (up to 120 words) of the article or, for the ceiling,
+    of the topic's documents without copies of the human article. A statement that shares no word with any passage is
+    absent without a call. All are None without statements, the ceiling also without documents.
+
+    Departures: the benchmark shows the whole article; passages keep prompts short and allow documents of any length.
+    """
+    read, parameters = _reader(model)
+
+    @lru_cache(_CACHED_CEILINGS)
+    def ceiling(topic: Topic) -> float | None:
+        return share([verdict == "stated" for verdict in read(find_in_documents(topic))])
+
+    def score(case: Case) -> Score:
+        verdicts = read(find_in_article(case.article, case.topic.human.statements))
+        stated, conflict = (share([verdict == name for verdict in verdicts]) for name in ("stated", "contradicted"))
+        most = ceiling(case.topic) if case.topic.documents else None
+        return {_COVERAGE: stated, _CONFLICT: conflict, _CEILING: most}
+
+    reference = "Wiki Live Challenge (arXiv 2602.01590), coverage of the human article's statements"
+    return CaseMetric("statement_coverage_lm", LM_MEASURES, reference, score, parameters, (("model", LM_MEASURES),))
+
+
+def own_statements_lm(model: JudgeModel) -> CaseMetric:
+    """Shares of an article's statements that the human article states, and that it contradicts.
+
+    The counterpart of :func:`statement_coverage_lm`, which looks up the human article's statements. The statements of a
+    system's published article are those published with it; of any other article its sentences, which hold more than one
+    fact and point back, so that fewer are supported. A statement that the human article does not mention is no error.
+    Both are None for an article without statements, and without a human text.
+
+    Departures: the benchmark shows the ten nearest statements of the human article; here its five best-matching
+    passages (up to 120 words).
+    """
+    read, parameters = _reader(model)
+
+    def score(case: Case) -> Score:
+        human = case.topic.human.text()
+        verdicts = read(find_in_text(human, [one.text for one in own_statements(case)] if human else []))
+        support, conflict = (share([verdict == name for verdict in verdicts]) for name in ("stated", "contradicted"))
+        return {_OWN_SUPPORT: support, _OWN_CONFLICT: conflict}
+
+    reference = "Wiki Live Challenge (arXiv 2602.01590), Wiki Fact: support and conflict of the article's statements"
+    return CaseMetric("own_statements_lm", OWN_MEASURES, reference, score, parameters, (("model", OWN_MEASURES),))
+
+
+def _reader(model: JudgeModel) -> tuple[Callable[[Sequence[StatementPassages]], list[Stated]], Parameters]:
+    """What gives one verdict per statement, absent without a call where it has no passage; and its parameters."""
+    program = Program(FindStatement, token_limit=20, greedy=True)
+
+    def read(statements: Sequence[StatementPassages]) -> list[Stated]:
+        replies = iter(model.ask(program, [_question(one) for one in statements if one.passages]))
+        return [next(replies).verdict if one.passages else "absent" for one in statements]
+
+    own: Parameters = {"words": PASSAGE_WORDS, "passages": TOP_PASSAGES}
+    return read, {"model": model.name, **model.parameters(program), **own}
+
+
+def _question(one: StatementPassages) -> dict[str, str]:
+    numbered = "\n".join(f"[{i}] {' '.join(passage.split())}" for i, passage in enumerate(one.passages, 1))
+    return {"passages": numbered, "statement": one.statement}
+
+
+def citation_wiki_live(judge: Judge) -> CaseMetric:
+    """Share of cited statements that their pages support, and of (statement, page) pairs.
+
+    The statements of a system's published article are those published with it. Those of any other article are its
+    sentences with a citation. Pages are the topic's documents; a pair whose page is not among them cannot be judged.
+
+    - ``citation_support_wiki_live``: of the statements with at least one page, the share that one of them supports;
+    - ``citation_pair_support_wiki_live``: of the pairs with a page, the share in which it supports the statement;
+    - ``citation_pairs_wiki_live``: number of pairs; several citations of one page by one statement are one pair;
+    - ``citation_pages_held_wiki_live``: the share of the pairs that have a page. None without pairs.
+
+    Both kinds of support are None where no pair has a page.
+
+    Departures: the benchmark shows a language model the whole page, which also tells contradicted from unmentioned
+    statements. Here a page supports a statement if one of its five best-matching passages (up to 120 words, under the
+    page's title) does, and a sentence that cites is taken as it stands, not split into facts.
+    """
+    cached = CachingJudge.of(judge)
+
+    def score(case: Case) -> Score:
+        cited = own_statements(case)
+        dropped = 0 if case.published else case.article.report.unavailable_citations
+        pairs = dropped + sum(len(statement.urls) for statement in cited)
+        verdicts = _verdicts(cached, cited, case.topic.documents)
+        judged = [verdict for own in verdicts for verdict in own]
+        by_statement = [any(own) for own in verdicts if own]
+        held = len(judged) / pairs if pairs else None
+        return {_SUPPORT: share(by_statement), _PAIR_SUPPORT: share(judged), _PAIRS: pairs, _HELD: held}
+
+    return CaseMetric(
+        "citation_wiki_live",
+        CITATION_MEASURES,
+        "Wiki Live Challenge (arXiv 2602.01590), Wiki Fact: citations",
+        score,
+        {"judge": judge.name, **judge.parameters, "passage_words": PASSAGE_WORDS, "passages": TOP_PASSAGES},
+        (("judge", CITATION_MEASURES[:2]),),
+    )
+
+
+def _verdicts(judge: Judge, cited: Sequence[CitedStatement], documents: Sequence[TopicDocument]) -> list[list[bool]]:
+    """For each statement, whether each of its held pages supports it."""
+    pages = {source_id(page.url): page for page in documents if page.url and page.text.strip()}
+    citing: dict[str, list[int]] = {}
+    for place, statement in enumerate(cited):
+        for page in filter(pages.__contains__, map(source_id, statement.urls)):
+            citing.setdefault(page, []).append(place)
+    places = [place for own in citing.values() for place in own]
+    found = [
+        one for page, own in citing.items() for one in _passages(pages[page], [cited[place].text for place in own])
+    ]
+    verdicts: list[list[bool]] = [[] for _ in cited]
+    for place, score in zip(places, best_scores(judge, found), strict=True):
+        verdicts[place].append(score >= judge.threshold)
+    return verdicts
+
+
+def _passages(page: TopicDocument, statements: Sequence[str]) -> list[StatementPassages]:
+    """Each statement with its passages of a page, under the page's title if that is known."""
+    return [
+        replace(one, passages=tuple("\n".join(filter(None, [page.title, passage])) for passage in one.passages))
+        for one in find_in_text(page.text, statements)
+    ]
