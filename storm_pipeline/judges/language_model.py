@@ -15,7 +15,6 @@ _THRESHOLD = 0.75
 _LINE = re.compile(
     r"\W*(?:sentence\s+)?(\d{1,3})\W{1,6}(supported|partly|not|contradicted)\b(?:\s+supported)?(.*)", re.I
 )
-_NUMBER = re.compile(r"\d{1,4}")
 _ATTEMPTS = 2  # calls for sentences on which a reply says nothing
 AT_ONCE = 40  # sentences in one call: a section has fewer
 _WORDS_AT_ONCE = 5000  # words of passages in one call: what a section cites
@@ -77,7 +76,7 @@ def read_verdicts(text: str) -> Iterator[tuple[int, tuple[Label, str]]]:
 
 def _verdict(question: Question, numbers: Mapping[str, int], label: Label, rest: str) -> Verdict:
     if label == "supported":
-        named = {int(number) for number in _NUMBER.findall(rest)}
+        named = {int(number) for number in "".join(one if one in "0123456789" else " " for one in rest[:500]).split()}
         places = tuple(i for i, text in enumerate(question.passages) if numbers[text] in named)
         return Verdict(label, _PROBABILITY[label], supporting=places)
     reason, _, quotation = rest.partition("|")

@@ -18,17 +18,17 @@ from storm_benchmarks.gauges import gauges, package_files, patterns, table_value
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 41_750,
+    "lines": 41_500,
     "regular expressions": 217,
     "word lists": 78,
-    "thresholds": 281,
-    "thresholds in tuples": 73,
+    "thresholds": 287,
+    "thresholds in tuples": 81,
 }
 """Gauge of the package → the most that it may be."""
 SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds": 5, "thresholds in tuples": 5}
 """Gauge → how far below its ceiling it may be before the ceiling is lowered."""
 ROOMS = {
-    "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 20_900),
+    "bench": (("bench/storm_bench", "bench/storm_benchmarks"), 15_500),
     "training": (("training/storm_training",), 3_250),
 }
 """Room → its folders, and the most lines that their Python files may have together."""
