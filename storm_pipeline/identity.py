@@ -4,6 +4,7 @@ import functools
 import hashlib
 import re
 import unicodedata
+from typing import Literal
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 _TRACKING = frozenset(
@@ -104,10 +105,28 @@ def _requoted(path: str) -> str:
     return "%2F".join(quote(piece, safe=_SAFE_PATH, errors="surrogateescape") for piece in pieces)
 
 
+def in_form(text: str, form: Literal["NFC", "NFKC", "NFKD"]) -> str:
+    """A text in a form of Unicode; a joiner parts more than 30 combining marks in a row (UAX #15, D4).
+
+    Python puts the marks behind a letter in order in the square of their number: a megabyte of them takes an hour.
+    """
+    if not text.isascii():
+        text = _many_marks().sub("\\g<0>\u034f", text)
+    return unicodedata.normalize(form, text)
+
+
+@functools.cache
+def _many_marks() -> re.Pattern[str]:
+    """Match 30 marks in front of another one."""
+    known = map(chr, range(0x300, 0x1F000))
+    marks = "".join(one for one in known if unicodedata.combining(unicodedata.normalize("NFKD", one)[0]))
+    return re.compile(f"[{marks}]{{30}}(?=[{marks}])")
+
+
 @functools.lru_cache(maxsize=1024)
 def normalised_text(text: str) -> str:
     """Normalise a text for comparison: NFKC, case-folded, white space collapsed."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(in_form(text, "NFKC").casefold().split())
 
 
 @functools.lru_cache(maxsize=4096)

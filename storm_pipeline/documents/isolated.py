@@ -1,4 +1,4 @@
-"""Reads foreign files in one kept process, within a budget of time and memory: no file stops or ends a run."""
+"""Reads foreign files in a kept process, within a budget of time and memory: no file stops or ends a run."""
 
 import errno
 import json
@@ -7,8 +7,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from functools import cache, partial
 from importlib import import_module
@@ -26,6 +26,7 @@ T = TypeVar("T")
 PAGE_SECONDS = 0.2
 """Processor time that each page of a PDF adds once it is read; finding the layout of one takes about 0.05 s."""
 _PAGES = range(1, 1001)  # the pages that add it
+_MOST, _SOON = 4, 2.0  # processes; seconds that a file waits for one that is busy until another is started
 _PATIENCE = 4.0 if hasattr(signal, "setitimer") else 1.0  # seconds for one of processor time; Windows has no limit
 _ERRORS = {one.__name__: one for one in (CorpusError, DatasetError, MissingExtraError, PageError)}
 _START = (
@@ -39,7 +40,7 @@ class NotReadError(Exception):
 
 
 class ReadingProcess:
-    """A process in which files are read, one after the other. Thread-safe.
+    """A process in which files are read, one after the other; another where one waits for seconds. Thread-safe.
 
     ``seconds``: processor time for a file, > 0; a second more for each megabyte. ``megabytes``: memory beside the
     file's own bytes, where the system can limit it (Linux); some 200 are always used.
@@ -47,8 +48,23 @@ class ReadingProcess:
 
     def __init__(self, seconds: float = 5.0, megabytes: int = 500) -> None:
         self._seconds, self._megabytes = seconds, megabytes
-        self._process = KeptProcess(self._command)
-        self.end, self.forget = self._process.end, self._process.forget
+        self._all = [KeptProcess(self._command) for _ in range(_MOST)]
+        self._share()
+
+    def _share(self) -> None:
+        self._idle, self._spare = self._all[:1], self._all[1:]
+        self._returned = threading.Condition()
+
+    def end(self) -> None:
+        """End the processes once they have answered; a later file starts another."""
+        for one in self._all:
+            one.end()
+
+    def forget(self) -> None:
+        """Leave the processes to the one that started them; a forked process does so with its parent's."""
+        for one in self._all:
+            one.forget()
+        self._share()
 
     def read(self, read: Callable[..., Iterable[T]], *arguments: object, size: int, is_pdf: bool = False) -> list[T]:
         """Return the values that a function yields there.
@@ -64,22 +80,38 @@ class ReadingProcess:
         request = b"".join((json.dumps(head).encode(), b"\n", *data))
         most_answered = most_bytes // 32 + 4 * size  # here, lists and objects of JSON take up to 25 times their text
         talk = partial(_answered, request, _line_type(read), most_answered)
-        values, error = self._asked(talk, seconds, PAGE_SECONDS * len(_PAGES) * is_pdf)
+        with self._taken() as process:
+            values, error = self._asked(process, talk, seconds, PAGE_SECONDS * len(_PAGES) * is_pdf)
         if not error:
             return values
         kind, text = error[0], error[1][:1000]
         raise _ERRORS[kind](text) if kind in _ERRORS else NotReadError(f"is damaged ({text or kind[:100]})")
 
-    def _asked(self, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float, more: float) -> T:
+    @contextmanager
+    def _taken(self) -> Iterator[KeptProcess]:
+        """A process for one file."""
+        with self._returned:
+            while not self._returned.wait_for(lambda: self._idle, _SOON if self._spare else None):
+                self._idle += self._spare[:1]
+                del self._spare[:1]
+            process = self._idle.pop()
         try:
-            return self._process.ask(talk, self._seconds + _PATIENCE * (seconds + more))
+            yield process
+        finally:
+            with self._returned:
+                self._idle.append(process)
+                self._returned.notify()
+
+    def _asked(self, process: KeptProcess, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float, more: float) -> T:
+        try:
+            return process.ask(talk, self._seconds + _PATIENCE * (seconds + more))
         except EndedError as error:
             if error.code != errno.ENOMEM:
                 why = f"takes more than {seconds:.0f} s to read, holds too much, or ends what reads it"
                 raise NotReadError(why) from error
             if error.was_new:
                 raise NotReadError(f"takes more than {self._megabytes} MB of memory to read") from error
-        return self._asked(talk, seconds, more)  # in all of the memory: other files had left less
+        return self._asked(process, talk, seconds, more)  # in all of the memory: other files had left less
 
     def _command(self) -> list[str]:
         # -P, and no empty entry: no module of the current folder is imported

@@ -1,12 +1,12 @@
 """A cited source as reference managers and citation styles know it."""
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote
 
 from storm_pipeline.documents.plain import found_doi
 from storm_pipeline.files import table_beside
+from storm_pipeline.identity import in_form
 from storm_pipeline.references.citations import cited_page_names
 from storm_pipeline.render.links import host, is_shared_link, label, shared_address
 from storm_pipeline.text.formatting import ISO_DATE
@@ -124,7 +124,7 @@ def _kind(address: str, link: str, doi: str, site: str) -> str:
 def _key(authors: tuple[Name, ...], title: str, address: str, published: str, taken: dict[str, int]) -> str:
     """``doe2019``, ``example-org2019``, ``fish-and-debt``, ``source``; with ``-2`` and so on where it is taken."""
     name = authors[0].family if authors else " ".join(title.split()[:3]) or host(address)
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    plain = in_form(name, "NFKD").encode("ascii", "ignore").decode().lower()
     slug = "-".join("".join(char if char.isalnum() else " " for char in plain).split())[:_LONGEST_KEY].rstrip("-")
     base = (slug if slug[:1].isalpha() else f"source{slug}") + published[:4]
     key = base

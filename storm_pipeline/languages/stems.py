@@ -1,11 +1,11 @@
 """Stems of content words by Snowball's stemmers, for comparing texts; Han characters and pairs of Chinese, Japanese."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from storm_pipeline.files import table_beside
+from storm_pipeline.identity import in_form
 from storm_pipeline.languages.pieces import KANA
 from storm_pipeline.languages.tables import language_name
 from storm_pipeline.text.index_terms import english_stop_words, stem
@@ -50,7 +50,7 @@ def stem_set(text: str, language: str = "en") -> frozenset[str]:
 
 def _characters(text: str) -> Iterator[str]:
     """Yield Han characters, and overlapping pairs of Han characters and kana, that may carry topical content."""
-    for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
+    for run in _RUN.findall(in_form(text, "NFKC")):
         for i, character in enumerate(run):
             if not KANA.match(character) and not _PARTICLES.match(character):
                 yield character

@@ -6,6 +6,7 @@ from itertools import accumulate, takewhile
 from typing import TypeVar
 
 from storm_pipeline.documents.plain import one_line, plain_text
+from storm_pipeline.identity import in_form
 from storm_pipeline.search.engine_info import SearchOptions
 from storm_pipeline.text.index_terms import english_stop_words
 
@@ -21,7 +22,7 @@ def bare_words(query: str) -> list[str]:
     Letters, marks and digits of any script are kept; of punctuation only apostrophes and full stops inside a word
     (``Darwin's``, ``3.5``), so ``ti:(silk OR "road")`` gives ``ti silk or road``.
     """
-    text = unicodedata.normalize("NFC", plain_text(query)).replace("’", "'")
+    text = in_form(plain_text(query), "NFC").replace("’", "'")
     kept = "".join(c if c in _INSIDE_WORDS or unicodedata.category(c)[0] in "LMN" else " " for c in text)
     words = filter(None, (word.strip(_INSIDE_WORDS) for word in kept.split()))
     return [word.lower() if word.upper() in _OPERATORS else word for word in words]

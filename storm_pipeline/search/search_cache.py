@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar
-from unicodedata import normalize
 
 from storm_pipeline.errors import SearchError
+from storm_pipeline.identity import in_form
 from storm_pipeline.search.base import Search
 from storm_pipeline.search.result import SearchResult, checked_value
 from storm_pipeline.sqlite_cache import SqliteCache
@@ -64,7 +64,7 @@ class SearchCache(ModeCache):
         known_as = engine.name if identity is None else identity
 
         def search(query: str, k: int) -> SearchResult:
-            key = json.dumps([_FORMAT, known_as, " ".join(normalize("NFC", query).split()), k])
+            key = json.dumps([_FORMAT, known_as, " ".join(in_form(query, "NFC").split()), k])
             missing = SearchError(
                 f"the search for {query!r} by {engine.name} ({k} results) was not recorded: "
                 "run once with the search cache in mode `use` or `refresh`, with the same engine and options"

@@ -26,7 +26,7 @@ from storm_pipeline.settings import Settings
 MOST_SENTENCES, MOST_PAGES = 500, 50  # of an article that is checked; fetched for it
 MOST_CHARACTERS = 1_000_000  # of the article, and of the text of a page
 MOST_COMPARED = 5_000_000  # characters of sentences and passages, for each citation
-MOST_WAITING = 4  # checks that wait for the one under way: each holds one of the server's threads
+MOST_WAITING = 4  # checks that are read, or wait for the one under way: each holds one of the server's threads
 
 
 class SentPage(BaseModel, extra="forbid"):
@@ -99,7 +99,10 @@ class CheckRecord(BaseModel):
 
 
 class ArticleCheck:
-    """Checks articles one at a time, by the owner's judge, which must cost nothing; it is opened at first use."""
+    """Checks articles by the owner's judge, which must cost nothing, one at a time; it is opened at first use.
+
+    Reading them and their pages is part of no turn: a slow page delays its own check alone.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -110,7 +113,7 @@ class ArticleCheck:
     @property
     def is_busy(self) -> bool:
         """Whether a check is under way."""
-        return self._lock.locked()
+        return self._places.are_held
 
     def record(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
         """What the check finds, as ``storm check --json`` prints it.
@@ -125,7 +128,7 @@ class ArticleCheck:
             raise TooLargeError(f"the article and each text of a page may have {MOST_CHARACTERS:,} characters")
         if self._settings.judge == "model":
             raise SettingsError("this server's judge is a language model, whose cost its budget does not cover")
-        with self._places.hold(caller_name()), self._lock:
+        with self._places.hold(caller_name()):
             return self._checked(markdown, title, sources, fetch=fetch)
 
     def _checked(self, markdown: str, title: str, sources: Sequence[SentPage], *, fetch: bool) -> dict[str, Any]:
@@ -133,9 +136,10 @@ class ArticleCheck:
         if length > MOST_SENTENCES:
             raise SettingsError(f"the article has {length} sentences: send at most {MOST_SENTENCES} at once")
         read = _read(markdown, title, sources, self._fetching() if fetch else None)
-        self._judge = self._judge or open_judge(self._settings.judge, self._settings)
         article = replace(read.article, title=title)
-        return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
+        with self._lock:
+            self._judge = self._judge or open_judge(self._settings.judge, self._settings)
+            return to_record(check_article(article, self._judge, read.unread, None, MOST_COMPARED))
 
     def _fetching(self) -> Callable[[str], Page]:
         """Fetches pages as a run does, as many as one check may."""

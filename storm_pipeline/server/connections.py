@@ -4,6 +4,8 @@ from asyncio import TimerHandle, Transport
 from collections.abc import Collection
 from typing import Any
 
+import h11
+from h11._receivebuffer import ReceiveBuffer
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from storm_pipeline.server.reach import Reach
@@ -14,12 +16,45 @@ must read something of an answer that waits for him."""
 _MOST_OF_ONE, _MOST = 128, 512
 """Open connections of one address that is no trusted proxy, and of all. Beyond, the one that has been idle longest is
 closed. An address may have half as many requests under way, so that the next one is answered and not cut off."""
+_MOST_LINES, _MOST_CHUNKS, _CHUNK = 100, 200, 32
+"""Lines of a header, or behind a body; chunks of a body, beyond which they have so many bytes on average. Each takes
+h11 as long as kilobytes of text, in which nobody else is answered."""
+
+
+class _Arrived(ReceiveBuffer):
+    """What has arrived of requests; raises h11.RemoteProtocolError where it has too many lines or chunks."""
+
+    _chunks = _bytes = 0
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        lines = super().maybe_extract_lines()
+        if lines is not None:
+            self._chunks = self._bytes = 0
+            _require(len(lines) <= _MOST_LINES)
+        return lines
+
+    def maybe_extract_next_line(self) -> bytearray | None:
+        line = super().maybe_extract_next_line()
+        self._chunks += line is not None
+        _require(self._chunks <= _MOST_CHUNKS + self._bytes // _CHUNK)
+        return line
+
+    def maybe_extract_at_most(self, count: int) -> bytearray | None:
+        data = super().maybe_extract_at_most(count)
+        self._bytes += len(data or b"")
+        return data
+
+
+def _require(is_usual: bool) -> None:  # noqa: FBT001
+    if not is_usual:
+        raise h11.RemoteProtocolError("too many lines or chunks")
 
 
 class BoundedProtocol(H11Protocol):
-    """HTTP/1.1 with a limit on the time of headers and of answers that are not read, and on connections by address.
+    """HTTP/1.1 with limits on the time of headers and of answers that are not read, and on connections by address.
 
-    ``reach``: names the proxies that may have as many connections as all together.
+    A request of very many lines or chunks is refused. ``reach``: names the proxies that may have as many connections as
+    all together.
     """
 
     reach = Reach()
@@ -29,6 +64,7 @@ class BoundedProtocol(H11Protocol):
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Make room for the connection, and wait for its headers."""
         super().connection_made(transport)
+        self.conn._receive_buffer = _Arrived()
         self._wait_for_headers()
         others: Collection[Any] = self.connections
         if not self.reach.is_proxy(_address(self)):
@@ -56,6 +92,13 @@ class BoundedProtocol(H11Protocol):
         super().handle_events()
         if not self.is_idle:
             self._stop_waiting()
+
+    def send_400_response(self, msg: str) -> None:
+        """Say that a request cannot be read, unless it is being answered already."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.abort()
 
     def on_response_complete(self) -> None:
         """Wait for the headers of the next request."""

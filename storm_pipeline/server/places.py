@@ -20,6 +20,12 @@ class Places:
     _held: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def are_held(self) -> bool:
+        """Whether anybody holds a place."""
+        with self._lock:
+            return bool(self._held)
+
     @contextmanager
     def hold(self, client: str) -> Iterator[None]:
         """Hold a place of a client's while the block runs; ``client``: empty for one who may hold all places.

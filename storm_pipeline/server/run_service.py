@@ -17,6 +17,7 @@ from storm_pipeline.server.budget import Budgets
 from storm_pipeline.server.callers import CALLER, OWNER, Caller, Tokens
 from storm_pipeline.server.documents import DocumentSets
 from storm_pipeline.server.errors import ConflictError, UnknownRunError
+from storm_pipeline.server.places import shared
 from storm_pipeline.server.redaction import Redactor
 from storm_pipeline.server.remote_settings import RemoteSettings, RunOrder
 from storm_pipeline.server.run_folders import EventFile, RunFolders, RunView
@@ -65,6 +66,7 @@ class RunService(AbstractContextManager["RunService"]):
         self._storm = storm_pool(open_storm, size=_POOL)
         self._budgets = Budgets(remote.owner.out, budget)
         self.queue = RunQueue(at_once, most_waiting, self._budgets)
+        self._listings = shared("listings of runs", 16)  # each looks at all runs
         self._accepting = threading.Lock()
 
     def own(self, name: str) -> str:
@@ -175,8 +177,9 @@ class RunService(AbstractContextManager["RunService"]):
         return self._shown(self.folders.view(name))
 
     def views(self, most: int, caller: Caller = OWNER) -> tuple[RunView, ...]:
-        """The newest runs of a caller, newest first. Raises RunError: the folder cannot be read."""
-        return tuple(map(self._shown, self.folders.views(most, caller)))
+        """The newest runs of a caller, newest first. Raises RunError, BusyError: they cannot be read, or not now."""
+        with self._listings.hold(caller.name):
+            return tuple(map(self._shown, self.folders.views(most, caller)))
 
     def article(self, name: str) -> Article:
         """The article of a run without secrets. Raises as :meth:`RunFolders.article`."""

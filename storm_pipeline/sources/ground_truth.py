@@ -3,10 +3,9 @@
 import copy
 import re
 from collections.abc import Iterable
-from unicodedata import normalize
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from storm_pipeline.identity import canonical_url, normalised_text
+from storm_pipeline.identity import canonical_url, in_form, normalised_text
 from storm_pipeline.search.result import SeenPage
 from storm_pipeline.sources.catalogue import load_catalogue
 from storm_pipeline.sources.site_patterns import SitePattern, pattern_of
@@ -33,7 +32,7 @@ def wikipedia_article(url: str) -> tuple[str, str] | None:
     if not _is_language(language):
         return None
     path = path.removeprefix("index.php").removeprefix("/") if path.startswith("index.php") else path
-    title = normalize("NFC", " ".join((named or unquote(path)).replace("_", " ").split())).rstrip("/ ")
+    title = in_form(" ".join((named or unquote(path)).replace("_", " ").split()), "NFC").rstrip("/ ")
     language = "zh" if language in _CHINESE_VARIANTS else language
     return (language, title[:1].upper() + title[1:]) if title else None
 
@@ -64,7 +63,7 @@ def _is_language(code: str) -> bool:
 
 def folded_title(title: str) -> str:
     """A title folded for comparison: case, spaces, hyphens and other punctuation removed; may be empty."""
-    return "".join(char for char in normalize("NFKC", title).casefold() if char.isalnum() or char in "+#")
+    return "".join(char for char in in_form(title, "NFKC").casefold() if char.isalnum() or char in "+#")
 
 
 def names_in_url(url: str) -> set[str]:

@@ -2,9 +2,9 @@
 
 import re
 import threading
-import unicodedata
 from functools import cache, lru_cache
 
+from storm_pipeline.identity import in_form
 from storm_pipeline.text.words import HAN_KANA, unified
 
 _WORD = re.compile(rf"[{HAN_KANA}]+|[^\W_{HAN_KANA}]+")
@@ -50,4 +50,4 @@ def _folded(text: str) -> str:
     if text.isascii():
         return text
     # Only Latin, Greek and Cyrillic accents: the marks that distinguish が from か are in another block.
-    return unicodedata.normalize("NFKC", _ACCENTS.sub("", unified(text, "NFKD"))).casefold()
+    return in_form(_ACCENTS.sub("", unified(text, "NFKD")), "NFKC").casefold()

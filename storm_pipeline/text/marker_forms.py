@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from storm_pipeline.identity import in_form
+
 OPENING, CLOSING = "[［【〔⟦", "]］】〕⟧"
 MARKS = re.compile("[\ufde0-\ufde9]+\ufdea")  # a :func:`storm_pipeline.text.markers.mark`
 HIDDEN = {ord(char): 0xFDD0 + i for i, char in enumerate(OPENING + CLOSING)}
@@ -146,7 +148,7 @@ def _read(found: re.Match[str], form: str, shown: int | None) -> Candidate | Non
     inner = next(text for name, text in found.groupdict().items() if name.startswith("in_") and text)
     if form == "raised":
         inner = _on_the_line(inner, shown)
-    inner = unicodedata.normalize("NFKC", inner)
+    inner = in_form(inner, "NFKC")
     core = _BEHIND.sub("", _NESTED.sub(";", inner)).strip(_AROUND)
     items: tuple[tuple[int, int], ...] = ()
     if _ITEMS.fullmatch(core):
@@ -179,7 +181,7 @@ def _may_cite(one: Candidate, text: str, shown: int | None) -> bool:
 
 def _on_the_line(raised: str, shown: int | None) -> str:
     """Return raised digits as plain ones; a number beyond all that were shown is one number for each digit."""
-    plain = unicodedata.normalize("NFKC", raised.replace("⁻", "-").replace("⁾⁽", ",").replace("˒", ","))
+    plain = in_form(raised.replace("⁻", "-").replace("⁾⁽", ",").replace("˒", ","), "NFKC")
     return ",".join(plain) if plain.isdecimal() and shown and _value(plain) > shown else plain
 
 

@@ -8,6 +8,8 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import Any, Literal
 
+from storm_pipeline.identity import in_form
+
 EMPHASIS = re.compile(r"(?<![A-Za-zÀ-ɏ\d])(\*\*|__|\*)(\S(?:.{0,500}?\S)?)\1(?![A-Za-zÀ-ɏ\d])")
 """A pair of marks of emphasis around at most 500 characters, which are the second group; none of ``M*A*S*H``."""
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -50,7 +52,7 @@ def caseless(text: str) -> str:
 
 def unified(text: str, form: Literal["NFKC", "NFKD"] = "NFKC") -> str:
     """A text in a compatibility form of Unicode, but no digits are glued: of 1904³ and 3½, "1904 3" and "3 1⁄2"."""
-    return unicodedata.normalize(form, text if text.isascii() else _BEHIND_NUMBER.sub(" ", text))
+    return in_form(text if text.isascii() else _BEHIND_NUMBER.sub(" ", text), form)
 
 
 def foreign_script_share(text: str, like: str, own: frozenset[str] = frozenset()) -> float:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from typer.testing import CliRunner
 from year_judge import YearJudge
 
 from storm_pipeline.cli import app
+from storm_pipeline.errors import PageError
+from storm_pipeline.pages.extract import Page
 from storm_pipeline.server.remote_settings import RemoteSettings
 from storm_pipeline.server.run_service import RunService
 from storm_pipeline.settings import Settings
@@ -118,6 +121,55 @@ def test_an_article_of_too_many_sentences_is_refused_before_its_sources_are_read
     monkeypatch.setattr("storm_pipeline.documents.articles.pages.AvailablePages.passages", None)
     long = ORDER | {"markdown": "It is so.[^1] " * 600 + "\n\n[^1]: https://a.org\n"}
     assert posted(service, long).status_code == 400
+
+
+def test_a_page_that_is_slow_delays_its_own_check_alone(service: RunService, monkeypatch: pytest.MonkeyPatch) -> None:
+    from storm_pipeline.server import checking
+    from storm_pipeline.server.http_api import create_app
+
+    asked_for, done = threading.Event(), threading.Event()
+
+    def slow(url: str) -> Page:
+        asked_for.set()
+        done.wait(60)
+        raise PageError(f"{url} did not answer")
+
+    monkeypatch.setattr(checking, "kept_pages", lambda _: slow)
+    waits = {"markdown": WRITTEN, "fetch": True}
+
+    async def asked() -> list[int]:
+        transport = httpx.ASGITransport(app=create_app(service))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            slow_one = asyncio.create_task(client.post("/check", json=waits))
+            try:
+                await asyncio.to_thread(asked_for.wait, 30)
+                other = await asyncio.wait_for(client.post("/check", json=ORDER), 30)
+            finally:
+                done.set()
+            return [other.status_code, (await slow_one).status_code]
+
+    assert asyncio.run(asked()) == [200, 200]
+
+
+def test_a_body_of_very_many_texts_is_refused_in_little_memory(service: RunService) -> None:
+    from storm_pipeline.server.http_api import create_app
+
+    async def asked(body: bytes) -> int:
+        transport = httpx.ASGITransport(app=create_app(service))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            answer = await client.post("/check", content=body, headers={"Content-Type": "application/json"})
+            return answer.status_code
+
+    asyncio.run(asked(b"[]"))
+    for body in (b'"' * 4_000_000, b'"' + rb"\a" * 2_000_000):
+        tracemalloc.start()
+        try:
+            assert asyncio.run(asked(body)) in (413, 422)
+            assert tracemalloc.get_traced_memory()[1] < 60_000_000
+        finally:
+            tracemalloc.stop()
+    text = rb"\\\" , [ { " * 60_000  # is one value
+    assert asyncio.run(asked(b'{"unknown": "' + text + b'"}')) == 422
 
 
 def test_checks_that_wait_are_bounded_and_hold_no_other_request_up(

@@ -4,6 +4,7 @@ import json
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -22,9 +23,14 @@ HEADER_SECONDS = 2.0
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the server."""
+    return tmp_path_factory.mktemp("endurance")
+
+
+@pytest.fixture(scope="module")
+def client(place: Path) -> Iterator[httpx.Client]:
     """A client of a server that waits two seconds for headers."""
-    place = tmp_path_factory.mktemp("endurance")
     with served("openai/fake@http://127.0.0.1:9/v1", place, HEADER_SECONDS=str(HEADER_SECONDS)) as found:
         yield found
 
@@ -97,6 +103,73 @@ def test_an_answer_that_is_read_slowly_arrives_whole(client: httpx.Client) -> No
             if time.monotonic() - begun < 4 * HEADER_SECONDS:
                 time.sleep(0.1)
     assert found.count(whole) == number
+
+
+def sent(client: httpx.Client, *pieces: bytes) -> bytes:
+    """What the server answers to pieces of a request, until it closes the connection."""
+    with ExitStack() as stack:
+        (connection,) = silent(client, 1, stack)
+        with suppress(ConnectionError):
+            for piece in pieces:
+                connection.sendall(piece)
+                time.sleep(0.2)
+            answer = b""
+            while piece := connection.recv(1 << 16):
+                answer += piece
+        return answer
+
+
+START = b"POST /runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+CHUNKED = START + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        START + b"a:\r\n" * 12_000 + b"\r\n",
+        CHUNKED + b"1\r\n \r\n" * 5_000,
+        CHUNKED + b"2\r\n{}\r\n0\r\n" + b"a:\r\n" * 12_000 + b"\r\n",
+    ],
+    ids=["headers", "chunks", "trailers"],
+)
+def test_a_request_of_very_many_lines_or_chunks_is_refused(client: httpx.Client, request_: bytes) -> None:
+    assert sent(client, request_).startswith(b"HTTP/1.1 400 ")
+
+
+def test_many_chunks_of_a_usual_size_and_a_few_small_ones_arrive(client: httpx.Client) -> None:
+    for sizes in ([1] * 150, [400] * 150):
+        body = (b" " * size for size in sizes)
+        assert client.post("/check", content=body, headers={"Content-Type": "application/json"}).status_code == 422
+
+
+def test_requests_in_crumbs_delay_nobody(client: httpx.Client) -> None:
+    stop = threading.Event()
+
+    def crumble() -> None:
+        while not stop.is_set():
+            sent(client, CHUNKED + b"1\r\n \r\n" * 40_000)
+
+    crumbling = [threading.Thread(target=crumble) for _ in range(20)]
+    for one in crumbling:
+        one.start()
+    try:
+        time.sleep(1)
+        begun = time.monotonic()
+        assert client.get("/runs").status_code == 200
+        assert time.monotonic() - begun < 5
+    finally:
+        stop.set()
+        for one in crumbling:
+            one.join()
+
+
+@pytest.mark.parametrize(("path", "status"), [(b"/health", b"200"), (b"/runs/x/events", b"404")])
+def test_a_body_that_cannot_be_read_behind_its_answer_leaves_no_traceback(
+    client: httpx.Client, place: Path, path: bytes, status: bytes
+) -> None:
+    head = b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    assert sent(client, head + (b"" if path == b"/health" else b"0\r\n\r\n"), b"zz\r\n").split()[1] == status
+    assert "Traceback" not in (place / "server.log").read_text()
 
 
 def test_a_connection_is_kept_while_requests_come(client: httpx.Client) -> None:

@@ -18,11 +18,11 @@ from storm_benchmarks.gauges import gauges, package_files, patterns, table_value
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = {
-    "lines": 41_500,
+    "lines": 41_750,
     "regular expressions": 217,
     "word lists": 78,
     "thresholds": 287,
-    "thresholds in tuples": 81,
+    "thresholds in tuples": 86,
 }
 """Gauge of the package → the most that it may be."""
 SLACK = {"lines": 1000, "regular expressions": 5, "word lists": 5, "thresholds": 5, "thresholds in tuples": 5}

@@ -232,6 +232,21 @@ def test_threads_get_their_own_answers(process: ReadingProcess) -> None:
     assert found == [[value] * 3 for value in range(200)]
 
 
+def test_files_that_take_long_hold_others_up_for_seconds_alone() -> None:
+    made = ReadingProcess(seconds=60.0)
+    (first,) = made.read(pid, size=0)
+    with ThreadPoolExecutor(2) as pool:
+        try:
+            slow = [pool.submit(made.read, spin, 12.0, size=0) for _ in range(2)]
+            time.sleep(0.2)
+            (other,) = made.read(pid, size=0)
+            assert other != first
+            assert not any(one.done() for one in slow)
+        finally:
+            made.end()
+        assert [one.result() for one in slow] == [["done"]] * 2
+
+
 CHILD = f"""
 import os, sys
 sys.path.append({str(Path(__file__).parents[1])!r})

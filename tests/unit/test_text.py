@@ -1,15 +1,24 @@
 """Sentences, words, scripts and overlap."""
 
 import base64
+import time
+import unicodedata
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storm_pipeline.documents.plain import plain_text, readable_title
+from storm_pipeline.identity import in_form, normalised_text
+from storm_pipeline.languages.stems import stem_set
+from storm_pipeline.search.queries import bare_words
+from storm_pipeline.sources.ground_truth import folded_title
 from storm_pipeline.text import sentences
 from storm_pipeline.text import words as t
+from storm_pipeline.text.index_terms import terms
 
 PROSE = st.lists(
     st.sampled_from(
@@ -220,3 +229,19 @@ def test_a_title_in_base64_is_decoded_and_nothing_breaks(title: str) -> None:
     words = "".join(char for char in plain if char.isalpha() or char == " ").strip()
     coded = base64.b64encode(words.encode()).decode()
     assert readable_title(coded) in {readable_title(words), coded}
+
+
+@pytest.mark.parametrize(
+    "reads", [t.folded_words, terms, stem_set, normalised_text, folded_title, bare_words], ids=lambda one: one.__name__
+)
+def test_very_many_marks_on_one_letter_take_no_long_time(reads: Callable[[str], Any]) -> None:
+    begun = time.process_time()
+    assert reads("丝绸之路 a" + "\u0301\u0323" * 40_000)
+    assert time.process_time() - begun < 5
+
+
+@given(
+    st.text(st.sampled_from("aé漢ｶﾞ\u0301\u0323\u0f73\u0344²ﷺ한"), max_size=29), st.sampled_from(("NFC", "NFKC", "NFKD"))
+)
+def test_forms_of_ordinary_text_are_those_of_unicode(text: str, form: Literal["NFC", "NFKC", "NFKD"]) -> None:
+    assert in_form(text, form) == unicodedata.normalize(form, text)
