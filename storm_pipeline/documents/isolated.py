@@ -27,6 +27,7 @@ PAGE_SECONDS = 0.2
 """Processor time that each page of a PDF adds once it is read; finding the layout of one takes about 0.05 s."""
 _PAGES = range(1, 1001)  # the pages that add it
 _MOST, _SOON = 4, 2.0  # processes; seconds that a file waits for one that is busy until another is started
+_LEAST_ANSWERED = 200_000  # bytes that the smallest file may hold
 _PATIENCE = 4.0 if hasattr(signal, "setitimer") else 1.0  # seconds for one of processor time; Windows has no limit
 _ERRORS = {one.__name__: one for one in (CorpusError, DatasetError, MissingExtraError, PageError)}
 _START = (
@@ -78,7 +79,8 @@ class ReadingProcess:
         data = [one for one in arguments if isinstance(one, bytes)]
         head = (read.__module__, read.__name__, arguments[: -len(data) or None], [*map(len, data)], seconds, most_bytes)
         request = b"".join((json.dumps(head).encode(), b"\n", *data))
-        most_answered = most_bytes // 32 + 4 * size  # here, lists and objects of JSON take up to 25 times their text
+        # Lists and objects of JSON take up to 25 times their text here, and many small files may unpack.
+        most_answered = min(most_bytes // 32, _LEAST_ANSWERED + 36 * size) + 4 * size
         talk = partial(_answered, request, _line_type(read), most_answered)
         with self._taken() as process:
             values, error = self._asked(process, talk, seconds, PAGE_SECONDS * len(_PAGES) * is_pdf)
@@ -179,7 +181,7 @@ def _answer(
     except MemoryError:
         os._exit(errno.ENOMEM)
     except Exception as error:  # noqa: BLE001 - what libraries raise on damaged files is not declared
-        answers.write(_line((type(error).__name__, str(error))))
+        answers.write(_line((type(error).__name__, str(error)[:1000])))
 
 
 def _line(part: tuple[object, ...]) -> bytes:

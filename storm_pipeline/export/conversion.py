@@ -23,7 +23,8 @@ CONVERTED = frozenset({"docx", "odt", "epub", "latex", "pdf"})  # formats that P
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 """Programs that can print, the first that is on the PATH is taken."""
 _LIMITS = ("+RTS", "-M500m", "-RTS", "--sandbox")
-_SECONDS = 120
+_SECONDS = 50  # Pandoc needs 10 for 300 sources; a style can compute for ever
+_PRINT_SECONDS = 120
 _SAID = 300  # characters of what a program says of a failure
 _OF_NOTES = b'class="note"'
 _FEWEST_HEADINGS = 3  # headings of an article that has a table of contents
@@ -67,7 +68,7 @@ def _converted(manuscript: Manuscript, writer: str, style: str | None, options: 
     with tempfile.TemporaryDirectory(prefix="storm-export-") as folder:
         Path(folder, "style.csl").write_bytes(csl)
         command += ["--citeproc", "--csl=style.csl", f"--data-dir={folder}"]
-        status, made, said = _run(command, write(manuscript), folder)
+        status, made, said = _run(command, write(manuscript), folder, _SECONDS)
     if status and said.startswith("Citeproc"):
         raise SettingsError(f"the citation style {style!r} cannot be used: {said}")
     if status:
@@ -86,12 +87,15 @@ def _pandoc() -> Path:
     )
 
 
-def _run(command: Sequence[str], given: bytes = b"", folder: str | None = None) -> tuple[int, bytes, str]:
+def _run(
+    command: Sequence[str], given: bytes = b"", folder: str | None = None, seconds: float = _PRINT_SECONDS
+) -> tuple[int, bytes, str]:
     """Run a program in a folder; return its exit status, what it writes, and the end of what it says of errors."""
     try:
-        done = run(command, given, seconds=_SECONDS, folder=folder)
+        done = run(command, given, seconds=seconds, folder=folder)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise RunError(f"{Path(command[0]).name} did not make the file: {error}; export another format") from error
+        why = error if isinstance(error, OSError) else f"it takes more than {seconds:g} s"
+        raise RunError(f"{Path(command[0]).name} did not make the file: {why}; export another format") from error
     return done.returncode, done.stdout, " ".join(done.stderr.decode("utf-8", "replace").split())[-_SAID:]
 
 

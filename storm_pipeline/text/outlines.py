@@ -11,6 +11,7 @@ from storm_pipeline.types import Heading, Outline
 
 MAX_TITLE = 120  # maximum length of a title in characters; longer lines are prose
 _LONGEST_LINE = 10 * MAX_TITLE  # characters of a line that may hold a title, with its marks and links
+_MOST_LEVELS = 50  # headings in headings; what is nested more deeply stands beside the last of them
 _BACK_MATTER_IN_ENGLISH, _FOREIGN_BACK_MATTER, _LEAD = (
     frozenset(" ".join(names.split()).split(", ")) for names in table_beside(__file__).values()
 )
@@ -139,7 +140,7 @@ def _tree(pairs: Iterable[tuple[int, str]]) -> list[_Node]:
     roots: list[_Node] = []
     path: list[tuple[int, _Node]] = []
     for level, title in pairs:
-        while path and path[-1][0] >= level:
+        while path and (path[-1][0] >= level or len(path) == _MOST_LEVELS):
             path.pop()
         node = _Node(title)
         (path[-1][1].children if path else roots).append(node)

@@ -21,7 +21,7 @@ CORE = {
     "lines": 41_750,
     "regular expressions": 217,
     "word lists": 78,
-    "thresholds": 287,
+    "thresholds": 290,
     "thresholds in tuples": 86,
 }
 """Gauge of the package → the most that it may be."""

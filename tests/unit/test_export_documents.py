@@ -271,6 +271,20 @@ def test_a_style_file_of_the_users(tmp_path: Path) -> None:
     assert export(example(), "docx", citation_style=str(file)) == export(example(), "docx")
 
 
+def test_a_style_that_computes_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    twice = "".join(f'<macro name="m{n}">{f"""<text macro="m{n + 1}"/>""" * 2}</macro>' for n in range(40))
+    (tmp_path / "own.csl").write_text(
+        '<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0"><info><title>x</title><id>x</id>'
+        f'</info>{twice}<macro name="m40"><text variable="title"/></macro>'
+        '<citation><layout><text macro="m0"/></layout></citation></style>'
+    )
+    monkeypatch.setattr(conversion, "_SECONDS", 2)
+    with pytest.raises(
+        RunError, match=r"^pandoc did not make the file: it takes more than 2 s; export another format$"
+    ):
+        export(example(), "docx", citation_style=str(tmp_path / "own.csl"))
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -306,7 +320,9 @@ def test_a_program_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         export(example(), "epub")
     monkeypatch.undo()
     monkeypatch.setattr(conversion, "_SECONDS", 0.001)
-    with pytest.raises(RunError, match=r"pandoc did not make the file: .*timed out.*; export another format"):
+    with pytest.raises(
+        RunError, match=r"pandoc did not make the file: it takes more than 0\.001 s; export another format"
+    ):
         export(example(), "epub")
 
 

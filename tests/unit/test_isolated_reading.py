@@ -66,6 +66,7 @@ HOSTILE = {
     "strings.bib": (lambda: doubled(40).encode(), MEMORY),
     "80 kB.docx": (lambda: word_of(400_000), LONGER),
     "430 kB.docx": (lambda: word_of(3_000_000), MEMORY),
+    "40 kB.docx": (lambda: word(*[paragraph(f"<w:r><w:t>{'Silk. ' * 100_000}</w:t></w:r>")] * 6), LONGER),
 }
 
 

@@ -158,3 +158,10 @@ def test_a_lone_subheading_that_names_a_section_again_goes() -> None:
 def test_contents_below_a_section_are_those_of_a_book() -> None:
     outline = parse_outline("# Book\n## Contents\n## Style\n# Reception\n# Contents", "A Book of Hours")
     assert outline_to_markdown(outline) == "# Book\n## Contents\n## Style\n# Reception"
+
+
+def test_headings_may_be_nested_without_end() -> None:
+    marks = ("- ", "A. ", "1. ", *(f"1{'.1' * dots} " for dots in range(1, 18)))
+    text = "\n".join(f"{' ' * indent}{mark}H{indent} M{n}" for indent in range(100) for n, mark in enumerate(marks))
+    assert lines(text, max_depth=6)[:2] == ["# H0 M0", "## H0 M1"]
+    assert len(outline_from_headings([(n, f"Heading {n}") for n in range(2000)], "Rome").sections) == 1
