@@ -84,3 +84,22 @@ def fresh_start() -> None:
     """No test inherits another's open circuits (local servers may get the same port), nor the files that it named."""
     forget_gates()
     use_files()
+
+
+@pytest.fixture
+def server() -> Iterator[object]:
+    """A model that does all that it is asked, for whole runs."""
+    from llm import FakeModel  # noqa: PLC0415  (of the tests that ask for it)
+
+    with FakeModel() as made:
+        yield made
+
+
+@pytest.fixture
+def steady() -> Iterator[object]:
+    """One whose questions depend on the conversation alone, so that a run that is resumed asks the same again."""
+    from llm import FakeModel  # noqa: PLC0415  (of the tests that ask for it)
+    from test_resume import answers  # noqa: PLC0415
+
+    with FakeModel(answers()) as made:
+        yield made

@@ -226,7 +226,7 @@ def test_without_words_nothing_is_asked() -> None:
 
 
 def test_long_passages_are_spread_over_calls() -> None:
-    questions = [Question(f"Claim {n}.", (f"Passage {n}. " + "word " * 1400,)) for n in range(5)]
+    questions = [Question(f"Claim {n}.", (f"Passage {n}. " + "word " * 2400,)) for n in range(5)]
     model = Scripted("1: supported\n2: supported", "1: supported\n2: supported", "1: supported")
     assert len(LanguageModelJudge(model, "one", CHECK).judge(questions)) == 5
     assert len(model.asked) == 3
