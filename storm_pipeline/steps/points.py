@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import dspy
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.languages import detect, opening_of
 from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.evidence import NO_NOTES, FindingNotes
 from storm_pipeline.run.context import RunContext
@@ -19,7 +18,7 @@ from storm_pipeline.steps.asked import piece_of
 from storm_pipeline.steps.exclusions import without_copies
 from storm_pipeline.steps.outline import keep_outline
 from storm_pipeline.steps.point_lookups import answered_points
-from storm_pipeline.steps.reading import read_whole
+from storm_pipeline.steps.reading import beginning, first_of, nearest_of_pages, read_whole
 from storm_pipeline.text.outlines import outline_from_headings
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import LATER_ROUND, Conversation, Heading, Outline, Perspective, Sentence, Source, Turn
@@ -27,8 +26,6 @@ from storm_pipeline.writers.findings import distinct_findings, saying_the_same
 from storm_pipeline.writers.placing import believed, numbered_sections, with_sources
 
 _POINTS = 6  # maximum points of a section
-_OPENING = 30  # words of a page's beginning
-_RANKED = 200  # passages by which pages that nothing cites are ranked
 
 READER = Perspective("Reader", LATER_ROUND)
 Conversations = tuple[Conversation, ...]
@@ -95,8 +92,7 @@ def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: 
 def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterator[str]:
     """``3. Title (date): beginning`` lines of the texts found: first those that nothing cites, by how they fit."""
     cited = cited_snippet_ids(findings)
-    (near,) = ctx.store.search([topic], _RANKED)
-    rank = {page: place for place, page in enumerate(dict.fromkeys(snippet.source_id for snippet in near))}
+    rank = {page: place for place, page in enumerate(nearest_of_pages(ctx, topic))}
 
     def place(page: Source) -> tuple[bool, int]:
         is_cited = not cited.isdisjoint(own.id for own in page.snippets)
@@ -104,9 +100,9 @@ def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterato
 
     room = ctx.settings.interview_words
     for number, page in enumerate(sorted(ctx.store.editions().sources(), key=place), 1):
-        first = min(ctx.store.source(page.id).snippets, key=lambda own: own.place or 0)
-        text = tidy(opening_of(first.text, _OPENING, detect(first.text) or "en"))
-        line = f"{number}. {tidy(page.title) or page.url}{f' ({first.published})' if first.published else ''}: {text}"
+        first = first_of(ctx.store.source(page.id))
+        about = f"{tidy(page.title) or page.url}{f' ({first.published})' if first.published else ''}"
+        line = f"{number}. {about}: {beginning(first)}"
         room -= len(line.split())
         if room < 0:
             return

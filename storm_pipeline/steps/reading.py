@@ -23,7 +23,7 @@ from storm_pipeline.writers.drafts import without_prompt_lines
 from storm_pipeline.writers.passage_answers import passages_for, supported
 
 _PAGES = 8  # maximum pages of a run that are read
-_OPENING = 30  # words of a passage that show what a page says of the topic
+_OPENING = 30  # words of a passage that show what a page says
 _RANKED = 200  # passages by which pages are ranked
 _TOKENS_A_WORD = 4 / 3
 
@@ -70,15 +70,33 @@ def read_whole(conversations: Conversations) -> frozenset[str]:
     return frozenset(snippet.id for turn in turns for snippet in turn.snippets)
 
 
+def nearest_of_pages(ctx: RunContext, topic: str) -> dict[str, Snippet]:
+    """Id of each page that a search of the store for the topic finds → its best passage, the best page first."""
+    (near,) = ctx.store.search([topic], _RANKED)
+    best: dict[str, Snippet] = {}
+    for snippet in near:
+        best.setdefault(snippet.source_id, snippet)
+    return best
+
+
+def first_of(page: Source) -> Snippet:
+    """The passage that a page begins with."""
+    return min(page.snippets, key=lambda own: own.place or 0)
+
+
+def beginning(snippet: Snippet) -> str:
+    """The first words of a passage, on one line."""
+    return tidy(opening_of(snippet.text, _OPENING, detect(snippet.text) or "en"))
+
+
 def _listed(ctx: RunContext, topic: str, seen: Collection[str]) -> Iterator[tuple[Source, str]]:
     """The pages found and their lines in a prompt, the nearest to the topic first, as many as it has room for."""
-    (near,) = ctx.store.search([topic], _RANKED)
-    best = {snippet.source_id: snippet for snippet in reversed(near)}
-    place = {page: number for number, page in enumerate(dict.fromkeys(snippet.source_id for snippet in near))}
+    best = nearest_of_pages(ctx, topic)
+    place = {page: number for number, page in enumerate(best)}
     room = ctx.settings.interview_words
     for kept in sorted(ctx.store.editions().sources(), key=lambda own: place.get(own.id, len(place))):
         page = ctx.store.source(kept.id)
-        line = _described(page, best.get(page.id) or min(page.snippets, key=lambda own: own.place or 0), seen)
+        line = _described(page, best.get(page.id) or first_of(page), seen)
         room -= count_words(line)
         if room < 0:
             return
@@ -91,8 +109,7 @@ def _described(page: Source, shown: Snippet, seen: Collection[str]) -> str:
     whole, known = sum(words.values()), sum(number for name, number in words.items() if name in seen)
     length = f"{whole:.0f} words, {known / max(whole, 1):.0%} read"
     about = ", ".join(filter(None, (shown.site or host_of(page.url), shown.published, length)))
-    opening = tidy(opening_of(shown.text, _OPENING, detect(shown.text) or "en"))
-    return f"{tidy(page.title) or page.url} ({about}): {opening}"
+    return f"{tidy(page.title) or page.url} ({about}): {beginning(shown)}"
 
 
 def _shown(ctx: RunContext, topic: str, page: Source) -> tuple[Passage, ...]:
