@@ -231,16 +231,21 @@ def test_proxies_that_are_refused(network: str) -> None:
     assert not Reach.build("0.0.0.0", (), ("10.0.0.0/8",)).is_proxy("unix")
 
 
+def holding() -> tuple[Gate, asyncio.Event, asyncio.Semaphore]:
+    """A gate before an application that answers once the event is set, and releases the semaphore when asked."""
+    held, begun = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        begun.release()
+        await held.wait()
+        await answer(scope, receive, send)
+
+    return Gate(slow, "", Tokens(Path("/nonexistent"))), held, begun
+
+
 def test_requests_under_way_are_limited_by_client() -> None:
     async def ask() -> tuple[list[httpx.Response], list[httpx.Response]]:
-        held, begun = asyncio.Event(), asyncio.Semaphore(0)
-
-        async def slow(scope: Any, receive: Any, send: Any) -> None:
-            begun.release()
-            await held.wait()
-            await answer(scope, receive, send)
-
-        limited = Gate(slow, "", Tokens(Path("/nonexistent")))
+        limited, held, begun = holding()
 
         def request(address: str) -> "asyncio.Future[httpx.Response]":
             transport = httpx.ASGITransport(app=limited, client=(address, 1))
@@ -274,14 +279,7 @@ def test_long_and_large_requests_of_a_client_leave_place_for_others(
     method: str, path: str, sent: dict[str, str], most: int, others: int
 ) -> None:
     async def ask() -> tuple[list[int], list[int]]:
-        held, begun = asyncio.Event(), asyncio.Semaphore(0)
-
-        async def slow(scope: Any, receive: Any, send: Any) -> None:
-            begun.release()
-            await held.wait()
-            await answer(scope, receive, send)
-
-        limited = Gate(slow, "", Tokens(Path("/nonexistent")))
+        limited, held, begun = holding()
         transport = httpx.ASGITransport(app=limited, client=("1.2.3.4", 1))
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             first = [asyncio.ensure_future(client.request(method, path, headers=sent)) for _ in range(most)]
@@ -299,14 +297,7 @@ def test_long_and_large_requests_of_a_client_leave_place_for_others(
 
 def test_streams_of_many_clients_leave_half_of_the_places() -> None:
     async def ask() -> list[int]:
-        held, begun = asyncio.Event(), asyncio.Semaphore(0)
-
-        async def slow(scope: Any, receive: Any, send: Any) -> None:
-            begun.release()
-            await held.wait()
-            await answer(scope, receive, send)
-
-        limited = Gate(slow, "", Tokens(Path("/nonexistent")))
+        limited, held, begun = holding()
 
         def request(address: str, path: str) -> "asyncio.Future[httpx.Response]":
             transport = httpx.ASGITransport(app=limited, client=(address, 1))
