@@ -76,7 +76,7 @@ ORDER = [
     {"api"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-LOOKED_UP = {"types": "storm_pipeline.export.formats"}
+LOOKED_UP = {"types": "storm_pipeline.output.export.formats"}
 """`article.to_markdown()` is the promised interface: the value offers what is built upon it, by one look-up."""
 
 

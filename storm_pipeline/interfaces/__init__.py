@@ -1,0 +1,1 @@
+"""What people and programs start runs with."""

@@ -1,0 +1,1 @@
+"""The steps of the method and the writers of the paper."""

@@ -1,0 +1,1 @@
+"""Articles as text and as files, read back, checked and refreshed."""
