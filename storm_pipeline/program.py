@@ -19,7 +19,7 @@ from storm_pipeline.run.events import EventSink
 from storm_pipeline.run.journal import fingerprint
 from storm_pipeline.steps.conversations import converse
 from storm_pipeline.steps.interviews import hold_interviews
-from storm_pipeline.steps.outline import draft_outline, refine_outline
+from storm_pipeline.steps.outline import draft_outline, inputs_of_refinement, refine_outline
 from storm_pipeline.steps.section_evidence import gather_evidence
 from storm_pipeline.types import Conversation, Outline, Section
 from storm_pipeline.writers.lead import write_lead
@@ -140,7 +140,8 @@ def _research(ctx: RunContext, topic: str) -> tuple[Conversation, ...]:
 
 def _outline(ctx: RunContext, topic: str, conversations: Sequence[Conversation] = ()) -> Outline:
     _remember(ctx, conversations)
-    return refine_outline(ctx, topic, draft_outline(ctx, topic), conversations or _research(ctx, topic))
+    draft = draft_outline(ctx, topic)
+    return refine_outline(ctx, topic, draft, inputs_of_refinement(ctx, draft, conversations or _research(ctx, topic)))
 
 
 def _section(ctx: RunContext, _: str, outline: Outline, conversations: Sequence[Conversation], heading: str) -> Section:

@@ -108,10 +108,16 @@ class Screen:
     def concerned(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
         """Return the positions of the passages by which a writer can answer a problem.
 
-        Those that the claim cites, those that the problem names, and the most similar ones.
+        Those that the claim cites, with what stands beside them on their pages, those that the problem names, and the
+        most similar ones.
         """
+        every = range(len(self.shown))
         named = {int(number) - 1 for number in _MARKED.findall(verdict.problem)}
-        return tuple(dict.fromkeys((*claim.cited, *named & {*range(len(self.shown))}, *self._suggested(claim))))
+        beside = (j for i in claim.cited for j in (i - 1, i + 1) if j in every and self._touch(min(i, j), max(i, j)))
+        return tuple(dict.fromkeys((*claim.cited, *beside, *named & {*every}, *self._suggested(claim))))
+
+    def _touch(self, i: int, j: int) -> bool:
+        return self.shown[j].goes_on(self.shown[i])
 
     def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
         """Return the verdict on a sentence that its writer supports with a quotation; None if no passage has it.

@@ -11,7 +11,6 @@ from storm_pipeline.concurrency import parallel_map
 from storm_pipeline.errors import ModelError
 from storm_pipeline.identity import host_of
 from storm_pipeline.languages import count_words, detect, opening_of
-from storm_pipeline.references.citations import cited_snippet_ids
 from storm_pipeline.references.passages import Passage, numbered_passages, passages
 from storm_pipeline.run.context import RunContext
 from storm_pipeline.run.journal import at_place
@@ -20,7 +19,7 @@ from storm_pipeline.steps.exclusions import without_copies
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import READING, Conversation, Perspective, Sentence, Snippet, Source, Turn
 from storm_pipeline.writers.drafts import without_prompt_lines
-from storm_pipeline.writers.passage_answers import passages_for, supported
+from storm_pipeline.writers.passage_answers import known_of, passages_for, supported
 
 _PAGES = 8  # maximum pages of a run that are read
 _OPENING = 30  # words of a passage that show what a page says
@@ -125,11 +124,11 @@ def _shown(ctx: RunContext, topic: str, page: Source) -> tuple[Passage, ...]:
 def _read(ctx: RunContext, topic: str, shown: Sequence[Passage], told: Sequence[Sentence]) -> Turn | None:
     """What one page tells; None where it tells nothing new, or the model fails, which is recorded."""
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
-    ids, title = {snippet.id for snippet in snippets}, shown[0].title or snippets[0].url
+    title = shown[0].title or snippets[0].url
     inputs = {
         "topic": ctx.about(topic),
         "language": ctx.settings.language_name,
-        "known": "\n".join(f"- {one.text}" for one in told if not ids.isdisjoint(cited_snippet_ids([one]))),
+        "known": known_of(told, snippets),
         "passages": numbered_passages(shown),
     }
     try:
