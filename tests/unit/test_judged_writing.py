@@ -17,7 +17,7 @@ from storm_pipeline.judges.language_model import LanguageModelJudge
 from storm_pipeline.judges.opening import judge_of_run
 from storm_pipeline.judges.support import Verdicts, support_as_judged, support_of
 from storm_pipeline.models.programs import Programs
-from storm_pipeline.references.passages import passages
+from storm_pipeline.references.passages import Passage, passages
 from storm_pipeline.references.screen import Screen
 from storm_pipeline.retrieval.embedder import HashingEmbedder
 from storm_pipeline.settings import Settings
@@ -140,11 +140,8 @@ def test_a_citation_stays_where_the_language_model_names_its_passage(verdict: st
 
 
 def test_of_a_joined_passage_the_piece_that_says_it_is_cited() -> None:
-    both = [
-        replace(DAM, place=0),
-        Snippet(DAM.url, DAM.title, "Behind it lies the Orrin Lake, where char live.", place=1),
-    ]
-    (joined,) = passages(both)
+    both = (DAM, Snippet(DAM.url, DAM.title, "Behind it lies the Orrin Lake, where char live."))
+    joined = Passage(" ".join(own.text for own in both), both)
     asked: list[Mapping[str, Any]] = []
     reply = {"verdicts": "1: supported [2]"}
     with run(both, replies={"CheckSentences": lambda inputs: asked.append(inputs) or reply}) as (plain, _):
