@@ -153,6 +153,18 @@ def test_of_a_joined_passage_the_piece_that_says_it_is_cited() -> None:
     assert len(asked[0]["passages"].splitlines()) == 2
 
 
+def test_a_language_model_reads_what_a_sentence_cites_however_unlike_its_words_are() -> None:
+    said, cited = "A reservoir was impounded. [1]", []
+    for silent in (False, True):
+        reply = {"verdicts": "" if silent else "1: supported [1]"}
+        with run([DAM], replies={"CheckSentences": lambda _, reply=reply: reply}) as (plain, _):
+            ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+            screen = Screen(passages([DAM]), known="Orrin", embed=ctx.store.embed)
+            (block,) = checked_blocks(ctx, "x", read_draft(said, 1), screen, lambda *_: "")
+        cited.append([[c.snippet_id for c in own.citations] for own in block.sentences()])
+    assert cited == [[[DAM.id]], []]  # without a verdict, the screen decides
+
+
 class Silent(Scripted):
     """A judge that cannot be asked."""
 
