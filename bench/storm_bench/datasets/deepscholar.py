@@ -71,7 +71,10 @@ def read_deepscholar(folder: Path) -> DataSet:
         if not row.get("clean_latex_related_works", "").strip() or name not in nuggets:
             problems.append(f"skipped: {name} has no related work, or no nuggets")
             continue
-        topics.append(_topic(row, cited[name], nuggets[name]))
+        try:
+            topics.append(_topic(row, cited[name], nuggets[name]))
+        except DatasetError as error:
+            problems.append(f"skipped: {error}")
     if not topics:
         raise DatasetError(f"{folder} holds no readable paper: {problems[0] if problems else 'it is empty'}")
     return DataSet(NAME, tuple(sorted(topics, key=lambda topic: topic.id)), tuple(problems))
