@@ -40,7 +40,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         self.folder = folder
         self._lock = locked(folder, _LOCK)
         try:
-            self._journal = Journal(folder / _JOURNAL)
+            self._journal = Journal(folder / _JOURNAL, times=10)
             self._state = {name: value for name, value in state.items() if name != "topics"}
             self.rows = self._restored_rows(state)
         except BaseException:

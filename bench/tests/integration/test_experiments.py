@@ -468,6 +468,13 @@ def test_a_report_is_not_written_through_a_link(tmp_path: Path, link: str) -> No
     assert {file.read_text("utf-8") for file in own.iterdir()} == {"mine"} and len(list(own.iterdir())) == 2
 
 
+def test_a_large_experiment_can_be_opened_again(tmp_path: Path) -> None:
+    records = '{"kind": "score", "values": [["rouge_1", 0.5], ["rouge_2", 0.25]]}\n' * 400_000
+    (tmp_path / "units.jsonl").write_text(records, "utf-8")
+    for read_only in (True, False):
+        ExperimentStore(tmp_path, read_only=read_only).close()
+
+
 @contextmanager
 def files_may_not_grow(size: int) -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
