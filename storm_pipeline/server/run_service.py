@@ -108,8 +108,9 @@ class RunService(AbstractContextManager["RunService"]):
             except StormError:
                 self.folders.delete(name)
                 raise
+            begun = self.queue.add(job)
         try:
-            self.queue.add(job)
+            begun.result()
         except Exception as error:  # noqa: BLE001 - it is in the run's record
             logger.warning("%s: could not begin: %s", name, error)
         return name
@@ -130,8 +131,8 @@ class RunService(AbstractContextManager["RunService"]):
                 raise ConflictError("the run is under way or waits for its turn already")
             caller = self._caller(name)
             self.queue.require_room(self._budgets.of(caller), self.folders.order(name)[0])
-            job = self._job(name, self.folders.settings(name), settings or {}, caller)
-        self.queue.add(job)
+            begun = self.queue.add(self._job(name, self.folders.settings(name), settings or {}, caller))
+        begun.result()
         return name
 
     def go_on(self) -> tuple[str, ...]:
