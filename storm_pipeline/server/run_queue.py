@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
+from storm_pipeline.documents.isolated import read_for
 from storm_pipeline.errors import SettingsError, StoppedError, StormError
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted
 from storm_pipeline.run.log import logger
@@ -152,6 +153,7 @@ class RunQueue:
                 observe(event)
 
         failure: Exception | None = None
+        read_for.set(job.caller)
         try:
             reservation.check()
             job.work(CallbackSink(emit), job.halt, reservation.most)
