@@ -17,7 +17,8 @@ from dspy.utils.exceptions import LMConfigurationError, LMError, LMTransportErro
 
 from storm_pipeline.models.request import WEB_PAGE, Answer
 
-LARGEST_REPLY = 32 * 2**20  # bytes
+LARGEST_REPLY = 8 * 2**20  # bytes, and lists and objects of its JSON
+_MOST_VALUES = 200_000
 _GRACE = 1.0  # seconds after which reading ends when nobody waits any more
 
 
@@ -73,12 +74,14 @@ class _Bounded(httpx.SyncByteStream):
     late: Callable[[str], Exception]
 
     def __iter__(self) -> Iterator[bytes]:
-        read = 0
+        read = values = 0
         for chunk in self.stream:
             read += len(chunk)
+            values += chunk.count(b"[") + chunk.count(b"{")
             self.bounds.answer.add(chunk)
-            if read > LARGEST_REPLY:
-                self.bounds.broken = f"the reply is larger than {LARGEST_REPLY >> 20} MiB"
+            if read > LARGEST_REPLY or values > _MOST_VALUES:
+                most = f"{_MOST_VALUES:,} values" if read <= LARGEST_REPLY else f"{LARGEST_REPLY >> 20} MiB"
+                self.bounds.broken = f"the reply is larger than {most}"
                 raise self.broken(self.bounds.broken)
             if time.monotonic() > self.bounds.ends:
                 raise self.late("the reply was not complete in time")

@@ -25,6 +25,7 @@ Params = Mapping[str, Any]
 
 SOON = 2.5
 """Seconds in which a host that can be reached has answered; some firewalls drop packets without a reply."""
+_MOST_VALUES = 200_000  # lists and objects of an answer in JSON; a hundred papers with their references have 30,000
 _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 
@@ -171,6 +172,11 @@ class ApiClient:
             raise SearchError(
                 f"{self._service} answered with a web page instead of JSON; check the engine's address, "
                 "and whether a proxy or login page intercepts requests"
+            )
+        if body.count(b"[") + body.count(b"{") > _MOST_VALUES:  # each takes up to 30 times its text in memory
+            raise SearchError(
+                f"{self._service} answered with more than {_MOST_VALUES:,} lists and objects; "
+                "ask for fewer results or check the engine's address"
             )
         try:
             return json.loads(body)
