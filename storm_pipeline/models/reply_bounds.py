@@ -29,12 +29,17 @@ class _Bounds:
     ends: float  # when reading must end, in monotonic seconds
     answer: Answer  # gets the beginning of the last answer
     broken: str = ""  # how a reply broke the bounds
+    is_redirect: bool = False
 
     def begin(self, response: Any, status: int, header: Callable[[str], str | None], error: type[Exception]) -> None:
-        """Note the head of an answer; raises the client's ``error`` for one that is compressed."""
+        """Note the head of an answer; raises the client's ``error`` for one that is compressed, and for a redirect."""
         self.answer.begin(status, header("content-type"))
-        if (header("content-encoding") or "identity").lower() != "identity":
+        self.is_redirect = 300 <= status < 400  # some clients would follow it, and send keys along
+        if self.is_redirect:
+            self.broken = "it redirects to another address, which is not followed"
+        elif (header("content-encoding") or "identity").lower() != "identity":
             self.broken = "the reply is compressed, which was not asked for"
+        if self.broken:
             response.close()
             raise error(self.broken)
 
@@ -46,7 +51,7 @@ _bounds: ContextVar[_Bounds | None] = ContextVar("storm_reply_bounds", default=N
 def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
     """Bound replies to requests of the block to :data:`LARGEST_REPLY` bytes and about so many seconds.
 
-    Raises LMTransportError: a reply was larger, or compressed; LMConfigurationError: it was a web page.
+    Raises LMTransportError: a reply was larger, or compressed; LMConfigurationError: it was a web page or a redirect.
     """
     _wrap_clients()
     bounds = _Bounds(time.monotonic() + seconds + _GRACE, answer)
@@ -54,10 +59,10 @@ def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
     try:
         yield
     except LMError as error:
-        if bounds.broken:  # clients tell it in words of their own, or hide it
+        if bounds.broken and not bounds.is_redirect:  # clients tell it in words of their own, or hide it
             raise LMTransportError(bounds.broken, model=error.model) from error
-        if answer.is_page:
-            why = "it answered with a web page, not a completion"
+        if bounds.is_redirect or answer.is_page:
+            why = bounds.broken or "it answered with a web page, not a completion"
             raise LMConfigurationError(why, model=error.model, code=WEB_PAGE) from error
         raise
     finally:

@@ -92,6 +92,23 @@ def test_a_reply_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPat
     assert time.monotonic() - started < 20
 
 
+@pytest.mark.parametrize("status", [302, 307])
+@pytest.mark.parametrize(
+    "model", ["openai/fake", "anthropic/fake", "azure/fake", "cohere_chat/fake", "lm_studio/fake", "mistral/fake"]
+)
+@pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
+def test_a_redirect_is_not_followed_with_the_key_and_the_prompt(
+    monkeypatch: pytest.MonkeyPatch, model: str, status: int
+) -> None:
+    monkeypatch.setenv("STORM_TEST_KEY", KEY)
+    with ScriptedServer(Reply(body={})) as other:
+        with ScriptedServer(Reply(status, headers={"Location": f"{other.url}/v1?key=x"})) as server:
+            with pytest.raises(ModelError, match="redirects to another address"):
+                related(models(f"{model}@{server.url}/v1", api_key_env="STORM_TEST_KEY"))
+            assert len(server.requests) == 1
+        assert other.requests == []
+
+
 @pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake"])
 def test_a_reply_of_very_many_values_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
     monkeypatch.setenv("STORM_TEST_KEY", KEY)
