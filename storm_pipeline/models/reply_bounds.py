@@ -16,9 +16,9 @@ from dspy._vendor.lm15 import transports  # DSPy names no other place for it
 from dspy.utils.exceptions import LMConfigurationError, LMError, LMTransportError
 
 from storm_pipeline.models.request import WEB_PAGE, Answer
+from storm_pipeline.net.retrying import MOST_VALUES
 
-LARGEST_REPLY = 8 * 2**20  # bytes, and lists and objects of its JSON
-_MOST_VALUES = 200_000
+LARGEST_REPLY = 8 * 2**20  # bytes
 _GRACE = 1.0  # seconds after which reading ends when nobody waits any more
 
 
@@ -84,8 +84,8 @@ class _Bounded(httpx.SyncByteStream):
             read += len(chunk)
             values += chunk.count(b"[") + chunk.count(b"{")
             self.bounds.answer.add(chunk)
-            if read > LARGEST_REPLY or values > _MOST_VALUES:
-                most = f"{_MOST_VALUES:,} values" if read <= LARGEST_REPLY else f"{LARGEST_REPLY >> 20} MiB"
+            if read > LARGEST_REPLY or values > MOST_VALUES:
+                most = f"{MOST_VALUES:,} values" if read <= LARGEST_REPLY else f"{LARGEST_REPLY >> 20} MiB"
                 self.bounds.broken = f"the reply is larger than {most}"
                 raise self.broken(self.bounds.broken)
             if time.monotonic() > self.bounds.ends:

@@ -6,23 +6,27 @@ from typing import Any
 
 import httpx
 
-MOST, SECONDS = 10_000_000, 60.0
-"""Bytes of an answer, and seconds in which it must arrive."""
+from storm_pipeline.net.retrying import Patience
 
 
-class _Bounded(httpx.SyncByteStream):
+class Bounded(httpx.SyncByteStream):
+    """An answer as it is read; raises httpx.ReadError where it has more than ``most`` bytes, or takes too long."""
+
+    most = 10_000_000
+
     def __init__(self, stream: Any) -> None:
         self._stream = stream
 
     def __iter__(self) -> Iterator[bytes]:
-        read, ends = 0, time.monotonic() + SECONDS
+        read, ends = 0, time.monotonic() + Patience.total
         for piece in self._stream:
             read += len(piece)
-            if read > MOST or time.monotonic() > ends:
+            if read > self.most or time.monotonic() > ends:
                 raise httpx.ReadError("the answer is too large or too slow")
             yield piece
 
     def close(self) -> None:
+        """Close what is read."""
         self._stream.close()
 
 
@@ -33,4 +37,4 @@ def bound(response: httpx.Response) -> None:
     """
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise httpx.DecodingError("the answer is compressed, which was not asked for")
-    response.stream = _Bounded(response.stream)
+    response.stream = Bounded(response.stream)

@@ -14,7 +14,7 @@ from storm_pipeline.documents.markup import parse_xml
 from storm_pipeline.errors import SearchError, SettingsError
 from storm_pipeline.net.gates import Rate, gate
 from storm_pipeline.net.refusals import Refusal, refusal_error
-from storm_pipeline.net.retrying import Patience, TransientError
+from storm_pipeline.net.retrying import MOST_VALUES, Patience, TransientError
 
 if TYPE_CHECKING:
     import requests
@@ -25,7 +25,6 @@ Params = Mapping[str, Any]
 
 SOON = 2.5
 """Seconds in which a host that can be reached has answered; some firewalls drop packets without a reply."""
-_MOST_VALUES = 200_000  # lists and objects of an answer in JSON; a hundred papers with their references have 30,000
 _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
 
@@ -173,9 +172,9 @@ class ApiClient:
                 f"{self._service} answered with a web page instead of JSON; check the engine's address, "
                 "and whether a proxy or login page intercepts requests"
             )
-        if body.count(b"[") + body.count(b"{") > _MOST_VALUES:  # each takes up to 30 times its text in memory
+        if body.count(b"[") + body.count(b"{") > MOST_VALUES:  # each takes up to 30 times its text in memory
             raise SearchError(
-                f"{self._service} answered with more than {_MOST_VALUES:,} lists and objects; "
+                f"{self._service} answered with more than {MOST_VALUES:,} lists and objects; "
                 "ask for fewer results or check the engine's address"
             )
         try:

@@ -15,7 +15,6 @@ must read something of an answer that waits for him."""
 _MOST_OF_ONE, _MOST = 128, 512
 """Open connections of one address that is no trusted proxy, and of all. Beyond, the one that has been idle longest is
 closed. An address may have half as many requests under way, so that the next one is answered and not cut off."""
-_MOST_OF_HEADER = 1 << 16  # bytes
 _MOST_LINES, _MOST_CHUNKS, _CHUNK = 100, 200, 32
 """Lines of a header, or behind a body; chunks of a body, beyond which they have so many bytes on average. Each takes
 h11 as long as kilobytes of text, in which nobody else is answered."""
@@ -57,7 +56,7 @@ class BoundedProtocol(H11Protocol):
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Make room for the connection, and wait for its headers."""
         super().connection_made(transport)
-        self.conn = _Connection(h11.SERVER, _MOST_OF_HEADER)
+        self.conn = _Connection(h11.SERVER)
         self._wait_for_headers()
         others: Collection[Any] = self.connections
         if not self.reach.is_proxy(_address(self)):

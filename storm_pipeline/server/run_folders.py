@@ -26,8 +26,8 @@ from storm_pipeline.server.errors import ConflictError, UnknownRunError
 from storm_pipeline.types import Article
 
 _NO_RUN = ("batch", "no run")
-RUNS, RUN_BYTES = 500, 2_000_000_000
-"""Runs of a caller with a named token, and bytes that they have together, beyond which none begins."""
+RUNS = 500  # of a caller with a named token, at most
+RUN_BYTES = RUNS * LARGEST // 32  # that they may have together, beyond which none begins
 RUN = r"^[^./\\\x00][^/\\\x00]*$"
 """Names of runs, as a regular expression."""
 State = Literal["queued", "running", "finished", "stopped", "failed", "interrupted", "unclear", "unreadable"]

@@ -15,7 +15,7 @@ from qdrant_client.models import Distance, PointStruct, ScoredPoint, VectorParam
 from servers import Reply, Request, ScriptedServer
 
 from storm_pipeline.errors import CorpusError, MissingExtraError, SearchError, SettingsError
-from storm_pipeline.net import bounded
+from storm_pipeline.net.bounded import Bounded
 from storm_pipeline.net.retrying import Patience
 from storm_pipeline.retrieval import embedder
 from storm_pipeline.retrieval.embedder import HashingEmbedder
@@ -314,7 +314,7 @@ def test_a_missing_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Encoding": "gzip"}])
 def test_an_answer_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]) -> None:
-    monkeypatch.setattr(bounded, "MOST", 1_000_000)
+    monkeypatch.setattr(Bounded, "most", 1_000_000)
     body = gzip.compress(b" " * 2_000_000) if headers else b" " * 2_000_000
     with ScriptedServer(Reply(body=body, headers=headers)) as server, pytest.raises(SearchError, match="be reached"):
         VectorCollection(server.url, "notes", patience=BRISK)
