@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import ExitStack
 from typing import Any
 
+from storm_pipeline.documents.isolated import read_for
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.server.callers import CALLER, OWNER, Caller, Tokens
 from storm_pipeline.server.documents import FILE_BYTES
@@ -145,9 +146,11 @@ class Gate:
             await _refuse(scope, send, 413 if isinstance(error, TooLargeError) else 408, str(error))
             return
         before = CALLER.set(caller) if caller else None
+        of_files = read_for.set(caller.name if caller else "")
         try:
             await self._app(scope, body, send)
         finally:
+            read_for.reset(of_files)
             if before:
                 CALLER.reset(before)
 
