@@ -107,6 +107,9 @@ class AnswerFromPassages(dspy.Signature):
       fills a day's report: the words of passers-by, scenes, a page's praise of itself.
     - Each sentence can be understood alone, without repeating the topic's name where it is clear, and ends with the
       numbers of all passages that it rests on, like this [2][5].
+    - What was told from these passages already is listed, where anything is: answer with what they tell beyond that. A
+      listed fact is told again only where nothing else answers the question, or where it is wrong or lacks a date, a
+      name or a number that they give.
     - If the question takes for granted what the passages show to be wrong, say what is right.
     - Where a passage has a date, it stands behind its title: turn "today", "last month", "this year" into dates by it.
     - Passages may be cut off, be in other languages, and carry menus and notices of their pages: use what they say.
@@ -118,5 +121,6 @@ class AnswerFromPassages(dspy.Signature):
     topic: str = dspy.InputField()
     language: str = dspy.InputField()
     question: str = dspy.InputField()
+    known: str = dspy.InputField()
     passages: str = dspy.InputField()
     answer: str = dspy.OutputField()

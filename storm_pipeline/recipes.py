@@ -18,7 +18,13 @@ from storm_pipeline.method.steps.interviews import (
     hold_interviews_without_perspectives,
     without_excluded,
 )
-from storm_pipeline.method.steps.outline import draft_outline, keep_outline, plan_outline, refine_outline
+from storm_pipeline.method.steps.outline import (
+    draft_outline,
+    inputs_of_refinement,
+    keep_outline,
+    plan_outline,
+    refine_outline,
+)
 from storm_pipeline.method.steps.points import look_up_points
 from storm_pipeline.method.steps.reading import read_pages
 from storm_pipeline.method.steps.searching import look_up_topic, search_all, search_with_topic
@@ -35,6 +41,7 @@ from storm_pipeline.types import UNTITLED, Article, Conversation, Heading, Outli
 Conversations = tuple[Conversation, ...]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,59}")
 Interviews = Callable[[RunContext, str], Conversations]
+FurtherResearch = Callable[[RunContext, str, Conversations], Conversations]
 
 
 def storm(ctx: RunContext, topic: str) -> Article:
@@ -55,10 +62,10 @@ def storm_iterative(ctx: RunContext, topic: str) -> Article:
     asked = Asked()
     interview = partial(converse, deeper=True, asked=asked)
 
-    def research(ctx: RunContext, topic: str) -> Conversations:
-        return read_pages(ctx, topic, hold_interviews(ctx, topic, interview, asked))
+    def interviews(ctx: RunContext, topic: str) -> Conversations:
+        return hold_interviews(ctx, topic, interview, asked)
 
-    outline, conversations, notes = look_up_points(ctx, *_outlined(ctx, topic, research))
+    outline, conversations, notes = look_up_points(ctx, *_outlined(ctx, topic, interviews, read_pages))
     evidence = gather_evidence(ctx, outline, conversations, notes)
     return _from_evidence(ctx, topic, evidence, conversations)
 
@@ -98,11 +105,17 @@ def no_perspective_outline(ctx: RunContext, topic: str) -> tuple[Outline, Conver
     return _outlined(ctx, topic, hold_interviews_without_perspectives)
 
 
-def _outlined(ctx: RunContext, topic: str, interviews: Interviews) -> tuple[Outline, Conversations]:
+def _outlined(
+    ctx: RunContext, topic: str, interviews: Interviews, further: FurtherResearch | None = None
+) -> tuple[Outline, Conversations]:
+    """The refined outline, and the conversations with those of further research, which goes on meanwhile."""
     with Tasks() as tasks:
         draft = tasks.start(draft_outline, ctx, topic)
         conversations = interviews(ctx, topic)
-        return refine_outline(ctx, topic, draft.result(), conversations), conversations
+        inputs = inputs_of_refinement(ctx, draft.result(), conversations)  # before further research adds to the store
+        more = tasks.start(further, ctx, topic, conversations) if further else None
+        outline = refine_outline(ctx, topic, draft.result(), inputs)
+        return outline, more.result() if more else conversations
 
 
 def _written(ctx: RunContext, topic: str, outline: Outline, conversations: Conversations) -> Article:

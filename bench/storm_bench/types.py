@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from storm_pipeline import Article
+from storm_pipeline import Article, DatasetError
 
 
 @dataclass(frozen=True)
@@ -121,12 +122,14 @@ class Topic:
     """One topic of a data set.
 
     Attributes:
-        id: stable within the data set; used in file names.
+        id: stable within the data set; a file name.
         title: the topic given to the systems.
         about: more on it, also given to them, such as a paper's abstract.
         human: the human article.
         documents: the topic's closed corpus; empty if the data set has none.
         system_articles: other systems' articles, one per system; empty if the data set has none.
+
+    Raises DatasetError: the id would lead to another folder.
     """
 
     id: str
@@ -135,6 +138,10 @@ class Topic:
     documents: tuple[TopicDocument, ...] = ()
     system_articles: tuple[SystemArticle, ...] = ()
     about: str = ""
+
+    def __post_init__(self) -> None:
+        if Path(self.id).name != self.id or self.id == ".." or "\0" in self.id:
+            raise DatasetError(f"the id {self.id!r} of the topic {self.title!r} is not a file name")
 
     def written_by(self, system: str) -> SystemArticle | None:
         """The article of a system; None if it wrote none on this topic."""

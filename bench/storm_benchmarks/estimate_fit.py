@@ -53,8 +53,12 @@ OTHERS: Sequence[Mapping[str, Any]] = (
     {"perspectives": 3, "turns": 2, "top_k": 8, "length": "short"},
     {"perspectives": 2, "turns": 2, "judge": "off"},
 )
-_BESIDE = frozenset({"related topics", "perspectives", "draft outline"})  # stages beside the conversations
-_ALONE = {"related": "related topics", "perspectives": "perspectives", "draft": "draft outline"}
+_BESIDE = frozenset({"related topics", "perspectives", "draft outline", "outline"})  # stages beside others
+_ALONE = dict.fromkeys(("refine", "plan"), "outline") | {
+    "related": "related topics",
+    "perspectives": "perspectives",
+    "draft": "draft outline",
+}
 
 
 class ScriptedModel:

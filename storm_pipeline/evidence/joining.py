@@ -1,7 +1,4 @@
-"""Joins snippets of one page into the contiguous texts that they were cut from. Pure functions.
-
-Where their places on the page are known, these tell which ones touch; else those that overlap do.
-"""
+"""Joins overlapping snippets of one page into the contiguous texts that they were cut from. Pure functions."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,6 +29,11 @@ class Piece:
     def text(self) -> str:
         """The text, with the line breaks of the page."""
         return "".join(self.tokens)
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether its place on the page is known."""
+        return self.snippets[0].place is not None
 
     @cached_property
     def plain(self) -> tuple[str, ...]:
@@ -66,37 +68,23 @@ def piece_of(snippet: Snippet) -> Piece:
 
 
 def joined(page: Sequence[Snippet]) -> list[Piece]:
-    """Join the distinct snippets of one page into as few texts as their places or overlaps allow.
+    """Join the distinct snippets of one page into as few texts as their overlaps allow.
 
-    Snippets in a row under one heading are one text. Of those whose place is unknown, the longest overlaps are joined
-    first; a snippet contained in another one is merged into it. Snippets without text are dropped. The texts are
-    ordered by their first snippet's position. Time is quadratic in the number of snippets without a place.
+    Snippets whose places are known share nothing, and stay as they are, so that each can be cited for itself. Of the
+    others, the longest overlaps are joined first; a snippet contained in another one is merged into it. Snippets
+    without text are dropped. Those with places come first, in the order of the page, then the others by their first
+    snippet's position. Time is quadratic in the number of snippets without a place.
     """
     position = {snippet.id: i for i, snippet in enumerate(page)}
     pieces = [piece for snippet in page if snippet.place is None and (piece := piece_of(snippet)).tokens]
-    found = _without_contained([*_rows(page), *_chained(_without_contained(pieces))])
-    return sorted(found, key=lambda piece: min(position[snippet.id] for snippet in piece.snippets))
+    found = _without_contained([*_placed(page), *_chained(_without_contained(pieces))])
+    return sorted(found, key=lambda own: -1 if own.is_placed else min(position[one.id] for one in own.snippets))
 
 
-def _rows(page: Sequence[Snippet]) -> list[Piece]:
-    """The snippets whose places are known, those in a row under one heading joined."""
-    placed = sorted(((one.place, one) for one in page if one.place is not None), key=lambda own: (own[0], own[1].id))
-    rows: list[list[Snippet]] = []
-    for place, snippet in placed:
-        before = rows[-1][-1] if rows else snippet
-        if before.place == place - 1 and before.heading == snippet.heading:
-            rows[-1].append(snippet)
-        else:
-            rows.append([snippet])
-    return [piece for row in rows if (piece := _in_a_row(row)).tokens]
-
-
-def _in_a_row(row: Sequence[Snippet]) -> Piece:
-    tokens = list(piece_of(row[0]).tokens)
-    for own in map(piece_of, row[1:]):
-        first, *rest = own.tokens or ("",)
-        tokens += [first if _IS_UNSPACED.match(first) else f" {first}", *rest]
-    return Piece(tuple(tokens), tuple(row))
+def _placed(page: Sequence[Snippet]) -> list[Piece]:
+    """The snippets whose places are known, in the order of the page, each for itself."""
+    ordered = sorted((one for one in page if one.place is not None), key=lambda own: (own.place or 0, own.id))
+    return [piece for own in ordered if (piece := piece_of(own)).tokens]
 
 
 def apart(piece: Piece) -> list[Piece]:

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -99,7 +100,7 @@ class PageReader:
         with self._lock:
             known = self._futures.get(hit.source_id)
             if known is None or known.cancelled():
-                known = self._futures[hit.source_id] = self._pool.submit(self._index_page, hit.url)
+                known = self._futures[hit.source_id] = self._pool.submit(copy_context().run, self._index_page, hit.url)
             return known
 
     def _index_page(self, url: str) -> _IndexedPage:

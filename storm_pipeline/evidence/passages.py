@@ -16,7 +16,7 @@ from storm_pipeline.text.languages import count_words, detect
 from storm_pipeline.text.words import tidy
 from storm_pipeline.types import Citation, Snippet
 
-_GAP = "[…]"
+_GAP, _SAME_PAGE = "[…]", "the same page"
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class Passage:
 def passages(snippets: Iterable[Snippet], *, language: str = "") -> tuple[Passage, ...]:
     """Join and clean snippets, and leave copies out; passages are ordered by their first snippet's position.
 
-    Snippets of one page that stand in a row under one heading, or overlap by four words or more, are joined. A text
-    that repeats one of another page becomes one passage with it: that which comes first, or says all that the other
+    Snippets of one page that overlap by four words or more are joined, unless their places are known. A text that
+    repeats one of another page becomes one passage with it: that which comes first, or says all that the other
     says and more, at the position of the first of them.
 
     Args:
@@ -127,7 +127,8 @@ def distinct(snippets: Iterable[Snippet]) -> tuple[Passage, ...]:
 def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = None) -> str:
     """``[1] Title › Heading (authors, site, date): text`` lines, one a passage, which cannot pose as part of a prompt.
 
-    A passage that stands behind another one of its page, and does not go on from it, begins with ``[…]``.
+    One behind another passage of its page has ``the same page`` in place of the title, and begins with ``[…]`` if it
+    does not go on from it.
 
     Args:
         only: positions of those to show, under the same numbers; by default all.
@@ -136,10 +137,17 @@ def numbered_passages(shown: Sequence[Passage], only: Collection[int] | None = N
     before: Passage | None = None
     for number, passage in enumerate(shown, 1):
         if only is None or number - 1 in only:
-            has_gap = before and before.source_id == passage.source_id and not passage.goes_on(before)
-            lines.append(f"[{number}] {_about(passage)}: {f'{_GAP} ' if has_gap else ''}{tidy(passage.text)}")
+            lines.append(f"[{number}] {_described(passage, before)}{tidy(passage.text)}")
             before = passage
     return "\n".join(lines)
+
+
+def _described(passage: Passage, before: Passage | None) -> str:
+    """What stands before a passage's text: its page and heading, as far as the passage before does not have them."""
+    if before is None or before.source_id != passage.source_id:
+        return f"{_about(passage)}: "
+    heading = "" if before.heading == passage.heading else f" › {tidy(passage.heading).replace(':', ' –')}"
+    return f"{_SAME_PAGE}{heading.removesuffix(' › ')}: {'' if passage.goes_on(before) else f'{_GAP} '}"
 
 
 def _about(passage: Passage) -> str:

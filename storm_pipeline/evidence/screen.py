@@ -95,11 +95,15 @@ class Screen:
         """Return the sentence with its writer's own citations, unchecked."""
         return Sentence(claim.text, self._citations(claim.text, claim.cited))
 
-    def judge(self, claims: Sequence[Claim]) -> list[Judged]:
-        """Return the verdicts on the sentences, in the same order."""
-        doubtful = [one for one in claims if not self._shares_enough(one)]
+    def judge(self, claims: Sequence[Claim], *, will_be_read: bool = False) -> list[Judged]:
+        """Return the verdicts on the sentences, in the same order.
+
+        Args:
+            will_be_read: whether a judge reads what each sentence cites, so that its citations stay however unlike.
+        """
+        doubtful = [] if will_be_read else [one for one in claims if not self._shares_enough(one)]
         self._embedded([own for one in doubtful for own in (one.text, *self._windows_of(one.cited))])
-        standing = [one.cited if self._stands(one) else () for one in claims]
+        standing = [one.cited if will_be_read or self._stands(one) else () for one in claims]
         lacking = [self._lacking(one.text, own) for one, own in zip(claims, standing, strict=True)]
         lost = [one.text for one, own, some in zip(claims, standing, lacking, strict=True) if some or not own]
         self._embedded([*lost, *self._windows_of(range(len(self.shown)))] if lost else [])
@@ -108,10 +112,16 @@ class Screen:
     def concerned(self, claim: Claim, verdict: Judged) -> tuple[int, ...]:
         """Return the positions of the passages by which a writer can answer a problem.
 
-        Those that the claim cites, those that the problem names, and the most similar ones.
+        Those that the claim cites, with what stands beside them on their pages, those that the problem names, and the
+        most similar ones.
         """
+        every = range(len(self.shown))
         named = {int(number) - 1 for number in _MARKED.findall(verdict.problem)}
-        return tuple(dict.fromkeys((*claim.cited, *named & {*range(len(self.shown))}, *self._suggested(claim))))
+        beside = (j for i in claim.cited for j in (i - 1, i + 1) if j in every and self._touch(min(i, j), max(i, j)))
+        return tuple(dict.fromkeys((*claim.cited, *beside, *named & {*every}, *self._suggested(claim))))
+
+    def _touch(self, i: int, j: int) -> bool:
+        return self.shown[j].goes_on(self.shown[i])
 
     def by_quotation(self, claim: Claim, quotation: str) -> Judged | None:
         """Return the verdict on a sentence that its writer supports with a quotation; None if no passage has it.

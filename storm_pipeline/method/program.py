@@ -16,7 +16,7 @@ from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.program_stream import send_sections
 from storm_pipeline.method.steps.conversations import converse
 from storm_pipeline.method.steps.interviews import hold_interviews
-from storm_pipeline.method.steps.outline import draft_outline, refine_outline
+from storm_pipeline.method.steps.outline import draft_outline, inputs_of_refinement, refine_outline
 from storm_pipeline.method.steps.section_evidence import gather_evidence
 from storm_pipeline.method.writers.lead import write_lead
 from storm_pipeline.method.writers.section_loop import write_sections
@@ -140,7 +140,8 @@ def _research(ctx: RunContext, topic: str) -> tuple[Conversation, ...]:
 
 def _outline(ctx: RunContext, topic: str, conversations: Sequence[Conversation] = ()) -> Outline:
     _remember(ctx, conversations)
-    return refine_outline(ctx, topic, draft_outline(ctx, topic), conversations or _research(ctx, topic))
+    draft = draft_outline(ctx, topic)
+    return refine_outline(ctx, topic, draft, inputs_of_refinement(ctx, draft, conversations or _research(ctx, topic)))
 
 
 def _section(ctx: RunContext, _: str, outline: Outline, conversations: Sequence[Conversation], heading: str) -> Section:

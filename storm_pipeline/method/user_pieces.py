@@ -4,9 +4,9 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.method.context import UserPieces
@@ -20,6 +20,9 @@ MOST_SECTIONS = 1000  # sections allowed in an outline from the user, which is n
 _MAX_BYTES = 100_000  # largest outline file
 _MAX_HEADING = 80  # characters of an unmarked heading; a longer line is prose
 _SENTENCE_END = re.compile(r"[.!?;,。！？؟]$")
+_PERSPECTIVES = TypeAdapter(Annotated[tuple[Perspective, ...], Field(max_length=50)])
+"""Each is an interview, which is paid for, and the file may be a stranger's."""
+_LONGEST_FOCUS = 4000  # characters of a perspective
 _FORM = "write a line such as '# History' for each section, or a list"
 
 
@@ -64,7 +67,9 @@ def parse_pieces(topic: str, pieces: Mapping[str, Any]) -> UserPieces:
             raise RunError(f"the edited outline has no heading: {_FORM}")
     if (values := pieces.get("perspectives")) is not None:
         try:
-            perspectives = TypeAdapter(tuple[Perspective, ...]).validate_python(values)
+            perspectives = _PERSPECTIVES.validate_python(values)
+            if any(len(one.name) + len(one.focus) > _LONGEST_FOCUS for one in perspectives):
+                raise RunError(f"an edited perspective has more than {_LONGEST_FOCUS:,} characters: shorten it")
         except ValidationError as error:
             raise RunError(
                 'the edited perspectives are not a list of {"name": …, "focus": …}: ' + str(error.errors()[0]["msg"])

@@ -16,8 +16,9 @@ from dspy._vendor.lm15 import transports  # DSPy names no other place for it
 from dspy.utils.exceptions import LMConfigurationError, LMError, LMTransportError
 
 from storm_pipeline.models.request import WEB_PAGE, Answer
+from storm_pipeline.run.retrying import MOST_VALUES
 
-LARGEST_REPLY = 32 * 2**20  # bytes
+LARGEST_REPLY = 8 * 2**20  # bytes
 _GRACE = 1.0  # seconds after which reading ends when nobody waits any more
 
 
@@ -28,12 +29,17 @@ class _Bounds:
     ends: float  # when reading must end, in monotonic seconds
     answer: Answer  # gets the beginning of the last answer
     broken: str = ""  # how a reply broke the bounds
+    is_redirect: bool = False
 
     def begin(self, response: Any, status: int, header: Callable[[str], str | None], error: type[Exception]) -> None:
-        """Note the head of an answer; raises the client's ``error`` for one that is compressed."""
+        """Note the head of an answer; raises the client's ``error`` for one that is compressed, and for a redirect."""
         self.answer.begin(status, header("content-type"))
-        if (header("content-encoding") or "identity").lower() != "identity":
+        self.is_redirect = 300 <= status < 400  # some clients would follow it, and send keys along
+        if self.is_redirect:
+            self.broken = "it redirects to another address, which is not followed"
+        elif (header("content-encoding") or "identity").lower() != "identity":
             self.broken = "the reply is compressed, which was not asked for"
+        if self.broken:
             response.close()
             raise error(self.broken)
 
@@ -45,7 +51,7 @@ _bounds: ContextVar[_Bounds | None] = ContextVar("storm_reply_bounds", default=N
 def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
     """Bound replies to requests of the block to :data:`LARGEST_REPLY` bytes and about so many seconds.
 
-    Raises LMTransportError: a reply was larger, or compressed; LMConfigurationError: it was a web page.
+    Raises LMTransportError: a reply was larger, or compressed; LMConfigurationError: it was a web page or a redirect.
     """
     _wrap_clients()
     bounds = _Bounds(time.monotonic() + seconds + _GRACE, answer)
@@ -53,10 +59,10 @@ def bounded_replies(seconds: float, answer: Answer) -> Iterator[None]:
     try:
         yield
     except LMError as error:
-        if bounds.broken:  # clients tell it in words of their own, or hide it
+        if bounds.broken and not bounds.is_redirect:  # clients tell it in words of their own, or hide it
             raise LMTransportError(bounds.broken, model=error.model) from error
-        if answer.is_page:
-            why = "it answered with a web page, not a completion"
+        if bounds.is_redirect or answer.is_page:
+            why = bounds.broken or "it answered with a web page, not a completion"
             raise LMConfigurationError(why, model=error.model, code=WEB_PAGE) from error
         raise
     finally:
@@ -73,12 +79,14 @@ class _Bounded(httpx.SyncByteStream):
     late: Callable[[str], Exception]
 
     def __iter__(self) -> Iterator[bytes]:
-        read = 0
+        read = values = 0
         for chunk in self.stream:
             read += len(chunk)
+            values += chunk.count(b"[") + chunk.count(b"{")
             self.bounds.answer.add(chunk)
-            if read > LARGEST_REPLY:
-                self.bounds.broken = f"the reply is larger than {LARGEST_REPLY >> 20} MiB"
+            if read > LARGEST_REPLY or values > MOST_VALUES:
+                most = f"{MOST_VALUES:,} values" if read <= LARGEST_REPLY else f"{LARGEST_REPLY >> 20} MiB"
+                self.bounds.broken = f"the reply is larger than {most}"
                 raise self.broken(self.bounds.broken)
             if time.monotonic() > self.bounds.ends:
                 raise self.late("the reply was not complete in time")

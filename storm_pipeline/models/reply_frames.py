@@ -4,7 +4,7 @@ A mark in backticks is mentioned, not used, so that text about marks stays as it
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Literal
 
 _MARK = re.compile(
@@ -79,12 +79,13 @@ def outside_thinking(text: str, skip: Callable[[int], int] | None = None) -> lis
     opened = ""  # name of the mark that is open
     begins = position = openings = closings = 0
     length = len(text.rstrip())
+    closed = {part.partition("]")[0] for part in text.split("[/")[1:]}  # looked up for each mark
     while found := (_MARK_OR_OBJECT if skip and not opened else _MARK).search(text, position):
         position = found.end()
         if skip and found[0] == "{":
             position = skip(found.start())
             continue
-        kind, name = _kind_of(text, found, opened)
+        kind, name = _kind_of(text, found, opened, closed)
         if not kind:
             continue
         is_left_over = position >= length and closings >= max(1, openings)
@@ -98,10 +99,12 @@ def outside_thinking(text: str, skip: Callable[[int], int] | None = None) -> lis
     return parts if opened else [*parts, (begins, len(text))]
 
 
-def _kind_of(text: str, mark: re.Match[str], opened: str) -> tuple[Literal["opens", "closes", "empty", ""], str]:
+def _kind_of(
+    text: str, mark: re.Match[str], opened: str, closed: Collection[str]
+) -> tuple[Literal["opens", "closes", "empty", ""], str]:
     name = (mark["name"] or mark["square"] or mark["escaped"]).lower()
     word = mark["square"] or "A"
-    is_a_word = not word.isupper() and f"[/{word}]" not in text
+    is_a_word = not word.isupper() and word not in closed
     if is_a_word or text[mark.start() - 1 : mark.start()] == "`" == text[mark.end() : mark.end() + 1]:
         return "", name
     slash = bool(mark["slash"] or mark["square_slash"] or mark["escaped_slash"])

@@ -104,7 +104,7 @@ def answer_examples(article: Article, settings: Settings) -> Iterator[dspy.Examp
         others = [one for one in _rests_on(article, other) if one not in own][:_OTHERS]
         shown = tuple(sorted((*own, *others), key=lambda one: one.snippets[0].id))  # in no telling order
         inputs = {"topic": article.title, "language": settings.language_name}
-        inputs |= {"question": _asked(article, section), "passages": numbered_passages(shown)}
+        inputs |= {"question": _asked(article, section), "known": "", "passages": numbered_passages(shown)}
         has_sources = any(source.snippets for source in article.sources)
         human = _text(section.sentences()) if has_sources else "\n".join(one.text for one in own)
         answer = with_markers(section, shown) if _cites(section, shown) else ""

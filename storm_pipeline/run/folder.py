@@ -17,7 +17,7 @@ from storm_pipeline.run import integrity, locking
 from storm_pipeline.run.events import adapter_of
 from storm_pipeline.run.journal import Journal, copy_records
 from storm_pipeline.run.locking import locked, new_folder
-from storm_pipeline.settings import Settings
+from storm_pipeline.settings import MAX_TOPIC_LENGTH, Settings
 from storm_pipeline.text.configuration.renamed import current_recipe, current_settings
 from storm_pipeline.text.files import UNFINISHED, cannot_write, read_plain, write_atomically
 
@@ -252,7 +252,10 @@ def read_state(folder: Path) -> dict[str, Any]:
     """Content of a run's ``run.json``. Raises RunError: there is none, it is damaged, or it is of a newer version."""
     required = {"topic": str, "recipe": str, "given": dict, "sessions": int}
     absent = f"{folder} is not a run's folder: it has no {integrity.STATE}; `storm runs` lists the runs"
-    return locking.read_state(folder / integrity.STATE, FORMAT, required, absent=absent)
+    state = locking.read_state(folder / integrity.STATE, FORMAT, required, absent=absent)
+    if len(state["topic"]) > MAX_TOPIC_LENGTH:
+        raise RunError(f"{folder / integrity.STATE} is damaged: its topic has {len(state['topic']):,} characters")
+    return state
 
 
 def is_held(folder: Path) -> bool:

@@ -64,9 +64,10 @@ class Journal:
     does not match its checksum ``sum`` is skipped and its number added to :attr:`damaged`; it is never deleted.
 
     ``path``: the file; None for a journal that keeps nothing. ``read_only``: write nothing, do not create the file.
+    ``times``: how many times as many records as a run's it may hold.
     """
 
-    def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path | None, *, read_only: bool = False, times: int = 1) -> None:
         self._path = path
         self._lock = threading.Lock()
         self._unused: dict[tuple[str, str], deque[Any]] = defaultdict(deque)
@@ -80,9 +81,9 @@ class Journal:
         if path is None:
             return
         if not read_only:
-            self._open(path)
+            self._open(path, times)
         elif path.exists():
-            self._read(_lines(path))
+            self._read(_lines(path, times))
 
     def unused(self, kind: str) -> int:
         """Number of records of this kind, from earlier sessions, that were not taken yet."""
@@ -151,9 +152,9 @@ class Journal:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _open(self, path: Path) -> None:
+    def _open(self, path: Path, times: int) -> None:
         try:
-            lines = read_records(path) if path.exists() else [b""]
+            lines = read_records(path, times=times) if path.exists() else [b""]
             self._read(lines)
             self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
             if lines[-1]:
@@ -230,9 +231,9 @@ def copy_records(source: Path, target: Path, *, without: Collection[str]) -> Non
         raise RunError(f"cannot copy {source} to {target}: {error.strerror}") from error
 
 
-def _lines(path: Path) -> list[bytes]:
+def _lines(path: Path, times: int) -> list[bytes]:
     try:
-        return read_records(path)
+        return read_records(path, times=times)
     except OSError as error:
         raise RunError(f"cannot read {path}: {error.strerror}") from error
 

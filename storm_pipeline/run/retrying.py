@@ -13,6 +13,7 @@ from storm_pipeline.run.concurrency import in_own_thread
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
+MOST_VALUES = 200_000  # lists and objects of an answer in JSON; a hundred papers with their references have 30,000
 OnRetry = Callable[[str, float], None]
 """Called with the reason that an attempt failed, in a sentence, and the seconds until the next attempt."""
 _listener: ContextVar[OnRetry | None] = ContextVar("storm_on_retry", default=None)

@@ -61,30 +61,30 @@ def is_plain(path: Path) -> bool:
         return False
 
 
-def read_plain(path: Path, limit: int = LARGEST) -> bytes:
+def read_plain(path: Path, limit: int = LARGEST, *, times: int = 1) -> bytes:
     """Read a file of a folder that may be another user's, without following links or reading pipes and devices.
 
     Raises OSError: it cannot be read, is not a plain file, is larger than ``limit`` bytes, or would take more memory
-    as JSON than any run needs.
+    as JSON than any run needs, or ``times`` as much.
     """
     if path.is_symlink():
         raise OSError(errno.ELOOP, "it is a link, which a folder of runs never has", str(path))
     if path.is_fifo():
         raise OSError(errno.EINVAL, "it is a pipe, which a folder of runs never has", str(path))
-    return read_json(path, limit)
+    return read_json(path, limit, times=times)
 
 
-def read_records(path: Path) -> list[bytes]:
+def read_records(path: Path, *, times: int = 1) -> list[bytes]:
     """Read the lines of a journal or a log of events, as :func:`read_plain`. Raises OSError: also for too many."""
-    data = read_plain(path)
-    _require_few(path, data.count(b"\n"), _MOST_RECORDS, "lines")
+    data = read_plain(path, times=times)
+    _require_few(path, data.count(b"\n"), times * _MOST_RECORDS, "lines")
     return data.split(b"\n")
 
 
-def read_json(path: Path, limit: int = LARGEST) -> bytes:
+def read_json(path: Path, limit: int = LARGEST, *, times: int = 1) -> bytes:
     """Read a file of JSON as :func:`read_bounded` does. Raises OSError: as there, or it has too many values."""
     data = read_bounded(path, limit)
-    _require_few(path, data.count(b"{") + data.count(b"["), _MOST_VALUES, "lists and objects")
+    _require_few(path, data.count(b"{") + data.count(b"["), times * _MOST_VALUES, "lists and objects")
     return data
 
 

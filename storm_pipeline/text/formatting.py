@@ -13,6 +13,11 @@ def printable(text: str) -> str:
     return " ".join("".join(c if is_printable(c) else " " for c in text).split())
 
 
+def printable_lines(text: str) -> str:
+    """Lines without control sequences: a blank stands for each control character but line ends and tabs."""
+    return "".join(c if c in "\n\t" or is_printable(c) else " " for c in text)
+
+
 def is_printable(text: str) -> bool:
     """Whether a text has no control characters; the joiners of Persian, Hindi and emoji (U+200C, U+200D) are none."""
     return text.translate(_JOINERS).isprintable()

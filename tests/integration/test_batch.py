@@ -247,6 +247,14 @@ def test_a_stopped_batch_goes_on_and_asks_nothing_twice(tmp_path: Path, calls: i
     assert [row.calls for row in again.rows] == [row.calls for row in whole.rows]
 
 
+def test_a_batch_that_could_not_be_read_again_is_refused(tmp_path: Path) -> None:
+    notes = "x" * 3900
+    topics = [TopicRequest(f"Topic {number}", {"about": notes}) for number in range(2200)]
+    with pytest.raises(SettingsError, match="2,200 topics are too much for one batch"):
+        write_batch(topics, open_storm=offline, out=tmp_path / "runs")
+    assert not list((tmp_path / "runs").iterdir())
+
+
 def test_a_finished_batch_is_not_touched(tmp_path: Path) -> None:
     with FakeModel(answers()) as server:
         report = write_batch(requests(*TOPICS[:2]), open_storm=offline, **options(server, tmp_path))

@@ -19,6 +19,7 @@ from test_server_queue import ended, holding, order, service
 
 from storm_pipeline.errors import BudgetSpentError, ContradictionError, SettingsError
 from storm_pipeline.interfaces.server import documents as sets
+from storm_pipeline.interfaces.server import run_folders
 from storm_pipeline.interfaces.server.callers import OWNER, Caller, Tokens
 from storm_pipeline.interfaces.server.documents import DocumentSets
 from storm_pipeline.interfaces.server.errors import (
@@ -28,7 +29,9 @@ from storm_pipeline.interfaces.server.errors import (
     TooLargeError,
     UnknownDocumentsError,
 )
+from storm_pipeline.interfaces.server.remote_settings import RunOrder
 from storm_pipeline.run.events import RunStarted
+from storm_pipeline.sources.documents.isolated import read_for, reading
 
 pytest.importorskip("fastapi")
 
@@ -166,6 +169,36 @@ def test_a_caller_takes_a_quarter_of_the_queue_and_his_turn(tmp_path: Path) -> N
         assert [ended(runs, name) for name in names] == ["stopped", *["finished"] * 4]
         # of those who wait, whoever has fewest under way comes first
         assert begun.index("Tea Road") < begun.index("Salt Road")
+
+
+def test_a_caller_may_have_so_many_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_folders, "RUNS", 2)
+    with FakeModel(answers()) as model, service(model, tmp_path) as runs:
+        names = [runs.start(order(topic), ANNA) for topic in ("Silk Road", "Amber Road")]
+        assert [ended(runs, name) for name in names] == ["finished"] * 2
+        with pytest.raises(ConflictError, match=r"a caller may have 2 runs, .* and you have 2: delete some"):
+            runs.start(order("Salt Road"), ANNA)
+        others = [runs.start(order("Salt Road"), whose) for whose in (BERT, OWNER, OWNER, OWNER)]
+        assert [ended(runs, name) for name in others] == ["finished"] * 4
+        runs.delete(names[0])
+        third = runs.start(order("Salt Road"), ANNA)
+        assert ended(runs, third) == "finished"
+        monkeypatch.setattr(run_folders, "RUN_BYTES", 10_000)
+        with pytest.raises(ConflictError, match="of 10,000 bytes together"):
+            runs.resume(third, {"length": "short"})
+
+
+def test_files_are_read_for_the_caller_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readers, read = [], reading.read
+    monkeypatch.setattr(
+        reading, "read", lambda *given, **more: (readers.append(read_for.get()), read(*given, **more))[1]
+    )
+    with FakeModel(answers()) as model, service(model, tmp_path) as runs:
+        made = runs.documents.create(ANNA).documents
+        upload(runs.documents, ANNA, made, "a.txt", TEXT)
+        run = RunOrder(topic="Silk Road", recipe="direct", documents=made)
+        assert ended(runs, runs.start(run, ANNA)) == "finished"
+    assert set(readers) == {"anna"}
 
 
 def test_runs_of_a_caller_whose_token_was_revoked_do_not_go_on_by_themselves(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from llm import FakeModel
 from test_pipeline import folder, storm
 from typer.testing import CliRunner
 
-from storm_pipeline.errors import SettingsError
+from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.interfaces.batch import resume_batch, write_batch
 from storm_pipeline.interfaces.cli import app
 from storm_pipeline.method.outlines import outline_to_markdown
@@ -73,6 +73,15 @@ def test_whatever_is_taken_for_an_outline_has_headings(text: str, topic: str) ->
     assert parse_pieces("x", {"outline": read_outline(where, topic or "x")}).outline is not None
     made = parse_pieces(topic, {"outline": f"# History\n{text}"}).outline
     assert made is None or made.sections
+
+
+@pytest.mark.parametrize("number", [51, 20_000])
+def test_perspectives_of_a_stranger_buy_few_interviews(number: int) -> None:
+    with pytest.raises(RunError, match="at most 50"):
+        parse_pieces("x", {"perspectives": [{"name": str(one), "focus": "x"} for one in range(number)]})
+    with pytest.raises(RunError, match="more than 4,000 characters"):
+        parse_pieces("x", {"perspectives": [{"name": "x", "focus": "y" * 4000}]})
+    assert len(parse_pieces("x", {"perspectives": [{"name": "x", "focus": "y"}] * 50}).perspectives or ()) == 50
 
 
 def test_an_article_has_the_sections_that_are_given(tmp_path: Path) -> None:

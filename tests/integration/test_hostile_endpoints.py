@@ -86,10 +86,35 @@ def test_a_reply_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("STORM_TEST_KEY", KEY)
     started = time.monotonic()
     with endless_server(b" " * 1_000_000, status=status) as (url, sent):
-        with pytest.raises(ModelError, match=r"larger than 32 MiB"):
+        with pytest.raises(ModelError, match=r"larger than 8 MiB"):
             related(models(f"{model}@{url}", call_attempts=1, lm_timeout=60, api_key_env="STORM_TEST_KEY"))
         assert sum(sent) < LARGEST_REPLY + 20_000_000  # what the sockets hold
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("status", [302, 307])
+@pytest.mark.parametrize(
+    "model", ["openai/fake", "anthropic/fake", "azure/fake", "cohere_chat/fake", "lm_studio/fake", "mistral/fake"]
+)
+@pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
+def test_a_redirect_is_not_followed_with_the_key_and_the_prompt(
+    monkeypatch: pytest.MonkeyPatch, model: str, status: int
+) -> None:
+    monkeypatch.setenv("STORM_TEST_KEY", KEY)
+    with ScriptedServer(Reply(body={})) as other:
+        with ScriptedServer(Reply(status, headers={"Location": f"{other.url}/v1?key=x"})) as server:
+            with pytest.raises(ModelError, match="redirects to another address"):
+                related(models(f"{model}@{server.url}/v1", api_key_env="STORM_TEST_KEY"))
+            assert len(server.requests) == 1
+        assert other.requests == []
+
+
+@pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake"])
+def test_a_reply_of_very_many_values_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+    monkeypatch.setenv("STORM_TEST_KEY", KEY)
+    reply = Reply(200, b"[" + b"{}," * 300_000 + b"1]", {"Content-Type": "application/json"})
+    with ScriptedServer(reply) as server, pytest.raises(ModelError, match=r"larger than 200,000 values"):
+        related(models(f"{model}@{server.url}/v1", call_attempts=1, api_key_env="STORM_TEST_KEY"))
 
 
 @pytest.mark.parametrize("model", ["openai/fake", "anthropic/fake", "cohere_chat/fake", "lm_studio/fake"])

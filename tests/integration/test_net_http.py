@@ -42,6 +42,14 @@ def test_no_pause_outlasts_the_total(monkeypatch: pytest.MonkeyPatch) -> None:
             client.get_json({})
 
 
+def test_an_answer_of_very_many_values_is_refused_unread() -> None:
+    body = b'{"results": [' + b"{}," * 200_000 + b"{}]}"  # 25 times its size in memory
+    with ScriptedServer(Reply(body=body)) as server:
+        client = ApiClient("x", server.url, patience=Patience(attempts=1))
+        with pytest.raises(SearchError, match="more than 200,000 lists and objects"):
+            client.get_json({})
+
+
 def test_many_threads_share_a_client() -> None:
     with ScriptedServer(lambda request: Reply(body={"n": request.query["n"]})) as server:
         client = ApiClient("x", server.url, patience=Patience(), rate=Rate(math.inf, concurrent=3))

@@ -81,11 +81,23 @@ def reader(article: Article) -> list[tuple[str, str]]:
     return [(turn.question, turn.answer_text) for own in held for turn in own.turns]
 
 
+def test_an_expert_sees_what_others_were_told_from_the_same_passages_in_the_turns_before(tmp_path: Path) -> None:
+    def asked(user: str) -> str:
+        of_inns = ("Perspective: Basic" in user) != ("Expert:" in user)
+        return "How far apart were the inns?" if of_inns else "What did it carry?"
+
+    reads = {"AskQuestion": asked, "AnswerFromPassages": lambda user: told(user, SILK, INNS)}
+    with FakeModel(answers(points(), **reads)) as server:
+        storm(server, tmp_path, perspectives=1, turns=2).write("Silk Road")
+    known = [own.user.partition("Passages:")[0] for own in server.of("AnswerFromPassages")]
+    assert [f"- {TOLD[SILK]}." in one or f"- {TOLD[INNS]}." in one for one in known] == [False, False, True, True]
+
+
 def test_who_names_points_sees_outline_findings_sources_and_uncited_pages(tmp_path: Path) -> None:
     _, server, _ = written(tmp_path, points())
     (asked,) = server.of("FindPoints")
     assert re.search(r"^(?:Outline: )?\s*1\. Goods\n\s*2\. Routes$", asked.user, re.M)
-    assert re.search(rf"\[1\] {re.escape(TOLD[SILK])}\. \(Silk\)", asked.user)
+    assert re.search(rf"\[1\] {re.escape(TOLD[SILK])}\. \(page 2\)", asked.user)
     pages = asked.user.partition("\nPages:")[2]
     assert pages.index("1. Jade: The Silk Road carried jade") < pages.index("2. Silk: The Silk Road carried silk")
 

@@ -1,6 +1,7 @@
 """Qdrant: a server that speaks its REST interface, and collections in folders that the test makes."""
 
 import dataclasses
+import gzip
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,6 +21,7 @@ from storm_pipeline.run.retrying import Patience
 from storm_pipeline.sources.engines.qdrant import Payload, QdrantSearch
 from storm_pipeline.sources.search.registry import open_search
 from storm_pipeline.sources.search.vectors import VectorCollection
+from storm_pipeline.sources.transport.bounded import Bounded
 
 EMBEDDER = HashingEmbedder(64)
 KEY = "qdrant-secret-7f3c"
@@ -308,3 +310,11 @@ def test_a_missing_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "qdrant_client", None)
     with pytest.raises(MissingExtraError, match=r"storm-pipeline\[qdrant\]"):
         open_search(f"qdrant:{folder}#notes")
+
+
+@pytest.mark.parametrize("headers", [{}, {"Content-Encoding": "gzip"}])
+def test_an_answer_without_end_is_not_read_to_memory(monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]) -> None:
+    monkeypatch.setattr(Bounded, "most", 1_000_000)
+    body = gzip.compress(b" " * 2_000_000) if headers else b" " * 2_000_000
+    with ScriptedServer(Reply(body=body, headers=headers)) as server, pytest.raises(SearchError, match="be reached"):
+        VectorCollection(server.url, "notes", patience=BRISK)

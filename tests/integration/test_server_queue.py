@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from test_resume import answers
 from storm_pipeline import Storm
 from storm_pipeline.errors import BudgetSpentError, SettingsError, StormError
 from storm_pipeline.interfaces.listing import run_entry
+from storm_pipeline.interfaces.server.callers import Caller
 from storm_pipeline.interfaces.server.errors import BusyError, ConflictError, UnknownRunError
 from storm_pipeline.interfaces.server.remote_settings import RemoteSettings, RunOrder
+from storm_pipeline.interfaces.server.run_queue import Job
 from storm_pipeline.interfaces.server.run_service import RunService
 from storm_pipeline.settings import Settings
 
@@ -173,6 +176,31 @@ def test_a_run_waits_until_its_cap_is_free(tmp_path: Path, held: tuple[threading
         assert (runs.view(first).state, runs.view(second).position) == ("running", 1)
         event.set()
         assert [ended(runs, first), ended(runs, second)] == ["finished", "finished"]
+
+
+def test_a_run_that_is_resumed_twice_at_once_begins_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = {"max_cost": 10, "prices": ("openai/fake=1/1",), "max_tokens": None}
+    with FakeModel(answers()) as model, service(model, tmp_path, owner, budget=15, at_once=3) as runs:
+        name, add = runs.start(order("Silk Road"), Caller("anna")), runs.queue.add
+        assert ended(runs, name) == "finished"
+
+        def slowly(job: Job) -> Any:
+            time.sleep(0.3)
+            return add(job)
+
+        def resumed(_: int) -> str:
+            try:
+                return runs.resume(name, {"length": "short"})
+            except ConflictError as error:
+                return str(error)
+
+        monkeypatch.setattr(runs.queue, "add", slowly)
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(resumed, range(4)))
+        assert sum(one == name for one in found) == 1, found
+        assert ended(runs, name) == "finished"
+        other = runs.start(order("Amber Road"))  # which what was reserved would keep waiting
+        assert ended(runs, other) == "finished"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"spent": -1}', '{"spent": true}', '{"spent": "1"}', "\\xff"])

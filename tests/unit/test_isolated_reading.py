@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 
 import pytest
@@ -246,6 +247,25 @@ def test_files_that_take_long_hold_others_up_for_seconds_alone() -> None:
         finally:
             made.end()
         assert [one.result() for one in slow] == [["done"]] * 2
+
+
+def test_one_reader_holds_one_process_however_many_files_he_has() -> None:
+    made = ReadingProcess(seconds=60.0)
+
+    def read(whose: str, seconds: float) -> list[str]:
+        isolated.read_for.set(whose)
+        return made.read(spin, seconds, size=0)
+
+    with ThreadPoolExecutor(10) as pool:
+        try:
+            slow = [pool.submit(copy_context().run, read, "anna", 3.0) for _ in range(6)]
+            time.sleep(0.2)
+            others = [pool.submit(copy_context().run, read, whose, 0.1) for whose in ("bert", "carl", "")]
+            assert [one.result(20) for one in others] == [["done"]] * 3
+            assert sum(one.done() for one in slow) <= 3
+            assert [one.result(60) for one in slow] == [["done"]] * 6
+        finally:
+            made.end()
 
 
 CHILD = f"""

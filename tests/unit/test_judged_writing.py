@@ -16,7 +16,7 @@ from storm_pipeline.evidence.judges.citation_quality import AlceVerdict, judge_a
 from storm_pipeline.evidence.judges.language_model import LanguageModelJudge
 from storm_pipeline.evidence.judges.opening import judge_of_run
 from storm_pipeline.evidence.judges.support import Verdicts, support_as_judged, support_of
-from storm_pipeline.evidence.passages import passages
+from storm_pipeline.evidence.passages import Passage, passages
 from storm_pipeline.evidence.retrieval.embedder import HashingEmbedder
 from storm_pipeline.evidence.screen import Screen
 from storm_pipeline.method.writers.draft_checks import checked_blocks
@@ -140,11 +140,8 @@ def test_a_citation_stays_where_the_language_model_names_its_passage(verdict: st
 
 
 def test_of_a_joined_passage_the_piece_that_says_it_is_cited() -> None:
-    both = [
-        replace(DAM, place=0),
-        Snippet(DAM.url, DAM.title, "Behind it lies the Orrin Lake, where char live.", place=1),
-    ]
-    (joined,) = passages(both)
+    both = (DAM, Snippet(DAM.url, DAM.title, "Behind it lies the Orrin Lake, where char live."))
+    joined = Passage(" ".join(own.text for own in both), both)
     asked: list[Mapping[str, Any]] = []
     reply = {"verdicts": "1: supported [2]"}
     with run(both, replies={"CheckSentences": lambda inputs: asked.append(inputs) or reply}) as (plain, _):
@@ -154,6 +151,18 @@ def test_of_a_joined_passage_the_piece_that_says_it_is_cited() -> None:
     (kept,) = block.sentences()
     assert [citation.snippet_id for citation in kept.citations] == [both[1].id]
     assert len(asked[0]["passages"].splitlines()) == 2
+
+
+def test_a_language_model_reads_what_a_sentence_cites_however_unlike_its_words_are() -> None:
+    said, cited = "A reservoir was impounded. [1]", []
+    for silent in (False, True):
+        reply = {"verdicts": "" if silent else "1: supported [1]"}
+        with run([DAM], replies={"CheckSentences": lambda _, reply=reply: reply}) as (plain, _):
+            ctx = replace(plain, judge=LanguageModelJudge(partial(plain.ask, "judge"), "one", plain.programs.check))
+            screen = Screen(passages([DAM]), known="Orrin", embed=ctx.store.embed)
+            (block,) = checked_blocks(ctx, "x", read_draft(said, 1), screen, lambda *_: "")
+        cited.append([[c.snippet_id for c in own.citations] for own in block.sentences()])
+    assert cited == [[[DAM.id]], []]  # without a verdict, the screen decides
 
 
 class Silent(Scripted):

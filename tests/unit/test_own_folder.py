@@ -130,6 +130,20 @@ def test_scans_are_recognised_in_copies(folder: Path, tmp_path: Path, monkeypatc
     assert take_inventory(folder, tmp_path / "other").scans == (), "the copy stands for the scan"
 
 
+def test_a_copy_is_not_written_through_a_link_of_the_folder(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "bin" / "ocrmypdf", OCRMYPDF_DOUBLE)
+    put(tmp_path / "bin" / "tesseract", "#!/bin/sh\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    other = tmp_path / "diary.txt"
+    other.write_text("mine")
+    for name in (".minutes 1740.ocr.pdf.part.pdf", "minutes 1740.ocr.pdf"):
+        (folder / name).symlink_to(other)
+    copy = recognise(folder / "minutes 1740.pdf", "nor")
+    assert other.read_text() == "mine" and not copy.is_symlink()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory is not limited")
 def test_a_scan_of_too_much_memory_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "bin" / "ocrmypdf", OCRMYPDF_DOUBLE)

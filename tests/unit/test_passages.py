@@ -225,24 +225,23 @@ def cut(*texts: str, headings: Sequence[str] = (), first: int = 0) -> list[Snipp
     ]
 
 
-def test_passages_in_a_row_are_one_text_and_others_show_the_gap_and_their_headings() -> None:
+def test_passages_of_one_page_stand_in_its_order_and_show_its_gaps_and_their_headings() -> None:
     page = cut(
         *(f"Sentence {n} of the page." for n in range(6)), headings=["", "", "", "Trade", "Trade", "Trade › Silk"]
     )
-    lines = numbered_passages(passages([page[5], page[1], page[0], page[3]])).splitlines()
-    assert set(lines) == {
-        f"[{n}] {line}"
-        for n, line in enumerate(
-            [
-                "Dams › Trade › Silk (a.org): Sentence 5 of the page.",
-                "Dams (a.org): […] Sentence 0 of the page. Sentence 1 of the page.",
-                "Dams › Trade (a.org): […] Sentence 3 of the page.",
-            ],
-            1,
-        )
-    }
-    touching = numbered_passages(passages(page[2:4])).splitlines()
-    assert touching[1] == "[2] Dams › Trade (a.org): Sentence 3 of the page."
+    assert numbered_passages(passages([page[5], page[1], page[0], page[3], page[4]])).splitlines() == [
+        "[1] Dams (a.org): Sentence 0 of the page.",
+        "[2] the same page: Sentence 1 of the page.",
+        "[3] the same page › Trade: […] Sentence 3 of the page.",
+        "[4] the same page: Sentence 4 of the page.",
+        "[5] the same page › Trade › Silk: Sentence 5 of the page.",
+    ]
+
+
+def test_a_passage_shown_without_those_before_it_has_its_title() -> None:
+    shown = passages(cut("It was built in 1820.", "It fell in 1931.", "It was built again."))
+    lines = numbered_passages(shown, only={1, 2}).splitlines()
+    assert lines == ["[2] Dams (a.org): It fell in 1931.", "[3] the same page: It was built again."]
 
 
 def test_neighbours_are_known_by_place_where_it_is_known() -> None:
@@ -266,8 +265,3 @@ def test_whatever_of_a_page_is_shown_nothing_is_lost_or_told_twice(chosen: list[
     assert all(told.count(page[i].text) == (i in chosen) for i in range(10))
     rows = [[snippet.place for snippet in one.snippets] for one in shown]
     assert all(row == [*range(row[0] or 0, (row[0] or 0) + len(row))] for row in rows)
-
-
-def test_han_texts_in_a_row_are_joined_without_a_space() -> None:
-    (own,) = passages(cut("这座大坝建于一九二〇年。", "它很高。"))
-    assert own.text == "这座大坝建于一九二〇年。它很高。"

@@ -283,6 +283,12 @@ def test_strip_thinking(text: str, kept: str) -> None:
     assert strip_thinking(text) == kept
 
 
+@pytest.mark.parametrize("piece", ["[a](http://x) ", "[think] ", "[/think "])
+def test_very_many_words_in_brackets_are_looked_at_once(piece: str) -> None:
+    text = piece * 150_000  # looking through all of the text for each takes minutes
+    assert strip_thinking(text) == text.strip()
+
+
 @pytest.mark.parametrize("gap", ["...", "…"])
 def test_an_object_that_leaves_something_out_is_sampled_again(gap: str) -> None:
     refused(RefineOutline, '{"sections": [{"title": "Origins", "subsections": []}, GAP\n]}'.replace("GAP", gap))

@@ -194,6 +194,14 @@ def test_a_state_that_cannot_be_written_back_is_no_unexpected_fault(tmp_path: Pa
     assert result.exit_code and "unexpected" not in result.output
 
 
+def test_a_topic_of_a_stranger_is_no_longer_than_ones_own(tmp_path: Path) -> None:
+    folder = made_run(tmp_path)
+    state = json.loads((folder / "run.json").read_text()) | {"topic": "Silk " * 100_000}
+    (folder / "run.json").write_text(json.dumps(state))
+    result = CliRunner().invoke(app, ["resume", str(folder), "--yes", "--search", "none"])
+    assert result.exit_code == 1 and "its topic has 500,000 characters" in " ".join(result.output.split())
+
+
 @pytest.mark.parametrize("status", ["running", "stopped"])
 @pytest.mark.parametrize("kind", ["hard link", "link", "text"])
 def test_a_lock_that_holds_something_or_leads_elsewhere_is_refused_and_not_emptied(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
+from urllib.parse import quote, quote_plus
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -264,6 +265,13 @@ def test_what_the_user_names_as_a_key_is_hidden_whatever_its_name_says(monkeypat
     key_use("openai/a", Settings.build({"lm": "openai/a", "api_key_env": "MY_MODEL"}))
     filled_in("http://me:${MY_HOST_PART}@host.example")
     assert redacted("a-real-value, another-value, AKIA0123456789") == "***, ***, ***"
+
+
+def test_a_key_is_hidden_in_an_address_and_in_json_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = 'abc/def+ghi==ü"q'
+    monkeypatch.setenv("MY_SECRET", key)
+    for form in (key, quote(key), quote_plus(key), json.dumps(key)[1:-1]):
+        assert redacted(f"http://host.example/{form}/x?q={form}") == "http://host.example/***/x?q=***"
 
 
 @pytest.mark.parametrize("name", sorted(set(OTHERS_MAY_NOT) - set(CAPS)))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from storm_pipeline.api import loading, local_folder
+from storm_pipeline.api import loading, local_folder, options_without_code
 from storm_training.batches import Example, encode
 from storm_training.errors import TrainingError
 from storm_training.fine_tuning import fine_tune
@@ -32,8 +32,9 @@ def load(name: str) -> tuple[Any, Any]:
     packed = {"gguf_file": path.name} if path.suffix == ".gguf" else {}
     source = str(path.parent if packed else local_folder(name) or name)
     with loading(f"the writer {name!r} cannot be loaded", "give a folder, a name, or a .gguf file", TrainingError):
-        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False, **packed)
-        model = AutoModelForCausalLM.from_pretrained(source, trust_remote_code=False, dtype=torch.float32, **packed)
+        options = options_without_code(source) | packed
+        tokenizer = AutoTokenizer.from_pretrained(source, **options)
+        model = AutoModelForCausalLM.from_pretrained(source, dtype=torch.float32, weights_only=True, **options)
     return model, tokenizer
 
 

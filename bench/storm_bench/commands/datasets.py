@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from storm_pipeline import SettingsError
-from storm_pipeline.api import Guard, SettingsCommand, say
+from storm_pipeline.api import Guard, SettingsCommand, say, tell
 
 if TYPE_CHECKING:
     from storm_bench.datasets.dataset import DataSet
@@ -133,4 +133,4 @@ def _print_size(dataset: "DataSet", folder: Path) -> None:
 
 def to_stderr(line: str) -> None:
     """Print a line of progress."""
-    typer.echo(line, err=True)
+    tell(line)

@@ -140,6 +140,8 @@ def report(
 
         if not folder.is_dir():
             raise RunError(f"{folder} is not a folder: give the one that `storm experiment run` wrote")
+        if linked := next((one for one in (folder / "report", folder / "report" / "plots") if one.is_symlink()), None):
+            raise RunError(f"{linked} is a link, which an experiment's folder never has: delete it")
         with ExperimentStore(folder, read_only=True) as store:
             results = results_of(store)
         _print_results(results, write_report(out or folder / "report", results))
@@ -163,7 +165,7 @@ def _read_config(
 def _decided(config: "ExperimentConfig", given: set[str], beside: Path) -> dict[str, dict[str, Any]]:
     """What an experiment's file decides, by heading: without what the command's options give.
 
-    Folders below that of data sets, and ``beside`` the file, are no decision.
+    Folders below that of data sets, and ``beside`` the file, are no decision, unless a link in them leads out of them.
     """
     from storm_bench.experiments.config_tables import absolute
 
@@ -171,7 +173,10 @@ def _decided(config: "ExperimentConfig", given: set[str], beside: Path) -> dict[
 
     def elsewhere(folder: Path | None) -> str | None:
         whole = folder and absolute(folder).resolve()
-        return str(whole) if whole and not any(whole.is_relative_to(root) for root in roots) else None
+        if not whole:
+            return None
+        leads_out = any(one.is_symlink() and not one.resolve().is_relative_to(whole) for one in whole.rglob("*"))
+        return str(whole) if leads_out or not any(whole.is_relative_to(root) for root in roots) else None
 
     def ranked_by(search: "SearchTable | None") -> dict[str, Any]:
         return {"ranker": search.ranker.replace("+", ":")} if search else {}  # two encoders are two plain names

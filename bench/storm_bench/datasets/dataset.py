@@ -1,7 +1,9 @@
 """The data set type, and reading and writing of data set files."""
 
+import errno
 import gzip
 import hashlib
+import io
 import json
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -14,10 +16,13 @@ from pydantic import BaseModel, ValidationError
 from storm_bench.errors import first_problem
 from storm_bench.types import HumanSection, Topic
 from storm_pipeline import DatasetError
-from storm_pipeline.api import is_back_matter, write_atomically
+from storm_pipeline.api import is_back_matter, read_bounded, write_atomically
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
+
+
+_LARGEST = 2**26  # bytes of a file, decompressed
 
 
 @dataclass(frozen=True)
@@ -136,9 +141,23 @@ def remove_others(folder: Path, kept: Iterable[str], suffix: str) -> None:
 def read_text(file: Path) -> str:
     """Read a text file. Raises DatasetError: it cannot be read or is not UTF-8."""
     try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return file_bytes(file).decode("utf-8")
+    except (OSError, ValueError) as error:
         raise DatasetError(f"{file} cannot be read ({error}); download or rebuild it") from error
+
+
+def file_bytes(file: Path) -> bytes:
+    """Read a file of at most 64 MiB; what ``NAME.gz`` holds, which is as large at most.
+
+    Raises OSError: it cannot be read, is no file, or larger; EOFError, zlib.error: it cannot be decompressed.
+    """
+    data = read_bounded(file, _LARGEST)
+    if file.suffix == ".gz":
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            data = packed.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise OSError(errno.EFBIG, f"it holds more than {_LARGEST:,} bytes", str(file))
+    return data
 
 
 def read_model(file: Path, model: type[M]) -> M:
@@ -164,8 +183,7 @@ def read_json(file: Path) -> Any:
     Raises DatasetError: it cannot be read or is not JSON.
     """
     try:
-        data = file.read_bytes()
-        return json.loads(gzip.decompress(data) if file.suffix == ".gz" else data)
+        return json.loads(file_bytes(file))
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise DatasetError(f"{file} is damaged: it cannot be decompressed; download it again") from error
     except OSError as error:

@@ -7,7 +7,6 @@ nuggets of the human sections, as ``nuggets/ID.json`` or in ``gt_nuggets_outputs
 """
 
 import csv
-import gzip
 import io
 import re
 import zlib
@@ -18,7 +17,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from storm_bench.datasets.dataset import DataSet, not_such, read_model
+from storm_bench.datasets.dataset import DataSet, file_bytes, not_such, read_model
 from storm_bench.types import HumanArticle, HumanSection, Topic, TopicDocument
 from storm_pipeline import DatasetError
 from storm_pipeline.api import plain_text, web_address
@@ -71,7 +70,10 @@ def read_deepscholar(folder: Path) -> DataSet:
         if not row.get("clean_latex_related_works", "").strip() or name not in nuggets:
             problems.append(f"skipped: {name} has no related work, or no nuggets")
             continue
-        topics.append(_topic(row, cited[name], nuggets[name]))
+        try:
+            topics.append(_topic(row, cited[name], nuggets[name]))
+        except DatasetError as error:
+            problems.append(f"skipped: {error}")
     if not topics:
         raise DatasetError(f"{folder} holds no readable paper: {problems[0] if problems else 'it is empty'}")
     return DataSet(NAME, tuple(sorted(topics, key=lambda topic: topic.id)), tuple(problems))
@@ -134,8 +136,7 @@ def _file(folder: Path, name: str) -> Path | None:
 def _rows(file: Path, *columns: str) -> list[Row]:
     """The rows of a CSV file, absent values as empty strings."""
     try:
-        data = file.read_bytes()
-        text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode("utf-8")
+        text = file_bytes(file).decode("utf-8")
         csv.field_size_limit(_LARGEST_FIELD)
         read = csv.DictReader(io.StringIO(text))
         rows: list[Row] = [{key: value or "" for key, value in row.items() if isinstance(key, str)} for row in read]

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from storm_bench.articles.data_set import file_names
+from storm_bench.datasets.dataset import file_bytes
 from storm_bench.types import Case, HumanArticle, Topic
 from storm_pipeline import Article, DatasetError, Outline, Snippet
 from storm_pipeline.api import parse_cited, source_id, split_sentences, tidy
@@ -98,7 +99,7 @@ def read_storm_run(folder: Path, *, polished: bool = False, title: str = "") -> 
 def _text(folder: Path, names: tuple[str, ...]) -> str:
     found = next((folder / name for name in names if (folder / name).is_file()), folder / names[0])
     try:
-        return found.read_text(encoding="utf-8")
+        return file_bytes(found).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DatasetError(f"{found} cannot be read: an official STORM run has this file, in UTF-8") from error
 

@@ -36,7 +36,8 @@ class ExperimentStore:
         self._lock = None if read_only else _acquire_lock(folder)
         try:
             self.state = _read_state(folder)
-            self._journal = Journal(folder / _JOURNAL, read_only=read_only)
+            # a record for each article and metric: WikiGenBench's 1,320 topics by 6 methods have 150,000
+            self._journal = Journal(folder / _JOURNAL, read_only=read_only, times=10)
         except BaseException:
             self._release()
             raise

@@ -28,10 +28,11 @@ from storm_bench.metrics.registry import open_metric
 from storm_bench.metrics.resources import Resources
 from storm_bench.types import Case, Topic
 from storm_pipeline import Article, DatasetError, Outline, RunError, Settings, StoppedError, Storm, StormError
-from storm_pipeline.api import fingerprint, from_json, renamed, write_atomically
+from storm_pipeline.api import fingerprint, from_json, read_bounded, renamed, write_atomically
 from storm_pipeline.evidence.retrieval.embedder import Embedder, shared_embedder
 
 ARTICLE = "article.json"
+_LARGEST = 2**27  # bytes of it
 _ARTICLES = TypeAdapter(Article)
 _LOG = logging.getLogger(__name__)
 _IRRELEVANT_TO_RESULT = frozenset(
@@ -236,12 +237,12 @@ def _topic(config: ExperimentConfig, unit: Unit) -> Topic:
 @lru_cache(4)
 def _article(path: Path, mtime_ns: int, size: int) -> Article:  # noqa: ARG001 - part of the cache key
     """Read an article; cached, because every metric reads it in turn."""
-    return from_json(path.read_text(encoding="utf-8"))
+    return from_json(read_bounded(path, _LARGEST).decode("utf-8"))
 
 
 @lru_cache(4096)
 def _hash(path: Path, mtime_ns: int, size: int) -> str:  # noqa: ARG001 - part of the cache key
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
+    return hashlib.sha256(read_bounded(path, _LARGEST)).hexdigest()[:32]
 
 
 @lru_cache(32)

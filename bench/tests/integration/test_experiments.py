@@ -434,6 +434,47 @@ def test_an_experiment_reads_no_folder_elsewhere_untrusted(given: str, named: st
     assert f"sets {named}:" in " ".join(done.output.split())
 
 
+@pytest.mark.parametrize("link", ["set/wiki", "set/wiki/9.json", "mine/1.md"])
+def test_links_out_of_a_folder_beside_an_experiment_are_not_followed_untrusted(link: str, tmp_path: Path) -> None:
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "diary.txt").write_text("A secret.", "utf-8")
+    whole = tmp_path / "elsewhere"
+    for name in ("set", "mine"):
+        (whole / name).mkdir(parents=True)
+    target = tmp_path / "private" if link == "set/wiki" else tmp_path / "private" / "diary.txt"
+    (whole / link).parent.mkdir(exist_ok=True)
+    (whole / link).symlink_to(target)
+    file = whole / "x.toml"
+    methods = '[[methods]]\nname="m\u009b31m"\nimported="mine"\n'
+    data = f'[data]\nset="wikigenbench"\npath="{whole / "set"}"\n'
+    file.write_text(f'title="x"\nbaseline="m\u009b31m"\nmetrics=["shape"]\n{data}{methods}', "utf-8")
+    done = command("run", str(file), "--out", str(tmp_path / "out"))
+    assert done.exit_code == 2, done.output
+    said = " ".join(done.output.split())
+    assert ("data: path" if "set" in link else "imported") in said and "add --trust" in said
+    assert "\x9b" not in done.output and "secret" not in done.output
+
+
+@pytest.mark.parametrize("link", ["report", "report/plots"])
+def test_a_report_is_not_written_through_a_link(tmp_path: Path, link: str) -> None:
+    out, own = tmp_path / "out", tmp_path / "thesis"
+    own.mkdir()
+    (own / "report.md").write_text("mine", "utf-8")
+    (own / "difference-1.svg").write_text("mine", "utf-8")
+    (out / link).parent.mkdir(parents=True)
+    (out / link).symlink_to(own)
+    done = command("report", str(out))
+    assert done.exit_code == 1 and "is a link" in done.output
+    assert {file.read_text("utf-8") for file in own.iterdir()} == {"mine"} and len(list(own.iterdir())) == 2
+
+
+def test_a_large_experiment_can_be_opened_again(tmp_path: Path) -> None:
+    records = '{"kind": "score", "values": [["rouge_1", 0.5], ["rouge_2", 0.25]]}\n' * 400_000
+    (tmp_path / "units.jsonl").write_text(records, "utf-8")
+    for read_only in (True, False):
+        ExperimentStore(tmp_path, read_only=read_only).close()
+
+
 @contextmanager
 def files_may_not_grow(size: int) -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from deepscholar_files import CITATIONS, PAPERS, write_deepscholar
+from deepscholar_files import CITATIONS, NUGGETS, PAPERS, write_deepscholar
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,3 +73,13 @@ def test_any_latex_is_read_in_the_end(marks: str, text: str) -> None:
     lead, sections = sections_of_latex(f"{marks}{text}\\subsection{{A}}{marks}")
     assert "\\cite" not in lead
     assert all(section.heading for section in sections)
+
+
+@pytest.mark.parametrize("name", ["../../victim", "/tmp/victim", "..", "a/b"])
+def test_a_paper_whose_id_leads_elsewhere_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setitem(NUGGETS, name, NUGGETS[PAPERS[0]["arxiv_id"]])
+    folder = write_deepscholar(tmp_path / "d", papers=[*PAPERS, {**PAPERS[0], "arxiv_id": name}])
+    data = read_deepscholar(folder)
+    assert len(data.topics) == 2 and f"the id {name!r}" in data.problems[0]

@@ -1,5 +1,6 @@
 """FreshWiki as published: reading small made-up trees, mending their faults, and naming what is damaged."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from special_files import special_file
 
+from storm_bench.datasets.dataset import read_json
 from storm_bench.datasets.freshwiki import article_json, article_text, file_name, read_freshwiki, write_article
 from storm_bench.types import HumanArticle, HumanSection, HumanSentence, TopicDocument
 from storm_pipeline.errors import DatasetError
@@ -184,3 +187,18 @@ def test_file_names_are_safe_and_tell_titles_apart(a: str, b: str) -> None:
     assert "/" not in first and "\0" not in first and first not in {"", ".", ".."}
     assert len(first.encode("utf-8", "surrogatepass")) < 200
     assert (first == second) == (a.replace(" ", "_") == b.replace(" ", "_"))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "folder"])
+def test_what_is_no_file_is_skipped(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "json").mkdir()
+    special_file(tmp_path / "json" / "Lake.json", kind)
+    with pytest.raises(DatasetError, match=r"Lake\.json .*cannot be read|Lake\.json is damaged"):
+        read_freshwiki(tmp_path)
+
+
+def test_a_small_file_is_not_unpacked_into_gigabytes(tmp_path: Path) -> None:
+    file = tmp_path / "lake.json.gz"
+    file.write_bytes(gzip.compress(bytes(80_000_000), 1))
+    with pytest.raises(DatasetError, match="cannot be read"):
+        read_json(file)

@@ -12,13 +12,13 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from storm_pipeline.errors import RunError
+from storm_pipeline.errors import RunError, SettingsError
 from storm_pipeline.interfaces.batch.topic_status import TopicStatus
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import Journal
 from storm_pipeline.run.locking import locked, new_folder, read_state
 from storm_pipeline.text.configuration.renamed import current_settings
-from storm_pipeline.text.files import cannot_write, write_atomically
+from storm_pipeline.text.files import LARGEST_STATE, cannot_write, write_atomically
 from storm_pipeline.types import is_plausible
 
 FORMAT = 1  # version of the folder's format; incremented when an older reader would misread it
@@ -40,7 +40,7 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         self.folder = folder
         self._lock = locked(folder, _LOCK)
         try:
-            self._journal = Journal(folder / _JOURNAL)
+            self._journal = Journal(folder / _JOURNAL, times=10)
             self._state = {name: value for name, value in state.items() if name != "topics"}
             self.rows = self._restored_rows(state)
         except BaseException:
@@ -66,13 +66,20 @@ class BatchStore(AbstractContextManager["BatchStore"]):
         repeated: int,
         outline: str | None = None,
     ) -> "BatchStore":
-        """Make a new folder ``<name>-<time>`` below ``root``. Raises RunError: it cannot be made or written."""
+        """Make a new folder ``<name>-<time>`` below ``root``.
+
+        Raises RunError: it cannot be made or written; SettingsError: it would be too large to be read again.
+        """
         stem = f"{slug(name)}-{time.strftime('%Y%m%d-%H%M%S')}"
         folder = new_folder(root, stem, "a batch's folder")
         fields = {"settings": dict(settings), "outline": outline, "at_once": at_once, "repeated": repeated}
         store = cls(folder, {"format": FORMAT, "created": round(time.time(), 3), **fields, "topics": []})
         store.rows, store.is_new = list(rows), True
         store.save(status="waiting")
+        if (folder / _STATE).stat().st_size > LARGEST_STATE // 2:  # rows become longer, and it must be read again
+            store.discard()
+            store.close()
+            raise SettingsError(f"{len(rows):,} topics are too much for one batch: split the list")
         return store
 
     @classmethod

@@ -13,7 +13,7 @@ from storm_pipeline.interfaces.cli.guard import guarded
 from storm_pipeline.interfaces.cli.options import Json, Run, argument, flag, option
 from storm_pipeline.interfaces.cli.output import say, show_table, tell
 from storm_pipeline.text.files import write_atomically
-from storm_pipeline.text.formatting import counted, is_printable, printable
+from storm_pipeline.text.formatting import counted, printable, printable_lines
 
 if TYPE_CHECKING:
     from storm_pipeline.evidence.judges.base import Judge
@@ -86,7 +86,7 @@ def _fix(file: Path, checked: "Checked", proposals: "tuple[Proposal, ...]", *, a
     before = file.read_text(encoding="utf-8") if is_text else checked.article.to_markdown()
     after, left = applied(before, proposals)
     if changes := diff(before, after, file.name):
-        say("".join(one if one in "\n\t" or is_printable(one) else " " for one in changes))
+        say(printable_lines(changes))
     for one in left:
         tell(printable(f"cannot be placed: {one.before} → {one.after or '(deleted)'}"))
     if apply and after != before:

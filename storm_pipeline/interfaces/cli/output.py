@@ -16,7 +16,7 @@ import typer
 
 from storm_pipeline.errors import StormError
 from storm_pipeline.run.events import Event
-from storm_pipeline.text.formatting import is_printable
+from storm_pipeline.text.formatting import printable_lines
 
 if TYPE_CHECKING:
     from storm_pipeline.interfaces.batch import TopicStatus
@@ -54,9 +54,9 @@ def say(text: str) -> None:
 
 
 def tell(text: str, *, nl: bool = True) -> None:
-    """Write to standard error, unless the terminal is closed: the result of the work does not depend on it."""
+    """Write to standard error, without control characters, unless the terminal is closed: no result depends on it."""
     with suppress(OSError):
-        typer.echo(text, err=True, nl=nl)
+        typer.echo(printable_lines(text), err=True, nl=nl)
 
 
 def is_interactive() -> bool:
@@ -74,12 +74,12 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(*columns, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(*map(printable_lines, columns), box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.columns[0].no_wrap = True
     for column in table.columns:
         column.overflow = "fold"
     for row in rows:
-        table.add_row(*("".join(c if c == "\n" or is_printable(c) else " " for c in cell) for cell in row))
+        table.add_row(*(printable_lines(cell).expandtabs(1) for cell in row))
     stdout, text = Console(), io.StringIO()  # not captured: a capture ends with a write to standard output
     width = stdout.width if stdout.is_terminal else _PIPE_WIDTH
     console = Console(

@@ -5,7 +5,6 @@ from collections.abc import Collection
 from typing import Any
 
 import h11
-from h11._receivebuffer import ReceiveBuffer
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from storm_pipeline.interfaces.server.reach import Reach
@@ -21,28 +20,21 @@ _MOST_LINES, _MOST_CHUNKS, _CHUNK = 100, 200, 32
 h11 as long as kilobytes of text, in which nobody else is answered."""
 
 
-class _Arrived(ReceiveBuffer):
-    """What has arrived of requests; raises h11.RemoteProtocolError where it has too many lines or chunks."""
+class _Connection(h11.Connection):
+    """Reads requests; raises h11.RemoteProtocolError where one has too many lines or chunks."""
 
     _chunks = _bytes = 0
 
-    def maybe_extract_lines(self) -> list[bytearray] | None:
-        lines = super().maybe_extract_lines()
-        if lines is not None:
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        event = super().next_event()
+        if isinstance(event, h11.Request | h11.EndOfMessage):
             self._chunks = self._bytes = 0
-            _require(len(lines) <= _MOST_LINES)
-        return lines
-
-    def maybe_extract_next_line(self) -> bytearray | None:
-        line = super().maybe_extract_next_line()
-        self._chunks += line is not None
-        _require(self._chunks <= _MOST_CHUNKS + self._bytes // _CHUNK)
-        return line
-
-    def maybe_extract_at_most(self, count: int) -> bytearray | None:
-        data = super().maybe_extract_at_most(count)
-        self._bytes += len(data or b"")
-        return data
+            _require(len(event.headers) <= _MOST_LINES)
+        elif isinstance(event, h11.Data):
+            self._chunks += event.chunk_start
+            self._bytes += len(event.data)
+            _require(self._chunks <= _MOST_CHUNKS + self._bytes // _CHUNK)
+        return event
 
 
 def _require(is_usual: bool) -> None:  # noqa: FBT001
@@ -64,7 +56,7 @@ class BoundedProtocol(H11Protocol):
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Make room for the connection, and wait for its headers."""
         super().connection_made(transport)
-        self.conn._receive_buffer = _Arrived()
+        self.conn = _Connection(h11.SERVER)
         self._wait_for_headers()
         others: Collection[Any] = self.connections
         if not self.reach.is_proxy(_address(self)):

@@ -12,6 +12,7 @@ from storm_pipeline.interfaces.server.documents import FILE_BYTES
 from storm_pipeline.interfaces.server.errors import BusyError, OverloadedError, SlowBodyError, TooLargeError
 from storm_pipeline.interfaces.server.places import Places
 from storm_pipeline.interfaces.server.reach import Reach, is_loopback
+from storm_pipeline.sources.documents.isolated import read_for
 
 TOKEN_VARIABLE = "STORM_API_TOKEN"  # noqa: S105 - the name of a variable
 _SHORTEST_TOKEN = 16
@@ -145,9 +146,11 @@ class Gate:
             await _refuse(scope, send, 413 if isinstance(error, TooLargeError) else 408, str(error))
             return
         before = CALLER.set(caller) if caller else None
+        of_files = read_for.set(caller.name if caller else "")
         try:
             await self._app(scope, body, send)
         finally:
+            read_for.reset(of_files)
             if before:
                 CALLER.reset(before)
 

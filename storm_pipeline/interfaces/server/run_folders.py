@@ -26,6 +26,8 @@ from storm_pipeline.text.files import LARGEST, is_plain, read_plain
 from storm_pipeline.types import Article
 
 _NO_RUN = ("batch", "no run")
+RUNS = 500  # of a caller with a named token, at most
+RUN_BYTES = RUNS * LARGEST // 32  # that they may have together, beyond which none begins
 RUN = r"^[^./\\\x00][^/\\\x00]*$"
 """Names of runs, as a regular expression."""
 State = Literal["queued", "running", "finished", "stopped", "failed", "interrupted", "unclear", "unreadable"]
@@ -59,6 +61,24 @@ class RunFolders:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._callers: dict[str, str] = {}  # runs → names of their callers, which never change
+
+    def require_room(self, caller: str, more: int = 0) -> None:
+        """Check that the runs of a caller, and so many more, leave room. Raises ConflictError, RunError: they do not.
+
+        ``caller``: the name of his token; empty for the owner, who may have any number.
+        """
+        if not caller:
+            return
+        names = self._names()
+        for name, folder in names.items():
+            if name not in self._callers and (known := _order(folder)[0]):
+                self._callers[name] = known
+        own = [folder for name, folder in names.items() if self._callers.get(name) == caller]
+        if len(own) + more > RUNS or sum(map(_size, own)) > RUN_BYTES:
+            raise ConflictError(
+                f"a caller may have {RUNS} runs, of {RUN_BYTES:,} bytes together, and you have {len(own)}: delete some"
+            )
 
     def path(self, name: str) -> Path:
         """Folder of the run with this name. Raises UnknownRunError: there is none."""
@@ -124,6 +144,7 @@ class RunFolders:
         aside = folder.with_name(f".deleted-{uuid4().hex}")  # gone for everybody at once
         try:
             folder.rename(aside)
+            self._callers.pop(name, None)
             shutil.rmtree(aside)
         except OSError as error:
             raise RunError(f"the run cannot be deleted: {error.strerror}") from error
@@ -177,6 +198,13 @@ def _state(folder: Path) -> dict[str, Any]:
         return read_state(folder)
     except RunError:
         return {}
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of the files directly in a folder; 0 where it was deleted meanwhile."""
+    with suppress(OSError):
+        return sum(file.lstat().st_size for file in folder.iterdir())
+    return 0
 
 
 def _created(state: dict[str, Any]) -> float:

@@ -12,6 +12,7 @@ from storm_pipeline.interfaces.server.budget import Budget, Budgets, Reservation
 from storm_pipeline.interfaces.server.errors import BusyError
 from storm_pipeline.run.events import CallbackSink, Event, EventSink, RunStarted
 from storm_pipeline.run.log import logger
+from storm_pipeline.sources.documents.isolated import read_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +73,19 @@ class RunQueue:
             if caller and sum(job.caller == caller for job in self._waiting.values()) >= most:
                 raise BusyError(f"{most} runs of yours wait, as many as a caller may have: try again later")
 
-    def add(self, job: Job) -> None:
-        """Begin a job, or let it wait; returns once it has begun, if it need not. Raises why it could not begin."""
+    def add(self, job: Job) -> "Future[None]":
+        """Begin a job, or let it wait; returns what is done once it has begun, at once if it must wait.
+
+        The future holds the error of a job that could not begin. No other job of its name may wait or be under way.
+        """
         with self._lock:
             self._waiting[job.name] = job
             self._begin_next()
-            waits = job.name in self._waiting
-        if not waits:
-            job.begun.result()
+            if job.name in self._waiting:
+                waits: Future[None] = Future()
+                waits.set_result(None)
+                return waits
+        return job.begun
 
     def waiting(self) -> list[str]:
         """Names of the jobs that wait, in their order."""
@@ -147,6 +153,7 @@ class RunQueue:
                 observe(event)
 
         failure: Exception | None = None
+        read_for.set(job.caller)
         try:
             reservation.check()
             job.work(CallbackSink(emit), job.halt, reservation.most)

@@ -84,6 +84,7 @@ class RunService(AbstractContextManager["RunService"]):
         Raises:
             SettingsError, RunError: the topic, recipe, outline or a setting cannot be used, or no folder can be made.
             BusyError, BudgetSpentError: too many runs wait, or the caller's budget or that over all runs is spent.
+            ConflictError: the caller has as many runs as he may.
             UnknownDocumentsError: the caller has no such set of documents.
         """
         if order.makes == "outline" and order.outline is not None:
@@ -95,6 +96,7 @@ class RunService(AbstractContextManager["RunService"]):
         if budget and settings.max_cost is None:  # what he may spend is reserved
             self._budgets.check(budget)
             settings = settings.model_copy(update={"max_cost": budget.left})
+        self.folders.require_room(caller.name, 1)
         storm = self._storm(settings)
         makes: type[Article | Outline] = Outline if order.makes == "outline" else Article
         with self._accepting:
@@ -108,8 +110,9 @@ class RunService(AbstractContextManager["RunService"]):
             except StormError:
                 self.folders.delete(name)
                 raise
+            begun = self.queue.add(job)
         try:
-            self.queue.add(job)
+            begun.result()
         except Exception as error:  # noqa: BLE001 - it is in the run's record
             logger.warning("%s: could not begin: %s", name, error)
         return name
@@ -128,10 +131,11 @@ class RunService(AbstractContextManager["RunService"]):
         with self._accepting:
             if state == "running" or self.queue.has(name):
                 raise ConflictError("the run is under way or waits for its turn already")
-            caller = self._caller(name)
-            self.queue.require_room(self._budgets.of(caller), self.folders.order(name)[0])
-            job = self._job(name, self.folders.settings(name), settings or {}, caller)
-        self.queue.add(job)
+            caller, whose = self._caller(name), self.folders.order(name)[0]
+            self.folders.require_room(whose)
+            self.queue.require_room(self._budgets.of(caller), whose)
+            begun = self.queue.add(self._job(name, self.folders.settings(name), settings or {}, caller))
+        begun.result()
         return name
 
     def go_on(self) -> tuple[str, ...]:

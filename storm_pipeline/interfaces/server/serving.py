@@ -79,6 +79,7 @@ def serve_api(service: "RunService", host: str, port: int, token: str, reach: Re
         host=host,
         port=port,
         http=Protocol,
+        ws="none",  # an upgraded connection would leave the limits of the protocol
         proxy_headers=bool(known.proxies),  # the client is then the last address that no proxy of these wrote
         forwarded_allow_ips=list(map(str, known.proxies)),
         timeout_graceful_shutdown=_TASK_SECONDS,

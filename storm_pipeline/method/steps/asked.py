@@ -1,11 +1,11 @@
-"""What the interviewers of a run have asked so far, so that no two of them research the same."""
+"""What the interviewers of a run have asked and been told so far, so that no two of them research the same."""
 
 import threading
 from collections.abc import Iterable
 
 from storm_pipeline.run.folder import slug
 from storm_pipeline.run.journal import fingerprint
-from storm_pipeline.types import Perspective
+from storm_pipeline.types import Perspective, Turn
 
 
 def piece_of(perspective: Perspective) -> str:
@@ -15,16 +15,16 @@ def piece_of(perspective: Perspective) -> str:
 
 
 class Asked:
-    """The questions of interviews that are held at the same time.
+    """The turns of interviews that are held at the same time.
 
-    A turn sees the questions of the turns before it, whoever is faster: who asks for them waits until every other
-    interview has asked as often, or has ended. So prompts do not depend on timing.
+    A turn sees those before it, whoever is faster: an interviewer waits until every other interview has as many, or has
+    ended. So prompts do not depend on timing.
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._expected: tuple[str, ...] | None = None
-        self._questions: dict[str, list[str]] = {}
+        self._turns: dict[str, list[Turn]] = {}
         self._ended: set[str] = set()
 
     def expect(self, interviewers: Iterable[str]) -> None:
@@ -33,27 +33,27 @@ class Asked:
             self._expected = tuple(interviewers)
             self._changed.notify_all()
 
-    def add(self, interviewer: str, question: str) -> None:
-        """An interviewer's next question."""
+    def add(self, interviewer: str, turn: Turn) -> None:
+        """Add an interviewer's next turn."""
         with self._changed:
-            self._questions.setdefault(interviewer, []).append(question)
+            self._turns.setdefault(interviewer, []).append(turn)
             self._changed.notify_all()
 
     def end(self, interviewer: str) -> None:
-        """An interviewer asks nothing more."""
+        """Say that an interviewer asks nothing more."""
         with self._changed:
             self._ended.add(interviewer)
             self._changed.notify_all()
 
-    def by_others(self, interviewer: str, turn: int) -> tuple[str, ...]:
-        """What the others asked in a turn, counted from 0, in the order in which they were named."""
+    def by_others(self, interviewer: str, number: int) -> tuple[Turn, ...]:
+        """Return the others' turns of this number, from 0, in the order in which the interviewers were named."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_known(interviewer, turn))
-            others = [self._questions.get(other, ()) for other in self._expected or () if other != interviewer]
-        return tuple(asked[turn] for asked in others if len(asked) > turn)
+            self._changed.wait_for(lambda: self._is_known(interviewer, number))
+            others = [self._turns.get(other, ()) for other in self._expected or () if other != interviewer]
+        return tuple(turns[number] for turns in others if len(turns) > number)
 
-    def _is_known(self, interviewer: str, turn: int) -> bool:
+    def _is_known(self, interviewer: str, number: int) -> bool:
         return self._expected is not None and all(
-            other == interviewer or other in self._ended or len(self._questions.get(other, ())) > turn
+            other == interviewer or other in self._ended or len(self._turns.get(other, ())) > number
             for other in self._expected
         )

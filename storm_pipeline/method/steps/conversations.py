@@ -12,7 +12,7 @@ from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.text.languages import joined, split_sentences
 from storm_pipeline.text.words import folded_words
-from storm_pipeline.types import Conversation, Perspective, Turn
+from storm_pipeline.types import Conversation, Perspective, Sentence, Turn
 
 _THANKS = frozenset(
     "danke dank merci gracias grazie obrigado obrigada bedankt tack takk dziękuję teşekkür спасибо благодарю".split()
@@ -41,10 +41,11 @@ def converse(
 
     Args:
         deeper: see :func:`look_up`.
-        asked: where the interviewers of the run tell each other their questions. Not in the paper.
+        asked: where the interviewers of the run know each other's questions, and each expert what was answered. Not in
+            the paper.
     """
     turns: list[Turn] = []
-    others: list[Sequence[str]] = []
+    others: list[Sequence[Turn]] = []
     piece = piece_of(perspective)
     with at_place(piece), ExitStack() as ended:
         if asked is not None:
@@ -56,10 +57,11 @@ def converse(
                 question = _ask_question(ctx, topic, perspective, turns, others)
                 if question is None:
                     break
-                if asked is not None:
-                    asked.add(piece, question)
                 known = {snippet.id for turn in turns for snippet in turn.snippets}
-                turns.append(look_up(ctx, topic, question, known=known, deeper=deeper))
+                told = [one for before in (turns, *others) for turn in before for one in turn.answer]
+                turns.append(look_up(ctx, topic, question, known=known, told=told if asked else (), deeper=deeper))
+                if asked is not None:
+                    asked.add(piece, turns[-1])
             except ModelError as error:
                 ctx.events.failed(f"turn {len(turns) + 1} of {perspective.name!r}", error)
                 break
@@ -111,11 +113,23 @@ def _described(perspective: Perspective) -> str:
 
 
 def look_up(
-    ctx: RunContext, topic: str, question: str, *, known: Collection[str] = frozenset(), deeper: bool = False
+    ctx: RunContext,
+    topic: str,
+    question: str,
+    *,
+    known: Collection[str] = frozenset(),
+    told: Sequence[Sentence] = (),
+    deeper: bool = False,
 ) -> Turn:
-    """A question with its queries and answer, by what its search finds. Raises ModelError: the model fails."""
+    """A question with its queries and answer, by what its search finds. Raises ModelError: the model fails.
+
+    Args:
+        known: ids of snippets that are not found again.
+        told: earlier answers, of which the expert sees what the same passages were cited for.
+        deeper: whether a search is repeated for more where half of what it finds is known.
+    """
     queries, found = _search_for(ctx, topic, question, known=known, deeper=deeper)
-    answer = answer_from_passages(ctx, topic, question, found.snippets, found.beside)
+    answer = answer_from_passages(ctx, topic, question, found.snippets, found.beside, told=told)
     return Turn(question, queries, answer.sentences, answer.shown)
 
 
@@ -143,7 +157,7 @@ def _search_for(
 
 
 def _ask_question(
-    ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn], others: Sequence[Sequence[str]]
+    ctx: RunContext, topic: str, perspective: Perspective, turns: list[Turn], others: Sequence[Sequence[Turn]]
 ) -> str | None:
     """The next question, or None when the writer has nothing more to ask."""
     for tried in range(1 if turns else _FIRST_TRIES):
@@ -166,16 +180,17 @@ def _reply_of_asker(ctx: RunContext, topic: str, perspective: Perspective, conve
     return str(ctx.ask("asker", ctx.programs.question, perspective=_described(perspective), **about).question)
 
 
-def history(turns: Sequence[Turn], others: Sequence[Sequence[str]] = (), questions: int = 0) -> str:
+def history(turns: Sequence[Turn], others: Sequence[Sequence[Turn]] = (), questions: int = 0) -> str:
     """The conversation so far as text; each turn only appends to it, for prefix caches.
 
     Titles of the search results show the writer what the sources cover.
 
     Args:
-        others: what the other interviewers asked in each of the turns.
+        others: the other interviewers' turns beside each of them.
         questions: how many the interview has; the writer is told which of them comes next. 0: nothing is told.
     """
-    meanwhile = [f"\nAsked by other writers: {' '.join(asked)}" if asked else "" for asked in others]
+    asked_by = (" ".join(turn.question for turn in beside) for beside in others)
+    meanwhile = [f"\nAsked by other writers: {asked}" if asked else "" for asked in asked_by]
     meanwhile += [""] * (len(turns) - len(meanwhile))
     told = [
         f"Writer: {turn.question}\nExpert: {turn.answer_text}{_found(turn)}{asked}"

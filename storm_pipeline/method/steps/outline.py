@@ -1,6 +1,6 @@
 """The outline: a draft from the topic alone, refined with the conversations (paper section 3.3)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 import dspy
@@ -60,19 +60,25 @@ def plan_outline(ctx: RunContext, topic: str, sources: Sequence[Snippet]) -> Out
         return _ask(ctx, ctx.programs.plan, topic, sources=numbered(facts))
 
 
-def refine_outline(ctx: RunContext, topic: str, draft: Outline, conversations: Sequence[Conversation]) -> Outline:
-    """The draft refined with all conversations; if that fails, the draft itself, which is recorded.
+def inputs_of_refinement(ctx: RunContext, draft: Outline, conversations: Sequence[Conversation]) -> Mapping[str, str]:
+    """Return what a draft is refined with: what the store has for its headings, and the interviews."""
+    if ctx.user_pieces.outline:
+        return {}
+    return {
+        "sources": survey(ctx, draft, conversations),
+        "interviews": share_budget(conversations, ctx.settings.interview_words),
+        "draft": outline_to_markdown(draft),
+    }
+
+
+def refine_outline(ctx: RunContext, topic: str, draft: Outline, inputs: Mapping[str, str]) -> Outline:
+    """Return the draft refined with :func:`inputs_of_refinement`; the draft if that fails, which is recorded.
 
     An outline supplied by the user is kept unchanged. Raises ModelError: the refinement fails and the draft is empty.
     """
     if ctx.user_pieces.outline:
         return keep_outline(ctx, ctx.user_pieces.outline)
     with ctx.events.in_stage("outline"):
-        inputs = {
-            "sources": survey(ctx, draft, conversations),
-            "interviews": share_budget(conversations, ctx.settings.interview_words),
-            "draft": outline_to_markdown(draft),
-        }
         try:
             outline = _ask(ctx, ctx.programs.refine, topic, **inputs)
         except ModelError as error:

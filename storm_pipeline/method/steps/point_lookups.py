@@ -8,7 +8,6 @@ from storm_pipeline.errors import ModelError
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.exclusions import usable
 from storm_pipeline.method.steps.searching import distinct_queries, search_all
-from storm_pipeline.method.writers.passage_answers import words_for_answer
 from storm_pipeline.method.writers.point_answers import Found, answer_points
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.journal import at_place
@@ -37,25 +36,25 @@ def answered_points(
     # Searched before the answers add to the store, so that results do not depend on their order.
     ranked = ([one for one in own if one.id not in read] for own in ctx.store.search(questions, 2 * _PASSAGES))
     found = {question: own[:_PASSAGES] for question, own in zip(questions, ranked, strict=True)}
-    turns = _answered(ctx, topic, wanted, found, words_for_answer(ctx))
+    turns = _answered(ctx, topic, wanted, found)
     ranks = zip_longest(*(own for _, own in wanted))
     still_open = (question for rank in ranks for question in rank if question and not turns[question].answer)
     searched = list(islice(still_open, _SEARCHED))
     queries = {question: distinct_queries(ctx, turns[question].queries) or (question,) for question in searched}
     further = _searched(ctx, queries, wanted, turns)
     again = [("", [question for question in searched if further[question]])]
-    second = _answered(ctx, topic, again, further, ctx.settings.evidence_words)
+    second = _answered(ctx, topic, again, further)
     return turns | {question: replace(turn, queries=queries[question]) for question, turn in second.items()}
 
 
-def _answered(ctx: RunContext, topic: str, wanted: Sections, found: Found, words: int) -> dict[str, Turn]:
+def _answered(ctx: RunContext, topic: str, wanted: Sections, found: Found) -> dict[str, Turn]:
     asked = [(title, own) for title, own in wanted if own]
 
     def answer(section: tuple[str, Sequence[str]]) -> list[Turn]:
         title, own = section
         try:
             with at_place(title or "again"):
-                return answer_points(ctx, topic, title, own, found, words=words)
+                return answer_points(ctx, topic, title, own, found)
         except ModelError as error:
             ctx.events.failed(f"points of section {title!r}" if title else "points that were searched for", error)
             return [Turn(question) for question in own]

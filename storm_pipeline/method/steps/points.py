@@ -77,20 +77,22 @@ def look_up_points(ctx: RunContext, outline: Outline, conversations: Conversatio
 
 
 def _ask(ctx: RunContext, outline: Outline, findings: Sequence[Sentence], vain: Sequence[str]) -> dspy.Prediction:
+    pages = dict(_pages(ctx, outline.topic, findings))
+    numbers = {page: number for number, page in enumerate(pages, 1)}
     return ctx.ask(
         "outliner",
         ctx.programs.points,
         topic=ctx.about(outline.topic),
         language=ctx.settings.language_name,
         outline=numbered_sections(outline),
-        findings=with_sources(ctx, findings, range(1, len(findings) + 1)),
+        findings=with_sources(ctx, findings, range(1, len(findings) + 1), numbers),
         unanswered="\n".join(f"- {question}" for question in vain),
-        pages="\n".join(_pages(ctx, outline.topic, findings)),
+        pages="\n".join(f"{numbers[page]}. {line}" for page, line in pages.items()),
     )
 
 
-def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterator[str]:
-    """``3. Title (date): beginning`` lines of the texts found: first those that nothing cites, by how they fit."""
+def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
+    """Ids and ``Title (date): beginning`` of the texts found: first those that nothing cites, by how they fit."""
     cited = cited_snippet_ids(findings)
     rank = {page: place for place, page in enumerate(nearest_of_pages(ctx, topic))}
 
@@ -99,14 +101,14 @@ def _pages(ctx: RunContext, topic: str, findings: Sequence[Sentence]) -> Iterato
         return is_cited, min(rank.get(own.source_id, len(rank)) for own in page.snippets)
 
     room = ctx.settings.interview_words
-    for number, page in enumerate(sorted(ctx.store.editions().sources(), key=place), 1):
+    for page in sorted(ctx.store.editions().sources(), key=place):
         first = first_of(ctx.store.source(page.id))
         about = f"{tidy(page.title) or page.url}{f' ({first.published})' if first.published else ''}"
-        line = f"{number}. {about}: {beginning(first)}"
+        line = f"{about}: {beginning(first)}"
         room -= len(line.split())
         if room < 0:
             return
-        yield line
+        yield page.id, line
 
 
 def _noted(

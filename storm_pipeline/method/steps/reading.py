@@ -8,13 +8,12 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 
 from storm_pipeline.errors import ModelError
-from storm_pipeline.evidence.citations import cited_snippet_ids
 from storm_pipeline.evidence.passages import Passage, numbered_passages, passages
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.steps.asked import piece_of
 from storm_pipeline.method.steps.exclusions import without_copies
 from storm_pipeline.method.writers.drafts import without_prompt_lines
-from storm_pipeline.method.writers.passage_answers import passages_for, supported
+from storm_pipeline.method.writers.passage_answers import known_of, passages_for, supported
 from storm_pipeline.run.concurrency import parallel_map
 from storm_pipeline.run.journal import at_place
 from storm_pipeline.text.identity import host_of
@@ -125,11 +124,11 @@ def _shown(ctx: RunContext, topic: str, page: Source) -> tuple[Passage, ...]:
 def _read(ctx: RunContext, topic: str, shown: Sequence[Passage], told: Sequence[Sentence]) -> Turn | None:
     """What one page tells; None where it tells nothing new, or the model fails, which is recorded."""
     snippets = tuple(snippet for passage in shown for snippet in passage.snippets)
-    ids, title = {snippet.id for snippet in snippets}, shown[0].title or snippets[0].url
+    title = shown[0].title or snippets[0].url
     inputs = {
         "topic": ctx.about(topic),
         "language": ctx.settings.language_name,
-        "known": "\n".join(f"- {one.text}" for one in told if not ids.isdisjoint(cited_snippet_ids([one]))),
+        "known": known_of(told, snippets),
         "passages": numbered_passages(shown),
     }
     try:

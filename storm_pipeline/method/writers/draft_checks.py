@@ -98,7 +98,7 @@ class _Review:
         """The final form of each sentence; None where it is dropped."""
         if self.ctx.settings.uncited == "unchecked":
             return list(map(self.screen.as_written, claims))
-        judged = self.doubts.raised(claims, self.screen.judge(claims))
+        judged = self.doubts.raised(claims)
         for claim, verdict in zip(claims, judged, strict=True):
             if verdict.change and not verdict.problem:
                 self._record(claim, verdict.change, "citations", verdict.sentence.text)

@@ -24,18 +24,19 @@ class Doubts:
     """Puts sentences without a problem to a judge.
 
     It is asked about all sentences of a text at once, beside the passages that they cite, with title and date of each
-    page; a language model also decides about numbers that no cited passage has in that form. What it doubts gets a
-    problem with its reason and the deciding words; the writer sees similar passages with the remark. Without a judge
-    nothing is doubted.
+    page; a language model also decides where the words are unlike those that it cites, and about numbers that no cited
+    passage has in that form. What it doubts gets a problem with its reason and the deciding words; the writer sees
+    similar passages with the remark. Without a judge nothing is doubted.
     """
 
     ctx: RunContext
     where: str
     screen: Screen
 
-    def raised(self, claims: Sequence[Claim], judged: Sequence[Judged]) -> list[Judged]:
-        """The verdicts, with a problem where the judge doubts; unchanged, and recorded, where it cannot be asked."""
+    def raised(self, claims: Sequence[Claim]) -> list[Judged]:
+        """Return the screen's verdicts, with a problem where the judge doubts; recorded, if it cannot be asked."""
         reads = isinstance(self.ctx.judge, LanguageModelJudge)
+        judged = self.screen.judge(claims, will_be_read=reads)
         asked = [i for i, one in enumerate(judged) if not one.problem or one.is_only_copied or (reads and one.unfound)]
         found = list(judged)
         if self.ctx.judge is None or not asked:
@@ -45,7 +46,7 @@ class Doubts:
             verdicts = ExplainingJudge(self.ctx.judge).judge(questions)
         except ModelError as error:
             self.ctx.events.failed(f"judging {self.where}", error)
-            return found
+            return self.screen.judge(claims)
         for i, verdict, question in zip(asked, verdicts, questions, strict=True):
             self.ctx.verdicts.note(claims[i].text, verdict)
             if verdict.label == "supported":
@@ -64,7 +65,7 @@ class Doubts:
         the same passages.
         """
         if not isinstance(self.ctx.judge, LanguageModelJudge):
-            return self.raised(answers, judged)
+            return self.raised(answers)
         return [
             replace(own, problem=_SAME)
             if not own.problem and _is_as_before(before, answer) and self._doubted(before)

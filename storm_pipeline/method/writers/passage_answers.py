@@ -1,12 +1,13 @@
 """Expert answers written from passages."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 
+from storm_pipeline.evidence.citations import cited_snippet_ids
 from storm_pipeline.evidence.cleaning import has_sentences
 from storm_pipeline.evidence.passages import Passage, distinct, numbered_passages, passages, with_neighbours
 from storm_pipeline.evidence.relevance import keep_relevant
@@ -30,13 +31,23 @@ _SHORTEST = 4  # minimum words of a finding
 
 
 def answer_from_passages(
-    ctx: RunContext, topic: str, question: str, found: Sequence[Snippet], beside: Sequence[Snippet] = ()
+    ctx: RunContext,
+    topic: str,
+    question: str,
+    found: Sequence[Snippet],
+    beside: Sequence[Snippet] = (),
+    *,
+    told: Sequence[Sentence] = (),
 ) -> Answer:
     """The expert's sentences, each with the passages that support it; none if no search result bears on the topic.
 
     Answers are research material, not article text: unsupported sentences are dropped and counted rather than sent back
     to the model. If the settings say ``unchecked``, only sentences without any citation are dropped. Raises ModelError:
-    the model fails. ``beside``: all passages of the pages that were read, in the order of each page.
+    the model fails.
+
+    Args:
+        beside: all passages of the pages that were read, in the order of each page.
+        told: earlier answers; those that rest on the passages shown are not to be told again.
     """
     shown = passages_for(ctx, topic, question, found, words_for_answer(ctx), beside=beside)
     if not shown:
@@ -46,12 +57,20 @@ def answer_from_passages(
         "topic": ctx.about(topic),
         "language": language_and_style(ctx)["language"],
         "question": question,
+        "known": known_of(told, snippets),
         "passages": numbered_passages(shown),
     }
     reply = without_prompt_lines(ctx.ask("expert", ctx.programs.passage_answer, **inputs).answer, inputs)
     sentences = supported(ctx, topic, question, reply, shown)
     ctx.store.prepare([*(sentence.text for sentence in sentences), *(snippet.title for snippet in snippets)])
     return Answer(sentences, snippets)
+
+
+def known_of(told: Iterable[Sentence], snippets: Iterable[Snippet]) -> str:
+    """The sentences that cite any of the snippets, as ``- sentence`` lines."""
+    ids = {snippet.id for snippet in snippets}
+    own = (one.text for one in told if not ids.isdisjoint(cited_snippet_ids([one])))
+    return "\n".join(f"- {text}" for text in dict.fromkeys(own))
 
 
 def words_for_answer(ctx: RunContext) -> int:

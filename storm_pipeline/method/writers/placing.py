@@ -14,7 +14,7 @@ from storm_pipeline.evidence.evidence import FindingNotes
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.findings import saying_the_same
 from storm_pipeline.text.words import tidy
-from storm_pipeline.types import Outline, Sentence
+from storm_pipeline.types import Outline, Sentence, Snippet
 
 _BATCH = 120  # maximum findings per call
 _SOURCES = 3  # maximum sources named beside a finding
@@ -83,12 +83,21 @@ def numbered_sections(outline: Outline) -> str:
     return "\n".join(f"{number}. {title}" for number, title in enumerate(titles, 1))
 
 
-def with_sources(ctx: RunContext, findings: Sequence[Sentence], numbers: Sequence[int]) -> str:
-    """The findings of these numbers as ``[3] sentence (title, date; title)`` lines, with three sources at most."""
-    return "\n".join(f"[{n}] {findings[n - 1].text}{_sources(ctx, findings[n - 1])}" for n in numbers)
+def with_sources(
+    ctx: RunContext, findings: Sequence[Sentence], numbers: Sequence[int], pages: Mapping[str, int] | None = None
+) -> str:
+    """Return the findings of these numbers as ``[3] sentence (title, date; title)`` lines, with three sources at most.
+
+    ``pages``: ids of the pages that the prompt lists, with their numbers, which then stand in place of their titles.
+    """
+    return "\n".join(f"[{n}] {findings[n - 1].text}{_sources(ctx, findings[n - 1], pages or {})}" for n in numbers)
 
 
-def _sources(ctx: RunContext, finding: Sentence) -> str:
-    pages = {c.source_id: ctx.store.snippet(c.snippet_id) for c in finding.citations}
-    told = [", ".join(filter(None, (tidy(one.title) or one.url, one.published))) for one in pages.values()]
+def _sources(ctx: RunContext, finding: Sentence, pages: Mapping[str, int]) -> str:
+    cited = {c.source_id: ctx.store.snippet(c.snippet_id) for c in finding.citations}
+    told = [f"page {pages[own]}" if own in pages else _titled(one) for own, one in cited.items()]
     return f" ({'; '.join(told[:_SOURCES])}{'; …' if told[_SOURCES:] else ''})" if told else ""
+
+
+def _titled(snippet: Snippet) -> str:
+    return ", ".join(filter(None, (tidy(snippet.title) or snippet.url, snippet.published)))

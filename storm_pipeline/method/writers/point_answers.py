@@ -8,7 +8,7 @@ from storm_pipeline.evidence.passages import Passage, distinct, numbered_passage
 from storm_pipeline.evidence.relevance import keep_relevant
 from storm_pipeline.method.context import RunContext
 from storm_pipeline.method.writers.drafts import without_prompt_lines
-from storm_pipeline.method.writers.passage_answers import supported, that_fit
+from storm_pipeline.method.writers.passage_answers import supported, that_fit, words_for_answer
 from storm_pipeline.signatures.shapes import PointAnswer
 from storm_pipeline.types import Snippet, Turn
 
@@ -16,16 +16,14 @@ Found = Mapping[str, Sequence[Snippet]]
 """A question → the snippets that may answer it, best first."""
 
 
-def answer_points(
-    ctx: RunContext, topic: str, section: str, questions: Sequence[str], found: Found, *, words: int
-) -> list[Turn]:
+def answer_points(ctx: RunContext, topic: str, section: str, questions: Sequence[str], found: Found) -> list[Turn]:
     """A turn for each question; where the passages do not answer it, it has queries for a web search in place of one.
 
-    ``section``: title of the one that asks; empty if several do. ``words``: maximum words of the passages.
+    ``section``: title of the one that asks; empty if several do.
 
     Raises ModelError: the model fails.
     """
-    shown = _shown(ctx, topic, questions, found, words)
+    shown = _shown(ctx, topic, questions, found)
     if not shown:
         return [Turn(question) for question in questions]
     inputs: dict[str, object] = {
@@ -49,7 +47,7 @@ def answer_points(
     return turns
 
 
-def _shown(ctx: RunContext, topic: str, questions: Sequence[str], found: Found, words: int) -> tuple[Passage, ...]:
+def _shown(ctx: RunContext, topic: str, questions: Sequence[str], found: Found) -> tuple[Passage, ...]:
     """The best passages for each question in turn, with their neighbours, as many as an answer may be shown.
 
     The best one for each question comes with its neighbours; those of the others fill the room that is left. Pages that
@@ -64,6 +62,6 @@ def _shown(ctx: RunContext, topic: str, questions: Sequence[str], found: Found, 
     ctx.events.count(off_topic=len(hits) - len(bearing))
     ranked = distinct(sorted(bearing, key=lambda snippet: not has_sentences(snippet.text)))
     every = (*hits, *(beside for hit in hits for beside in ctx.store.source(hit.source_id).snippets))
-    shown = passages(that_fit(ranked, every, words, len(questions)), language=language)
+    shown = passages(that_fit(ranked, every, words_for_answer(ctx), len(questions)), language=language)
     ctx.store.add(snippet for passage in shown for snippet in passage.snippets)
     return shown

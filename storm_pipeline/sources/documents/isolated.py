@@ -7,8 +7,10 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import fields
 from functools import cache, partial
 from importlib import import_module
@@ -27,6 +29,8 @@ PAGE_SECONDS = 0.2
 """Processor time that each page of a PDF adds once it is read; finding the layout of one takes about 0.05 s."""
 _PAGES = range(1, 1001)  # the pages that add it
 _MOST, _SOON = 4, 2.0  # processes; seconds that a file waits for one that is busy until another is started
+read_for: ContextVar[str] = ContextVar("storm_read_for", default="")
+"""For whom files are read: who is named holds one process at most, so that his slow files hold up nobody else's."""
 _LEAST_ANSWERED = 200_000  # bytes that the smallest file may hold
 _PATIENCE = 4.0 if hasattr(signal, "setitimer") else 1.0  # seconds for one of processor time; Windows has no limit
 _ERRORS = {one.__name__: one for one in (CorpusError, DatasetError, MissingExtraError, PageError)}
@@ -54,7 +58,7 @@ class ReadingProcess:
 
     def _share(self) -> None:
         self._idle, self._spare = self._all[:1], self._all[1:]
-        self._returned = threading.Condition()
+        self._returned, self._held = threading.Condition(), Counter[str]()
 
     def end(self) -> None:
         """End the processes once they have answered; a later file starts another."""
@@ -92,17 +96,22 @@ class ReadingProcess:
     @contextmanager
     def _taken(self) -> Iterator[KeptProcess]:
         """A process for one file."""
+        whose = read_for.get()
         with self._returned:
-            while not self._returned.wait_for(lambda: self._idle, _SOON if self._spare else None):
-                self._idle += self._spare[:1]
-                del self._spare[:1]
+            while not self._returned.wait_for(
+                lambda: self._idle and not (whose and self._held[whose]), _SOON if self._spare else None
+            ):
+                if not self._idle:
+                    self._idle.append(self._spare.pop())
             process = self._idle.pop()
+            self._held[whose] += 1
         try:
             yield process
         finally:
             with self._returned:
+                self._held[whose] -= 1
                 self._idle.append(process)
-                self._returned.notify()
+                self._returned.notify_all()
 
     def _asked(self, process: KeptProcess, talk: Callable[[IO[bytes], IO[bytes]], T], seconds: float, more: float) -> T:
         try:

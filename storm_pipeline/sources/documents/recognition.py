@@ -1,6 +1,7 @@
 """Text recognition of scans by OCRmyPDF and Tesseract: a searchable copy beside each file."""
 
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -36,7 +37,7 @@ def recognise(file: Path, language: str = "eng") -> Path:
     """
     file = file.absolute()  # a name that begins with a dash is no option
     copy = searchable_copy(file)
-    made = copy.with_name(f".{copy.name}.part.pdf")
+    made = copy.with_name(f".{secrets.token_hex(8)}.part.pdf")  # OCRmyPDF would write through a link
     command = [*_LIMITED, *_program(), "--skip-text", "--quiet", f"--language={language}", str(file), str(made)]
     try:
         done = run(command, seconds=_SECONDS)

@@ -48,7 +48,7 @@ def _page(engine: WebServiceSearch, query: str, page: int) -> Iterator[Snippet]:
 
 def _unresponsive_engines(answer: Mapping[str, Any]) -> str:
     entries = (listed(answer, "unresponsive_engines") or [])[:5]
-    return ", ".join(": ".join(map(plain_text, entry)) for entry in entries if isinstance(entry, list))
+    return ", ".join(": ".join(map(plain_text, entry)) for entry in entries if isinstance(entry, list))[:300]
 
 
 _SERVICE = WebService(

@@ -125,11 +125,16 @@ class WikipediaContents:
         import httpx
         import wikipediaapi
 
-        hooks = {"request": [_redirection(self._api)]} if self._api else {}
+        from storm_pipeline.sources.transport.bounded import bound
+
+        hooks: dict[str, Any] = {"response": [bound]} | ({"request": [_redirection(self._api)]} if self._api else {})
         return wikipediaapi.Wikipedia(
             self._user_agent,
             self._language,
-            headers={"Connection": "close"},  # the library offers no way to close connections later
+            headers={
+                "Connection": "close",
+                "Accept-Encoding": "identity",
+            },  # the library offers no way to close connections later
             max_retries=0,  # the library's own retries have no limit on Retry-After
             timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, SOON)),
             proxy=_proxy_for(self._api or f"https://{self._language}.wikipedia.org"),

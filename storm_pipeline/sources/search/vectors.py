@@ -45,9 +45,16 @@ class VectorCollection:
         with needs_extra("qdrant", "a qdrant database"):
             from qdrant_client import QdrantClient
         if host := urlsplit(self._place).netloc if "://" in self._place else "":
-            seconds, headers = max(1, round(self._patience.read)), {"api-key": key} if key else {}
+            from storm_pipeline.sources.transport.bounded import bound
+
+            headers = {"Accept-Encoding": "identity"} | ({"api-key": key} if key else {})
             self._client = QdrantClient(
-                self._place, port=None, timeout=seconds, headers=headers, check_compatibility=False
+                self._place,
+                port=None,
+                timeout=max(1, round(self._patience.read)),
+                headers=headers,
+                check_compatibility=False,
+                event_hooks={"response": [bound]},
             )
         else:
             self._client = _opened(Path(place).expanduser().resolve(), name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from storm_pipeline.errors import SearchError, SettingsError
-from storm_pipeline.run.retrying import Patience, TransientError
+from storm_pipeline.run.retrying import MOST_VALUES, Patience, TransientError
 from storm_pipeline.sources.documents.markup import parse_xml
 from storm_pipeline.sources.transport.gates import Rate, gate
 from storm_pipeline.sources.transport.refusals import Refusal, refusal_error
@@ -171,6 +171,11 @@ class ApiClient:
             raise SearchError(
                 f"{self._service} answered with a web page instead of JSON; check the engine's address, "
                 "and whether a proxy or login page intercepts requests"
+            )
+        if body.count(b"[") + body.count(b"{") > MOST_VALUES:  # each takes up to 30 times its text in memory
+            raise SearchError(
+                f"{self._service} answered with more than {MOST_VALUES:,} lists and objects; "
+                "ask for fewer results or check the engine's address"
             )
         try:
             return json.loads(body)

@@ -4,8 +4,9 @@ A secret is named in an address, as in ``searxng:http://me:${PASSWORD}@host``, a
 address is used. So no file of a run holds it, and a resumed run finds it again.
 """
 
+import json
 import re
-from urllib.parse import urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 from storm_pipeline.errors import SettingsError
 from storm_pipeline.text.configuration.variables import names_secret, secret, variable, variables
@@ -23,6 +24,8 @@ _VALUE = re.compile(
 """A query's parameter whose name says that it is secret, and its value."""
 _SHORTEST_SECRET = 6  # minimum characters of a secret; shorter values also occur in ordinary words
 HIDDEN = "***"
+_FORMS = (str, quote, quote_plus, lambda value: json.dumps(value)[1:-1])
+"""How a secret stands in texts: as it is, in addresses, and in JSON."""
 
 
 def redacted(text: str, *secrets: str) -> str:
@@ -35,7 +38,8 @@ def redacted(text: str, *secrets: str) -> str:
     characters stay, since words contain them.
     """
     own = (value for name, value in variables().items() if names_secret(name))
-    hidden = {value.strip() for value in (*own, *secrets)}
+    plain = {value.strip() for value in (*own, *secrets)}
+    hidden = {form(value) for value in plain for form in _FORMS}
     for value in sorted(hidden, key=len, reverse=True):
         if len(value) >= _SHORTEST_SECRET:
             text = text.replace(value, HIDDEN)

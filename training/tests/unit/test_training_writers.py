@@ -7,6 +7,7 @@ import torch
 from training_helpers import pairs, tokenizer, writer
 from typer.testing import CliRunner
 
+from storm_pipeline.errors import StormError
 from storm_training.__main__ import app
 from storm_training.errors import TrainingError
 from storm_training.export import export_gguf, export_safetensors
@@ -48,6 +49,14 @@ def test_a_gguf_file_is_unpacked(tmp_path):
         torch.testing.assert_close(model.state_dict()[name], tensor, atol=2e-3, rtol=1e-2)
     prompt = pairs()[0][0].prompt
     assert read.decode(read(prompt)["input_ids"]) == prompt
+
+
+def test_a_model_that_asks_for_code_is_refused(tmp_path):
+    folder = export_safetensors(writer(), tokenizer(), tmp_path / "base")
+    config = folder / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"attn_implementation": "evil/kernel"}))
+    with pytest.raises(StormError, match="asks to run code"):
+        load(str(folder))
 
 
 def test_prompts_get_the_models_chat_template(data):
